@@ -1,0 +1,18 @@
+/* boxcar.h: everything but the two headers that need a database's own header
+ * (boxcar/sqlite.h and boxcar/postgres.h). */
+#ifndef BOXCAR_H
+#define BOXCAR_H
+
+#include "boxcar/backoff.h"
+#include "boxcar/dead_letter.h"
+#include "boxcar/error.h"
+#include "boxcar/inspect.h"
+#include "boxcar/log.h"
+#include "boxcar/maintain.h"
+#include "boxcar/message.h"
+#include "boxcar/outbox.h"
+#include "boxcar/store.h"
+#include "boxcar/types.h"
+#include "boxcar/version.h"
+
+#endif

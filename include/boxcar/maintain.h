@@ -1,0 +1,61 @@
+/* boxcar/maintain.h: settings kept in the store, upkeep, and the audit. */
+#ifndef BOXCAR_MAINTAIN_H
+#define BOXCAR_MAINTAIN_H
+
+#include "error.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct boxcar_maintenance {
+    int64_t reaped;      /* messages released from expired leases */
+    int64_t expired;     /* messages whose time to live ended */
+    int64_t purged_done; /* messages removed after their retention */
+    int64_t purged_dead;
+    bool more;           /* the work limit was reached; call again */
+} boxcar_maintenance;
+
+/* One round of upkeep in small transactions: reap, expire, fold counters, purge what is
+ * past its retention. Bounded work per call; `more` says that there is some left. Safe to
+ * run from many processes at once. *ret_maintenance may be NULL. */
+BOXCAR_API boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance,
+                                         boxcar_error *err);
+
+typedef struct boxcar_audit {
+    int64_t lost;     /* messages that are neither waiting, leased, dead nor done */
+    int64_t repaired; /* of those, how many were made ready again */
+} boxcar_audit;
+
+/* Looks for messages without a trace: there should never be any. With `repair` they become
+ * ready again. Reads the whole log: not for every minute. */
+BOXCAR_API boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit,
+                                          boxcar_error *err);
+
+/* Settings live in the store and apply to every program that uses it. */
+typedef struct boxcar_setting {
+    boxcar_str name;
+    boxcar_str value;         /* as text: a number, or a duration such as 7d */
+    boxcar_str default_value;
+    boxcar_str help;
+} boxcar_setting;
+
+typedef struct boxcar_setting_list boxcar_setting_list;
+BOXCAR_API size_t boxcar_setting_list_count(const boxcar_setting_list *list);
+BOXCAR_API const boxcar_setting *boxcar_setting_list_get(const boxcar_setting_list *list, size_t i);
+BOXCAR_API void boxcar_setting_list_free(boxcar_setting_list *list);
+
+/* All settings by name. The caller owns *ret_list. */
+BOXCAR_API boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list,
+                                              boxcar_error *err);
+
+/* Changes one. BOXCAR_E_NOT_FOUND for an unknown name, BOXCAR_E_INVALID for a value out of
+ * range. An absent value restores the default. */
+BOXCAR_API boxcar_status boxcar_setting_write(boxcar_store *store, boxcar_str name, boxcar_str value,
+                                              boxcar_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

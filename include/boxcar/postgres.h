@@ -1,0 +1,33 @@
+/* boxcar/postgres.h: messages in your own PostgreSQL transaction.
+ *
+ * Needs libpq-fe.h. This is the only public header that does. */
+#ifndef BOXCAR_POSTGRES_H
+#define BOXCAR_POSTGRES_H
+
+#include <libpq-fe.h>
+
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes a store over a connection that you own. While a transaction of yours is open,
+ * every call becomes part of it; nothing is ever begun, committed or rolled back on your
+ * behalf. A call that the server refuses leaves your transaction aborted
+ * (err->must_roll_back), as any failed statement does; argument errors are found before
+ * anything is sent and do not. Without an open transaction each call commits by itself.
+ *
+ * A claim made inside a transaction of yours holds all other claimers back until it ends:
+ * keep such transactions short, or claim on a store of its own.
+ *
+ * `options` may be NULL; of its fields schema, log and log_context count. The connection
+ * must be in blocking mode and not in pipeline mode. Lost connections are reported, never
+ * reopened. Close the store before the connection; closing it leaves `conn` open. */
+BOXCAR_API boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
+                                                      boxcar_store **ret_store, boxcar_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+/* boxcar/types.h: the words every other header uses: text, ids, times, statuses.
+ *
+ * Everything here is a plain value. Nothing is allocated, nothing has to be freed,
+ * and every function may be called from any thread. */
+#ifndef BOXCAR_TYPES_H
+#define BOXCAR_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BOXCAR_API __attribute__((visibility("default")))
+#else
+#define BOXCAR_API
+#endif
+
+/* Text travels with its length and is borrowed, never owned: whoever passes a
+ * boxcar_str keeps the bytes alive for the call. data == NULL means absent (SQL
+ * null); data != NULL with len == 0 is the empty text. No NUL terminator is needed
+ * or looked for. */
+typedef struct boxcar_str {
+    const char *data;
+    size_t len;
+} boxcar_str;
+
+/* BOXCAR_STR("orders.paid"): a boxcar_str from a string literal. */
+#ifdef __cplusplus
+#define BOXCAR_STR(literal) (boxcar_str{(literal), sizeof(literal) - 1})
+#define BOXCAR_NO_STR (boxcar_str{0, 0})
+#else
+#define BOXCAR_STR(literal) ((boxcar_str){(literal), sizeof(literal) - 1})
+#define BOXCAR_NO_STR ((boxcar_str){NULL, 0})
+#endif
+
+/* A boxcar_str over a NUL-terminated string; NULL gives the absent text. */
+BOXCAR_API boxcar_str boxcar_str_of(const char *text);
+
+/* Ids. Each is a type of its own, so that mixing them up does not compile. All-zero
+ * bytes (or the value 0) mean "none". */
+typedef struct boxcar_message_id { /* names the logical message for ever (UUIDv7) */
+    uint8_t bytes[16];
+} boxcar_message_id;
+
+typedef struct boxcar_owner { /* names a worker */
+    uint8_t bytes[16];
+} boxcar_owner;
+
+typedef struct boxcar_join_id {
+    uint8_t bytes[16];
+} boxcar_join_id;
+
+typedef struct boxcar_work_id { /* names the queue item; gives the order of arrival */
+    int64_t value;
+} boxcar_work_id;
+
+typedef struct boxcar_epoch { /* the number of a lease; every claim gets a higher one */
+    int64_t value;
+} boxcar_epoch;
+
+/* A point in time: microseconds since 1970-01-01 00:00 UTC. */
+typedef int64_t boxcar_time;
+#define BOXCAR_TIME_NONE INT64_MIN
+
+/* Which of the two boxes an item lives in. They share one lifecycle. */
+typedef enum boxcar_box {
+    BOXCAR_OUTBOX = 0,
+    BOXCAR_INBOX = 1
+} boxcar_box;
+
+/* The lifecycle. Numbers and names are the same in C, SQL and JSON. */
+typedef enum boxcar_message_status {
+    BOXCAR_READY = 0,
+    BOXCAR_IN_PROGRESS = 1,
+    BOXCAR_DONE = 2,
+    BOXCAR_FAILED = 3
+} boxcar_message_status;
+
+/* Why a message is dead. NONE for every message that is not. */
+typedef enum boxcar_reason {
+    BOXCAR_REASON_NONE = 0,
+    BOXCAR_REASON_REJECTED = 1,   /* fail() was called */
+    BOXCAR_REASON_EXHAUSTED = 2,  /* attempts used up */
+    BOXCAR_REASON_EXPIRED = 3,    /* its time to live ended */
+    BOXCAR_REASON_NO_HANDLER = 4, /* claimed by a worker that had none for its topic */
+    BOXCAR_REASON_CANCELLED = 5
+} boxcar_reason;
+
+/* The names used in SQL, JSON and on the command line. "?" for a number out of range;
+ * the parsing functions return false and leave the output alone. */
+BOXCAR_API const char *boxcar_box_name(boxcar_box box);
+BOXCAR_API const char *boxcar_message_status_name(boxcar_message_status status);
+BOXCAR_API const char *boxcar_reason_name(boxcar_reason reason);
+BOXCAR_API bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box);
+BOXCAR_API bool boxcar_message_status_parse(boxcar_str name, boxcar_message_status *ret_status);
+BOXCAR_API bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason);
+
+/* UUID text: 36 characters, lower case, plus the terminating NUL. */
+#define BOXCAR_UUID_TEXT_SIZE 37
+
+/* New ids: UUIDv7 (RFC 9562) from this machine's clock and the system's randomness.
+ * A message id made here is unique whatever the clock says. None (all zero) in the case
+ * that the system gives no randomness. */
+BOXCAR_API boxcar_message_id boxcar_message_id_new(void);
+BOXCAR_API boxcar_owner boxcar_owner_new(void);
+
+/* The id that a text key stands for: the same key gives the same id, in C, in SQL and
+ * on the command line, so that enqueueing a key twice stores one message. */
+BOXCAR_API boxcar_message_id boxcar_message_id_of_key(boxcar_str key);
+
+BOXCAR_API bool boxcar_message_id_is_none(boxcar_message_id id);
+BOXCAR_API bool boxcar_owner_is_none(boxcar_owner owner);
+BOXCAR_API bool boxcar_join_id_is_none(boxcar_join_id id);
+
+/* Parsing takes the 36-character form, upper or lower case, and returns false for
+ * anything else. Formatting writes 36 characters and a NUL. */
+BOXCAR_API bool boxcar_message_id_parse(boxcar_str text, boxcar_message_id *ret_id);
+BOXCAR_API bool boxcar_owner_parse(boxcar_str text, boxcar_owner *ret_owner);
+BOXCAR_API bool boxcar_join_id_parse(boxcar_str text, boxcar_join_id *ret_id);
+BOXCAR_API void boxcar_message_id_format(boxcar_message_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
+BOXCAR_API void boxcar_owner_format(boxcar_owner owner, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
+BOXCAR_API void boxcar_join_id_format(boxcar_join_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
+
+/* Times as RFC 3339 text: parsing takes any offset and up to microseconds, formatting
+ * writes UTC with microseconds and Z ("2026-01-31T12:00:00.000000Z", 27 characters).
+ * Leap seconds and years outside 1 to 9999 are not accepted; digits beyond microseconds
+ * (at most nine) are cut off. BOXCAR_TIME_NONE is written as the empty text. */
+#define BOXCAR_TIME_TEXT_SIZE 40
+BOXCAR_API bool boxcar_time_parse(boxcar_str text, boxcar_time *ret_time);
+BOXCAR_API void boxcar_time_format(boxcar_time time, char ret_text[BOXCAR_TIME_TEXT_SIZE]);
+
+/* Durations as text: a whole number and a unit: 500ms, 30s, 5m, 2h, 7d. A plain 0 is
+ * allowed. Returns false for anything else, and for what overflows. */
+BOXCAR_API bool boxcar_duration_parse(boxcar_str text, int64_t *ret_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

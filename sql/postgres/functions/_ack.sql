@@ -1,0 +1,22 @@
+-- Done: the lease row becomes a finished row. Returns the work ids that were ours to finish.
+create or replace function :"schema"._ack(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
+returns bigint[] language plpgsql volatile security definer :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+    done int8multirange;
+    off_path int8multirange;
+begin
+    with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
+    evidence as (
+        insert into :"schema".finished (box, epoch, owner, at, items)
+        select p_box, t.epoch, p_owner, ts, t.items from taken t),
+    counted as (
+        insert into :"schema".tally_delta (box, items) select p_box, t.items from taken t)
+    select range_agg(r), range_agg(r) filter (where t.has_parked) into done, off_path
+    from taken t, unnest(t.items) r;
+
+    if off_path is not null then
+        perform :"schema"._unpark(p_box, array(select :"schema"._ids(off_path)), ts);
+    end if;
+    return array(select :"schema"._ids(coalesce(done, '{}')));
+end $$;

@@ -1,0 +1,26 @@
+-- Buries messages of one lane that no claimer has met yet, and tells the claimers to pass over them.
+-- Burying comes first and the turn last, as everywhere; if a claimer was faster after all, the whole
+-- transaction fails and is to be repeated.
+create or replace function :"schema"._bury_fresh(
+    p_box smallint, p_lane smallint, ids bigint[], p_reason smallint, p_outcome text, note text,
+    new_expired_from timestamptz, ts timestamptz)
+returns void language plpgsql volatile :hot as $$
+declare
+    f :"schema".frontier;
+begin
+    insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
+    select i, ts, 0, p_outcome, note from unnest(ids) i;
+    perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
+    if not :"schema"._turn(p_box) then
+        raise exception using errcode = '55P03', message = 'claimers are busy; try again';
+    end if;
+    f := :"schema"._frontier(p_box, p_lane);
+    if exists (select from :"schema".message m
+               where m.work_id = any (ids) and :"schema"._is_behind(f, m.xid, m.work_id)) then
+        raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
+    end if;
+    f.seq := f.seq + 1;
+    f.skip := f.skip + :"schema"._multirange(ids);
+    f.expired_from := greatest(f.expired_from, new_expired_from);
+    insert into :"schema".frontier select f.*;
+end $$;

@@ -1,0 +1,28 @@
+-- Buries a message that is not in progress (BX-028). BX002: there is none; BX003: too late.
+create or replace function :"schema"._cancel(p_box smallint, p_work_id bigint, p_message_id uuid) returns bigint
+language plpgsql volatile security definer :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+    id bigint := :"schema"._find_id(p_box, p_work_id, p_message_id);
+    state text;
+    retries int;
+begin
+    if id is null then
+        raise exception using errcode = 'BX002', message = 'no such message';
+    end if;
+    select i.status into state from :"schema"._item i where i.work_id = id;
+    if state is distinct from 'ready' then
+        raise exception using errcode = 'BX003',
+            message = format('message %s is %s and cannot be cancelled', id, coalesce(state, 'lost'));
+    end if;
+    select p.retry_count into retries from :"schema".parked p
+    where p.work_id = id and p.epoch is null for update;
+    if found then
+        insert into :"schema".attempt (work_id, at, retry_count, outcome) values (id, ts, retries, 'cancelled');
+        perform :"schema"._bury(p_box, array[id], 5::smallint, null, ts);
+    else
+        perform :"schema"._bury_fresh(p_box, m.lane, array[id], 5::smallint, 'cancelled', null, null, ts)
+        from :"schema".message m where m.work_id = id;
+    end if;
+    return id;
+end $$;

@@ -1,0 +1,13 @@
+-- Refuses to go on when the transaction ids in the log belong to another cluster or table: after a
+-- dump and restore, a logical copy, an upgrade. functions/adopt.sql is the remedy.
+create or replace function :"schema"._check_identity() returns void
+language plpgsql stable :pinned as $$
+begin
+    if not exists (select from :"schema".store s
+                   where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
+                     and s.message_oid = ':"schema".message'::regclass) then
+        raise exception using errcode = 'BX005',
+            message = 'this store was restored or copied from another server',
+            hint = 'Run "boxcar init", or select ":"schema".adopt()", once.';
+    end if;
+end $$;

@@ -1,0 +1,52 @@
+-- The rules for a message (core/limits.c has the same for C callers). where: prefix of the
+-- argument's name.
+create or replace function :"schema"._check_message(
+    place text, topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text,
+    headers jsonb, message_id uuid, key text, max_attempts int, join_id uuid)
+returns void language plpgsql immutable :pinned as $$
+begin
+    if coalesce(topic, '') = '' then
+        perform :"schema"._invalid(place || 'topic', 'is empty: give 1 to 255 characters');
+    elsif char_length(topic) > 255 then
+        perform :"schema"._invalid(place || 'topic', 'is longer than 255 characters');
+    end if;
+    if payload is null then
+        perform :"schema"._invalid(place || 'payload', 'is null: give a text, empty if there is nothing to say');
+    end if;
+    if char_length(correlation_id) > 255 then
+        perform :"schema"._invalid(place || 'correlation_id', 'is longer than 255 characters');
+    end if;
+    if char_length(stream) > 255 then
+        perform :"schema"._invalid(place || 'stream', 'is longer than 255 characters');
+    end if;
+    if not (due_at >= '1970-01-01Z' and due_at < '10000-01-01Z') then
+        perform :"schema"._invalid(place || 'due_at', 'is out of range: give a time from 1970 to 9999');
+    end if;
+    if ttl <= interval '0' or ttl > interval '3650 days' then
+        perform :"schema"._invalid(place || 'ttl', 'is out of range: give more than 0 and at most 3650 days');
+    end if;
+    if max_attempts not between 1 and 1000000 then
+        perform :"schema"._invalid(place || 'max_attempts', 'is out of range: give 1 to 1000000');
+    end if;
+    if message_id = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid(place || 'message_id', 'is the nil UUID');
+    end if;
+    if key is not null then
+        if message_id is not null then
+            perform :"schema"._invalid(place || 'key', 'cannot go together with message_id');
+        elsif key = '' or char_length(key) > 1024 then
+            perform :"schema"._invalid(place || 'key', 'must have 1 to 1024 characters');
+        end if;
+    end if;
+    if headers is not null then
+        if jsonb_typeof(headers) <> 'object' then
+            perform :"schema"._invalid(place || 'headers', 'must be a JSON object');
+        elsif exists (select from jsonb_each(headers) h where jsonb_typeof(h.value) <> 'string') then
+            perform :"schema"._invalid(place || 'headers', 'must be a JSON object whose values are strings');
+        end if;
+    end if;
+    if join_id is not null then
+        raise exception using errcode = 'BX007', column = place || 'join_id',
+            message = 'joins are not available in this version';
+    end if;
+end $$;

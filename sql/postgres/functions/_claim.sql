@@ -1,0 +1,91 @@
+-- The claim. In parts: expired leases and expired messages are dealt with before the turn, since
+-- that may wait for locks; under the turn come suspects, parked messages and heads of streams, and
+-- fresh ones from the log.
+--
+-- flags in the trailing row with work_id 0 (absent when there is nothing to say): 1 = expired
+-- messages were parked, call _bury_expired; 2 = nothing found yet but the log goes on, call again.
+--
+-- durable false: the commit need not reach the disk (the library's claims: a claim lost in a crash
+-- is as good as one never made, since epochs follow the clock and are not given out twice).
+create or replace function :"schema"._claim(
+    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean)
+returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
+    before :"schema".frontier;
+    ts timestamptz := clock_timestamp();
+    have_turn boolean;
+    full_look boolean;
+    streams_sorted boolean := false;
+    epoch bigint;
+    side bigint[] := '{}';
+    fresh bigint[] := '{}';
+    flags int := 0;
+    got record;
+    note :"schema".claimed_message;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using errcode = 'BX004',
+            message = 'claim works under READ COMMITTED only, not ' || current_setting('transaction_isolation'),
+            hint = 'Begin the transaction with BEGIN ISOLATION LEVEL READ COMMITTED.';
+    end if;
+    if not durable then
+        perform set_config('synchronous_commit', 'off', true);
+    end if;
+    perform :"schema"._expire_leases(p_box, case when ts >= f.look_at then '-infinity' else f.lease_from end, 20);
+    perform :"schema"._bury_expired(p_box, 1000);
+
+    have_turn := :"schema"._turn(p_box);
+    ts := clock_timestamp();
+    f := :"schema"._frontier(p_box, 0::smallint);
+    before := f;
+    epoch := greatest(f.epoch + 1, (extract(epoch from ts) * 1000000)::bigint);
+    full_look := ts >= f.look_at;
+    if full_look then
+        perform :"schema"._check_identity();
+        f.due_from := '-infinity';
+        f.lease_from := '-infinity';
+    end if;
+    if have_turn then
+        streams_sorted := :"schema"._sort_streams(p_box, ts);
+    end if;
+
+    if f.suspects_next then
+        side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+    end if;
+    if side = '{}' then
+        side := :"schema"._claim_side(p_box, epoch, wanted / 2 + (wanted % 2) * (f.seq % 2)::int, f.seq % 4 < 2,
+                                      streams_sorted, f.due_from, ts, exact, prefixes);
+        if have_turn and cardinality(side) < wanted then
+            select * into got from :"schema"._claim_fresh(f, wanted - cardinality(side), ts, exact, prefixes);
+            f := got.f;
+            fresh := got.taken;
+            flags := got.parked_expired::int + 2 * got.more::int;
+        end if;
+        side := side || :"schema"._claim_side(p_box, epoch, wanted - cardinality(side) - cardinality(fresh),
+                                              f.seq % 4 < 2, streams_sorted, f.due_from, ts, exact, prefixes);
+        f.suspects_next := true;
+        if side = '{}' and fresh = '{}' then
+            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+            f.suspects_next := before.suspects_next;
+        end if;
+    else
+        f.suspects_next := false;
+    end if;
+
+    if side <> '{}' or fresh <> '{}' then
+        f.epoch := epoch;
+        insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
+        values (p_box, epoch, p_owner, ts + lease, :"schema"._multirange(side || fresh), side <> '{}');
+    end if;
+    if have_turn then
+        perform :"schema"._move_frontier(before, f, full_look, ts);
+    end if;
+
+    return query select * from :"schema"._claimed_rows(p_box, side, fresh, epoch, p_owner, ts + lease);
+    if flags > 0 then
+        note.work_id := 0;
+        note.epoch := flags;
+        return next note;
+    end if;
+end $$;

@@ -1,0 +1,30 @@
+-- The messages of a claim with all their fields in order of arrival: those from the side with what
+-- parked knows of them.
+create or replace function :"schema"._claimed_rows(
+    p_box smallint, side bigint[], fresh bigint[], p_epoch bigint, p_owner uuid, p_until timestamptz)
+returns setof :"schema".claimed_message language plpgsql stable rows 1000 :hot as $$
+declare
+    box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
+begin
+    if side = '{}' then
+        return query
+            select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
+                   m.created_at, m.due_at, coalesce(m.due_at, m.created_at), m.expires_at, null::text,
+                   m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
+                   null::timestamptz, null::text, 1
+            from :"schema".message m
+            where m.work_id = any (fresh)
+            order by m.work_id;
+        return;
+    end if;
+    return query
+        select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
+               m.created_at, m.due_at, coalesce(p.available_at, m.due_at, m.created_at),
+               case when p.work_id is null then m.expires_at else p.expires_at end, m.stream::text,
+               m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0),
+               m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
+               coalesce(p.retry_count, 0) + 1
+        from :"schema".message m left join :"schema".parked p on p.work_id = m.work_id
+        where m.work_id = any (side || fresh)
+        order by m.work_id;
+end $$;

@@ -1,0 +1,9 @@
+-- One page of the dead letters a filter chooses, newest message first, without payloads.
+create or replace function :"schema"._dead_page(
+    p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
+    message_ids uuid[], p_after bigint, max_messages int)
+returns setof :"schema"._item language plpgsql stable security definer :pinned as $$
+begin
+    return query select * from :"schema"._items(:"schema"._dead_ids(
+        p_box, p_topic, prefix, p_reason, before, work_ids, message_ids, p_after, max_messages), false);
+end $$;

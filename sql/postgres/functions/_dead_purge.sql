@@ -1,0 +1,16 @@
+-- Removes the chosen dead letters with their messages and history. Returns how many.
+create or replace function :"schema"._dead_purge(p_box smallint, ids bigint[]) returns bigint
+language plpgsql volatile :pinned as $$
+declare
+    gone bigint[];
+begin
+    with locked as (
+        select d.work_id from :"schema".dead d where d.box = p_box and d.work_id = any (ids)
+        order by d.work_id for update),
+    purged as (
+        delete from :"schema".dead d using locked l where d.work_id = l.work_id returning d.work_id)
+    select array_agg(p.work_id) into gone from purged p;
+    delete from :"schema".attempt a where a.work_id = any (gone);
+    delete from :"schema".message m where m.work_id = any (gone);
+    return coalesce(cardinality(gone), 0);
+end $$;

@@ -1,0 +1,21 @@
+-- Replays the chosen dead letters: ready again as if new, and on record (BX-004). Returns how many.
+create or replace function :"schema"._dead_replay(p_box smallint, ids bigint[], note text) returns bigint
+language plpgsql volatile :pinned as $$
+declare
+    ts timestamptz := clock_timestamp();
+    risen bigint[];
+begin
+    with locked as (
+        select d.work_id from :"schema".dead d where d.box = p_box and d.work_id = any (ids)
+        order by d.work_id for update),
+    gone as (
+        delete from :"schema".dead d using locked l where d.work_id = l.work_id returning d.work_id)
+    select array_agg(g.work_id) into risen from gone g;
+    if risen is null then
+        return 0;
+    end if;
+    insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
+    select i, ts, 0, 'replayed', :"schema"._cap_error(note) from unnest(risen) i;
+    perform :"schema"._unbury(p_box, risen, false, ts);
+    return cardinality(risen);
+end $$;

@@ -1,0 +1,46 @@
+-- Enqueues many messages from arrays that go together by position: the library's way in, with
+-- everything checked already. Optional columns may be null as a whole. delays and ttls are in
+-- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist.
+create or replace function :"schema"._enqueue(
+    p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
+    headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean)
+returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    results :"schema".enqueue_result[];
+begin
+    if fresh_ids and correlations is null and streams is null and headers is null and dues is null
+       and delays is null and ttls is null and attempts is null then
+        return query
+            insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
+            select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
+            returning work_id, message_id, false;
+        return;
+    end if;
+    with said as materialized (
+        select i.*, ts + make_interval(secs => nullif(i.ttl, 0) / 1000.0) as expires_at,
+               coalesce(i.due, ts + make_interval(secs => nullif(i.delay, 0) / 1000.0)) as due_at
+        from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts)
+            with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, n)),
+    stored as (
+        insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
+                                       topic, payload, stream, correlation_id, headers)
+        select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
+               s.topic, s.payload, s.stream, s.correlation, s.header::jsonb
+        from said s order by s.n
+        on conflict (message_id) do nothing
+        returning m.work_id, m.message_id)
+    select array_agg((w.work_id, s.id, w.work_id is null or s.repeated):::"schema".enqueue_result order by s.n)
+    into results
+    from (select said.id, said.n, row_number() over (partition by said.id order by said.n) > 1 as repeated
+          from said) s
+    left join stored w on w.message_id = s.id;
+    -- A statement of its own, with a snapshot of its own: the existing message may have been
+    -- committed only while we waited for its transaction.
+    return query
+        select coalesce(r.work_id, m.work_id), r.message_id, r.duplicate
+        from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
+        left join :"schema".message m on m.message_id = r.message_id and r.work_id is null
+        order by r.n;
+end $$;

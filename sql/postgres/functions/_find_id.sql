@@ -1,0 +1,9 @@
+-- The work id of a message named by either id, or null.
+create or replace function :"schema"._find_id(p_box smallint, p_work_id bigint, p_message_id uuid) returns bigint
+language plpgsql stable :hot as $$
+begin
+    if p_message_id is not null then
+        return (select m.work_id from :"schema".message m where m.message_id = p_message_id and m.box = p_box);
+    end if;
+    return (select m.work_id from :"schema".message m where m.work_id = p_work_id and m.box = p_box);
+end $$;

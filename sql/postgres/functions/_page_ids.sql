@@ -1,0 +1,51 @@
+-- The work ids of one page, newest first below p_after. Each status has a table that leads to it;
+-- fresh messages are looked for among the newest of the log before all of them are sorted.
+create or replace function :"schema"._page_ids(
+    p_box smallint, p_status text, p_topic text, prefix boolean, p_after bigint, max_messages int)
+returns bigint[] language plpgsql stable :pinned as $$
+declare
+    below bigint := coalesce(p_after, 9223372036854775807);
+    newest bigint;
+    ids bigint[];
+begin
+    if p_status is null then
+        return array(
+            select m.work_id from :"schema".message m
+            where m.box = p_box and m.work_id < below
+              and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+            order by m.work_id desc limit max_messages);
+    elsif p_status = 'failed' then
+        return :"schema"._dead_ids(p_box, p_topic, prefix, null, null, null, null, p_after, max_messages);
+    elsif p_status = 'in_progress' then
+        return array(
+            select m.work_id from :"schema".lease l, :"schema"._ids(l.items) i
+            join :"schema".message m on m.work_id = i
+            where l.box = p_box and i < below
+              and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+            order by m.work_id desc limit max_messages);
+    elsif p_status = 'done' then
+        return array(
+            select m.work_id from :"schema".message m
+            where m.box = p_box and m.work_id < below
+              and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+              and exists (select from :"schema".finished f where f.items @> m.work_id)
+            order by m.work_id desc limit max_messages);
+    end if;
+    select max(m.work_id) into newest from :"schema".message m where m.work_id < below;
+    foreach newest in array array[newest - 20000, 0] loop
+        ids := array(
+            select x.work_id from (
+                (select p.work_id from :"schema".parked p
+                 where p.box = p_box and p.epoch is null and p.work_id < below
+                   and (p_topic is null or p.topic = p_topic or (prefix and starts_with(p.topic, p_topic)))
+                 order by p.work_id desc limit max_messages)
+                union all
+                (select m.work_id from :"schema"._fresh m
+                 where m.box = p_box and m.work_id < below and m.work_id > newest
+                   and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+                 order by m.work_id desc limit max_messages)) x
+            order by x.work_id desc limit max_messages);
+        exit when cardinality(ids) >= max_messages and ids[max_messages] > newest;
+    end loop;
+    return ids;
+end $$;

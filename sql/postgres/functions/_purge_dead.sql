@@ -1,0 +1,11 @@
+-- Purges dead letters past their retention, at most max_messages. Returns how many.
+create or replace function :"schema"._purge_dead(p_box smallint, max_messages int) returns bigint
+language plpgsql volatile :hot as $$
+declare
+    cutoff timestamptz := clock_timestamp()
+        - make_interval(secs => :"schema"._setting('retention_dead', 30 * 86400000.0) / 1000);
+begin
+    return :"schema"._dead_purge(p_box, array(
+        select d.work_id from :"schema".dead d where d.box = p_box and d.died_at <= cutoff
+        order by d.died_at limit max_messages for update skip locked));
+end $$;

@@ -1,0 +1,43 @@
+-- Puts messages back that the caller has just taken out of their leases: one row each in parked.
+-- Everything goes with ids by position. outcome null: no attempt was spent (defer). delays in
+-- milliseconds, -1 = the store's backoff. What has used up its attempts is buried.
+create or replace function :"schema"._release(
+    p_box smallint, ids bigint[], owners uuid[], epochs bigint[], p_outcome text, delays bigint[],
+    errors text[], ts timestamptz)
+returns void language plpgsql volatile :hot as $$
+declare
+    counted int := (p_outcome is not null)::int;
+    crashed int := (p_outcome is not distinct from 'lease_expired')::int;
+    default_attempts int := :"schema"._setting('max_attempts', 10);
+    exhausted bigint[];
+begin
+    insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
+    select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream
+    from :"schema".message m
+    where m.work_id = any (ids) and not exists (select from :"schema".parked x where x.work_id = m.work_id)
+    order by m.work_id;
+
+    with back as (
+        update :"schema".parked p
+        set epoch = null,
+            retry_count = p.retry_count + counted,
+            crash_count = p.crash_count + crashed,
+            available_at = ts + case when i.delay < 0 then :"schema"._backoff(p.retry_count + counted)
+                                     else make_interval(secs => i.delay / 1000.0) end,
+            last_error = coalesce(i.error, p.last_error)
+        from unnest(ids, owners, epochs, delays, errors) i(id, owner, epoch, delay, error)
+        where p.work_id = i.id
+        returning p.work_id, p.retry_count, i.owner, i.epoch, i.error),
+    history as (
+        insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
+        select b.work_id, ts, b.retry_count, p_outcome, b.owner, b.epoch, b.error from back b
+        where p_outcome is not null)
+    select array_agg(b.work_id) into exhausted
+    from back b join :"schema".message m on m.work_id = b.work_id
+    where counted = 1 and b.retry_count >= coalesce(m.max_attempts, default_attempts);
+
+    if exhausted is not null then
+        perform :"schema"._bury(p_box, exhausted, 2::smallint, null, ts);
+    end if;
+    perform :"schema"._streams_go_on(p_box, ids, ts);
+end $$;

@@ -1,0 +1,11 @@
+-- Changes a setting; null restores the default.
+create or replace function :"schema"._set(p_name text, p_number double precision) returns void
+language plpgsql volatile security definer :pinned as $$
+begin
+    if p_number is null then
+        delete from :"schema".setting s where s.name = p_name;
+        return;
+    end if;
+    insert into :"schema".setting (name, number) values (p_name, p_number)
+    on conflict (name) do update set number = excluded.number;
+end $$;

@@ -1,0 +1,53 @@
+-- Sorts the streamed lane's new messages into parked, and makes sure each stream has its row.
+-- Returns true when the window is sorted in whole. Only then may heads be handed out: within a
+-- window the order of transaction ids says nothing about the order of enqueueing, so a window cut
+-- in the middle would let a later message overtake an earlier one (BX-060). Only under the turn.
+create or replace function :"schema"._sort_streams(p_box smallint, ts timestamptz) returns boolean
+language plpgsql volatile :hot as $$
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
+    chunk constant int := 5000;
+    rows_seen bigint;
+    last_xid xid8;
+    last_id bigint;
+    advanced boolean := false;
+    moved boolean := false;
+begin
+    -- Stores without streams get past here with one look into an empty index range.
+    if pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
+        select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = f.era
+          and m.xid >= pg_snapshot_xmax(f.base)) then
+        return true;
+    end if;
+    loop
+        with w as materialized (select * from :"schema"._window(f, chunk)),
+        aside as (
+            insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
+            select w.work_id, p_box, greatest(w.due_at, ts), w.expires_at, w.topic, w.stream
+            from w where not f.skip @> w.work_id),
+        rows_of_streams as (
+            insert into :"schema".stream (box, key, available_at)
+            select p_box, n.stream, ts from (select distinct w.stream from w) n
+            where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.stream))
+        select count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1]
+        into rows_seen, last_xid, last_id from w;
+        if rows_seen > 0 then
+            moved := true;
+            f.position_xid := last_xid;
+            f.position_id := last_id;
+        end if;
+        exit when rows_seen >= chunk or advanced;
+        f.base := f.target;
+        f.target := :"schema"._snapshot();
+        f.position_xid := '0';
+        f.position_id := 0;
+        advanced := true;
+    end loop;
+    if moved then
+        f.seq := f.seq + 1;
+        f.skip := case when rows_seen >= chunk then f.skip else '{}' end;
+        insert into :"schema".frontier select f.*;
+        delete from :"schema".frontier x where x.box = p_box and x.lane = 1 and x.seq < f.seq - 64;
+    end if;
+    return rows_seen < chunk;
+end $$;

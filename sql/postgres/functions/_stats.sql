@@ -1,0 +1,81 @@
+-- Counts by status, for the whole box and with by_topic per topic. Nothing that can be large is
+-- counted to its end: beyond a sample of each source the numbers are estimates (exact = false).
+create or replace function :"schema"._stats(p_box smallint, by_topic boolean)
+returns table (topic text, ready bigint, waiting bigint, in_progress bigint, done bigint, failed bigint,
+               oldest_ready_age_seconds double precision, exact boolean)
+language plpgsql stable security definer :pinned as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    sample constant int := 20000;
+begin
+    return query
+    with parked_rows as materialized (
+        select p.topic,
+               case when p.stream is null then p.available_at <= ts
+                    else p.available_at <= ts and not exists (
+                        select from :"schema".parked h
+                        where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id) end as ready,
+               p.available_at as since
+        from :"schema".parked p where p.box = p_box and p.epoch is null limit sample),
+    fresh_rows as materialized (
+        select m.topic, coalesce(m.due_at <= ts, true) and m.lane = 0
+                   or m.lane = 1 and coalesce(m.due_at <= ts, true) and not exists (
+                        select from :"schema".parked h where h.box = p_box and h.stream = m.stream) as ready,
+               coalesce(m.due_at, m.created_at) as since
+        from :"schema"._fresh m where m.box = p_box limit sample),
+    held as materialized (
+        select m.topic, l.until <= ts as ready, l.until as since
+        from (select l.until, :"schema"._ids(l.items) as id from :"schema".lease l where l.box = p_box limit sample) l
+        join :"schema".message m on m.work_id = l.id),
+    delta as materialized (
+        select m.topic from (
+            select :"schema"._ids(d.items) as id from (
+                select d.items from :"schema".tally_delta d where d.box = p_box limit sample) d limit sample) d
+        join :"schema".message m on m.work_id = d.id),
+    deltas_left as (
+        select greatest(coalesce(sum(:"schema"._size(d.items)), 0) - (select count(*) from delta), 0)::bigint as n from (
+            select d.items from :"schema".tally_delta d where d.box = p_box limit sample) d),
+    dead_rows as materialized (
+        select d.topic from :"schema".dead d where d.box = p_box limit sample),
+    size as (
+        select (select count(*) from parked_rows) >= sample as parked,
+               (select count(*) from fresh_rows) >= sample as fresh,
+               (select count(*) from held) >= sample as held,
+               (select count(*) from dead_rows) >= sample as dead,
+               (select n from deltas_left) > 0 as delta),
+    rows_of as (
+        select r.topic, 'p' as source, r.ready, r.since, 0::bigint as done from parked_rows r
+        union all select r.topic, 'f', r.ready, r.since, 0 from fresh_rows r
+        union all select r.topic, 'h', r.ready, r.since, 0 from held r
+        union all select r.topic, 'x', false, null, 0 from dead_rows r
+        union all select r.topic, 'd', false, null, 1 from delta r
+        union all select t.topic, 'd', false, null, t.done from :"schema".tally t where t.box = p_box and t.done <> 0),
+    -- How much more there is than the sample saw, by source.
+    scale as (
+        select case when s.parked then greatest(1, :"schema"._row_estimate('parked') / sample) else 1 end as p,
+               case when s.fresh then greatest(1, :"schema"._fresh_estimate(p_box) / sample) else 1 end as f,
+               case when s.dead then greatest(1, :"schema"._row_estimate('dead') / sample) else 1 end as x,
+               not (s.parked or s.fresh or s.held or s.dead or s.delta) as exact
+        from size s)
+    select g.topic,
+           (coalesce(sum(s.p) filter (where g.source = 'p' and g.ready), 0)
+            + coalesce(sum(s.f) filter (where g.source = 'f' and g.ready), 0)
+            + count(*) filter (where g.source = 'h' and g.ready))::bigint,
+           (coalesce(sum(s.p) filter (where g.source = 'p' and not g.ready), 0)
+            + coalesce(sum(s.f) filter (where g.source = 'f' and not g.ready), 0))::bigint,
+           count(*) filter (where g.source = 'h'),
+           coalesce(sum(g.done), 0)::bigint
+               + case when g.topic is null then (select n from deltas_left) else 0 end,
+           coalesce(sum(s.x) filter (where g.source = 'x'), 0)::bigint,
+           coalesce(extract(epoch from ts - min(g.since) filter (where g.ready)), 0)::double precision,
+           coalesce(bool_and(s.exact), (select z.exact from scale z))
+    from (select null::text as topic, r.source, r.ready, r.since, r.done from rows_of r
+          union all
+          select r.topic, r.source, r.ready, r.since, r.done from rows_of r where by_topic) g
+    cross join scale s
+    group by g.topic
+    union all
+    select null, 0, 0, 0, (select n from deltas_left), 0, 0, true where not exists (select from rows_of)
+    order by 1 nulls first;
+end $$;

@@ -1,0 +1,22 @@
+-- Takes messages out of whatever leases an owner has on them (OBX-030: owner and ids alone). Every
+-- live lease ends at or after the frontier's lease_from, which keeps the scan off dead entries.
+create or replace function :"schema"._take_any(p_box smallint, p_owner uuid, wanted int8multirange)
+returns table (epoch bigint, items int8multirange, has_parked boolean)
+language plpgsql volatile :hot as $$
+#variable_conflict use_column
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
+begin
+    return query
+        with held as materialized (
+            select l.epoch, l.part, l.items, l.has_parked from :"schema".lease l
+            where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
+            order by l.epoch, l.part for update),
+        emptied as (
+            delete from :"schema".lease l using held h
+            where l.box = p_box and l.epoch = h.epoch and l.part = h.part and h.items <@ wanted),
+        shrunk as (
+            update :"schema".lease l set items = h.items - wanted from held h
+            where l.box = p_box and l.epoch = h.epoch and l.part = h.part and not h.items <@ wanted)
+        select h.epoch, h.items * wanted, h.has_parked from held h;
+end $$;

@@ -1,0 +1,28 @@
+-- Takes messages out of one lease, all its parts. The common case, a whole lease at once, is a
+-- single delete.
+create or replace function :"schema"._take_epoch(
+    p_box smallint, p_owner uuid, p_epoch bigint, wanted int8multirange)
+returns table (epoch bigint, items int8multirange, has_parked boolean)
+language plpgsql volatile :hot as $$
+#variable_conflict use_column
+begin
+    return query
+        delete from :"schema".lease l
+        where l.box = p_box and l.epoch = p_epoch and l.owner = p_owner and l.items <@ wanted
+        returning l.epoch, l.items, l.has_parked;
+    if found then
+        return;
+    end if;
+    return query
+        with held as materialized (
+            select l.part, l.items, l.has_parked from :"schema".lease l
+            where l.box = p_box and l.epoch = p_epoch and l.owner = p_owner and l.items && wanted
+            order by l.part for update),
+        emptied as (
+            delete from :"schema".lease l using held h
+            where l.box = p_box and l.epoch = p_epoch and l.part = h.part and h.items <@ wanted),
+        shrunk as (
+            update :"schema".lease l set items = h.items - wanted from held h
+            where l.box = p_box and l.epoch = p_epoch and l.part = h.part and not h.items <@ wanted)
+        select p_epoch, h.items * wanted, h.has_parked from held h;
+end $$;

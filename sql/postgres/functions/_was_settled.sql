@@ -1,0 +1,17 @@
+-- Which of these messages did this owner settle before under these leases? For callers that lost the
+-- connection while waiting for the answer and repeat the call: what the first one did is theirs.
+create or replace function :"schema"._was_settled(
+    p_box smallint, p_outcome text, p_owner uuid, ids bigint[], epochs bigint[])
+returns bigint[] language plpgsql stable security definer :hot as $$
+begin
+    if p_outcome = 'acked' then
+        return array(
+            select distinct i.id from unnest(ids, epochs) i(id, epoch)
+            join :"schema".finished f on f.items @> i.id
+            where f.box = p_box and f.owner = p_owner and (coalesce(i.epoch, 0) in (0, f.epoch)));
+    end if;
+    return array(
+        select distinct i.id from unnest(ids, epochs) i(id, epoch)
+        join :"schema".attempt a on a.work_id = i.id
+        where a.owner = p_owner and a.outcome = p_outcome and i.epoch = a.epoch);
+end $$;

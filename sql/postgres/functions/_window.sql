@@ -1,0 +1,48 @@
+-- The next messages of a lane's window, in the order (xid, work_id), at most wanted: visible in
+-- target, not in base, after the position.
+--
+-- Transactions that were still running in base are looked up one by one: they lie below base's
+-- xmax, where a range scan does not come any more. The range starts with a row comparison at
+-- (xmax(base), -1); any other lower bound would scan the log from its start.
+create or replace function :"schema"._window(f :"schema".frontier, wanted int)
+returns table (xid xid8, work_id bigint, topic text, stream text, due_at timestamptz, expires_at timestamptz)
+language plpgsql stable rows 1000 :hot as $$
+#variable_conflict use_column
+declare
+    base_end xid8 := pg_snapshot_xmax(f.base);
+    target_end xid8 := pg_snapshot_xmax(f.target);
+    from_xid xid8 := base_end;
+    from_id bigint := -1;
+    late xid8[];
+begin
+    if f.position_xid >= base_end then
+        from_xid := f.position_xid;
+        from_id := f.position_id;
+    else
+        late := array(select x from pg_snapshot_xip(f.base) x where x >= f.position_xid);
+    end if;
+    if cardinality(late) > 0 then
+        return query
+            select z.xid, z.work_id, z.topic, z.stream, z.due_at, z.expires_at from (
+                select m.* from unnest(late) l(xid), lateral (
+                    select m.xid, m.work_id, m.topic, m.stream, m.due_at, m.expires_at from :"schema".message m
+                    where m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid = l.xid
+                      and (m.xid, m.work_id) > (f.position_xid, f.position_id)
+                      and pg_visible_in_snapshot(m.xid, f.target)
+                    order by m.work_id limit wanted) m
+                union all
+                (select m.xid, m.work_id, m.topic, m.stream, m.due_at, m.expires_at from :"schema".message m
+                 where m.box = f.box and m.lane = f.lane and m.era = f.era
+                   and (m.xid, m.work_id) > (from_xid, from_id) and m.xid < target_end
+                   and pg_visible_in_snapshot(m.xid, f.target)
+                 order by m.xid, m.work_id limit wanted)) z
+            order by z.xid, z.work_id limit wanted;
+        return;
+    end if;
+    return query
+        select m.xid, m.work_id, m.topic, m.stream, m.due_at, m.expires_at from :"schema".message m
+        where m.box = f.box and m.lane = f.lane and m.era = f.era
+          and (m.xid, m.work_id) > (from_xid, from_id) and m.xid < target_end
+          and pg_visible_in_snapshot(m.xid, f.target)
+        order by m.xid, m.work_id limit wanted;
+end $$;

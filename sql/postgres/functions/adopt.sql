@@ -1,0 +1,36 @@
+-- Makes a restored or copied store this server's own. Transaction ids in the log are foreign then and
+-- must never be compared with ours, so a new era begins: everything unfinished, wherever the old
+-- frontier stood, is parked, and the frontier starts from here. Altering the column's default waits
+-- for all writers, so that nobody is left between the eras. Sequences are lifted above what is there,
+-- since a logical copy does not bring them. True when there was something to do.
+create or replace function :"schema".adopt() returns boolean
+language plpgsql volatile security definer :pinned as $$
+declare
+    next_era smallint;
+    start pg_snapshot;
+begin
+    if exists (select from :"schema".store s
+               where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
+                 and s.message_oid = ':"schema".message'::regclass) then
+        return false;
+    end if;
+    select s.era + 1 into next_era from :"schema".store s for update;
+    execute format('alter table :"schema".message alter column era set default %s', next_era);
+    perform setval(pg_get_serial_sequence(':"schema".message', 'work_id'),
+                   greatest((select max(m.work_id) from :"schema".message m), 1),
+                   exists (select from :"schema".message));
+    for box in 0..1 loop
+        perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
+    end loop;
+    start := :"schema"._snapshot();
+    insert into :"schema".frontier
+    select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '{}', false,
+           '-infinity', '-infinity', '-infinity', '-infinity'
+    from (select distinct on (x.box, x.lane) x.* from :"schema".frontier x
+          order by x.box, x.lane, x.seq desc) f;
+    update :"schema".store s
+    set era = next_era,
+        system_identifier = (select c.system_identifier::text from pg_control_system() c),
+        message_oid = ':"schema".message'::regclass;
+    return true;
+end $$;

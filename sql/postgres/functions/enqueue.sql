@@ -1,0 +1,30 @@
+-- Enqueues one message in the caller's transaction: it is delivered if and only if that commits.
+-- The id of a message that is already there makes it a no-op that returns the existing ids.
+create or replace function :"schema".enqueue(
+    topic text, payload text, correlation_id text default null, due_at timestamptz default null,
+    ttl interval default null, stream text default null, headers jsonb default null,
+    message_id uuid default null, key text default null, max_attempts int default null,
+    join_id uuid default null)
+returns :"schema".enqueue_result language plpgsql volatile security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    result :"schema".enqueue_result;
+begin
+    perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
+                                     message_id, key, max_attempts, join_id);
+    result.message_id := case when key is not null then :"schema"._derive_id('boxcar:key:', key)
+                              else coalesce(enqueue.message_id, :"schema"._new_message_id()) end;
+    insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
+                                   topic, payload, stream, correlation_id, headers)
+    values (result.message_id, 0, (coalesce(enqueue.stream, '') <> '')::int, enqueue.max_attempts, ts,
+            enqueue.due_at, ts + ttl, enqueue.topic, enqueue.payload, nullif(enqueue.stream, ''),
+            nullif(enqueue.correlation_id, ''), enqueue.headers)
+    on conflict (message_id) do nothing
+    returning m.work_id into result.work_id;
+    result.duplicate := result.work_id is null;
+    if result.duplicate then
+        select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id;
+    end if;
+    return result;
+end $$;

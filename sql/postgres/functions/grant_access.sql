@@ -1,0 +1,33 @@
+-- Grants a role what it needs and no more: producer (enqueue), worker (claim and settle as well),
+-- viewer (read, without payloads), admin (everything that functions and views offer).
+create or replace function :"schema".grant_access(role_name name, access text) returns void
+language plpgsql volatile :pinned as $$
+declare
+    viewer constant text[] := array['_store_info', '_stats', '_page', '_attempts', '_settings'];
+    producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue'];
+    worker constant text[] := producer || array['outbox_claim', 'outbox_ack', 'outbox_abandon', 'outbox_defer',
+        'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
+        '_reap', '_bury_expired', '_was_settled', '_maintain', '_settings', '_stats'];
+    wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
+    item record;
+begin
+    if coalesce(access, '') not in ('producer', 'worker', 'viewer', 'admin') then
+        perform :"schema"._invalid('access', 'must be producer, worker, viewer or admin');
+    end if;
+    execute format('grant usage on schema :"schema" to %I', role_name);
+    for item in select p.oid::regprocedure as signature from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                where n.nspname = :'schema' and (p.proname = any (wanted) or access = 'admin')
+    loop
+        execute format('grant execute on function %s to %I', item.signature, role_name);
+    end loop;
+    if access in ('viewer', 'admin') then
+        for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
+                    from information_schema.columns c
+                    where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter')
+                      and (c.column_name <> 'payload' or access = 'admin')
+                    group by c.table_name
+        loop
+            execute format('grant select (%s) on :"schema".%I to %I', item.columns, item.table_name, role_name);
+        end loop;
+    end if;
+end $$;

@@ -1,0 +1,6 @@
+-- Releases everything whose lease has expired; returns how many messages that were.
+create or replace function :"schema".outbox_reap() returns bigint
+language plpgsql volatile security definer :hot as $$
+begin
+    return :"schema"._reap(0::smallint);
+end $$;

@@ -1,0 +1,16 @@
+-- Messages beyond the frontier: no claimer has met them yet.
+create or replace view :"schema"._fresh as
+with f as (
+    select x.* from (values (0, 0), (0, 1), (1, 0), (1, 1)) v(box, lane)
+    cross join lateral (
+        select * from :"schema".frontier x where x.box = v.box and x.lane = v.lane
+        order by x.seq desc limit 1) x)
+select m.* from f join :"schema".message m
+  on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base)
+where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
+  and not f.skip @> m.work_id
+union all
+select m.* from f cross join lateral pg_snapshot_xip(f.base) late(xid) join :"schema".message m
+  on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid = late.xid
+where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
+  and not f.skip @> m.work_id;

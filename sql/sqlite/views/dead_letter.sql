@@ -1,0 +1,7 @@
+-- The dead letters of both boxes.
+drop view if exists boxcar_dead_letter;
+create view boxcar_dead_letter as
+select work_id, message_id, box, topic, reason, died_at, status, created_at, due_at, expires_at,
+       stream, correlation_id, headers, retry_count, last_error, payload
+from boxcar_item_text
+where status = 'failed';

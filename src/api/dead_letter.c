@@ -1,0 +1,112 @@
+#include <inttypes.h>
+
+#include "api/check.h"
+#include "base/options.h"
+#include "base/utf8.h"
+#include "core/limits.h"
+#include "store/store.h"
+
+/* Dead letters handled in one transaction: enough to be fast, too few to be in the way. */
+#define CHUNK_SIZE 1000
+
+static boxcar_status read_filter(const boxcar_dead_filter *given, boxcar_dead_filter *ret_filter,
+                                 boxcar_error *err) {
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    boxcar_status status = options_read(&filter, sizeof(filter), given, "filter", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_dead_filter(&filter, err);
+    if (status == BOXCAR_OK)
+        *ret_filter = filter;
+    return status;
+}
+
+static bool has_condition(const boxcar_dead_filter *filter) {
+    return !str_is_absent(filter->topic) || filter->reason != BOXCAR_REASON_NONE ||
+           filter->before != BOXCAR_TIME_NONE || filter->ref_count > 0;
+}
+
+/* Reads a filter for something that changes what it chooses. */
+static boxcar_status read_choice(const boxcar_dead_filter *given, boxcar_dead_filter *ret_filter,
+                                 boxcar_error *err) {
+    boxcar_status status = read_filter(given, ret_filter, err);
+
+    if (status == BOXCAR_OK && !has_condition(ret_filter) && !ret_filter->all)
+        return error_invalid(err, "filter", "filter has no condition: give one, or set `all`");
+    return status;
+}
+
+boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *filter, int limit,
+                               boxcar_work_id after, boxcar_message_list **ret_list, boxcar_error *err) {
+    boxcar_dead_filter checked;
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = check_given(ret_list, "ret_list", err);
+    if (status == BOXCAR_OK)
+        status = read_filter(filter, &checked, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_page(limit, after, err);
+    return status == BOXCAR_OK ? store->ops->dead_page(store, &checked, limit, after, ret_list, err) : status;
+}
+
+static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter *filter,
+                                   enum dead_action action, boxcar_str note, int64_t *ret_count,
+                                   boxcar_error *err) {
+    int64_t total = 0, done;
+
+    do {
+        boxcar_status status = store->ops->dead_act(store, filter, action, note, CHUNK_SIZE, &done, err);
+        if (status != BOXCAR_OK)
+            return status;
+        total += done;
+    } while (done > 0);
+    *ret_count = total;
+    return BOXCAR_OK;
+}
+
+static boxcar_status act(boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
+                         boxcar_str note, int64_t *ret_count, boxcar_error *err) {
+    static const char *const events[] = {[DEAD_REPLAY] = "replay", [DEAD_PURGE] = "purge"};
+    boxcar_dead_filter checked;
+    int64_t count;
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = read_choice(filter, &checked, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(note, "note", SIZE_MAX, err);
+    if (status == BOXCAR_OK)
+        status = act_in_chunks(store, &checked, action, utf8_cut(note, BOXCAR_ERROR_TEXT_MAX), &count, err);
+    if (status != BOXCAR_OK)
+        return status;
+    store_log(store, BOXCAR_LOG_INFO, events[action], NULL, 0, "%s: %" PRId64 " dead letters", events[action],
+              count);
+    if (ret_count)
+        *ret_count = count;
+    return BOXCAR_OK;
+}
+
+boxcar_status boxcar_dead_replay(boxcar_store *store, const boxcar_dead_filter *filter, boxcar_str note,
+                                 int64_t *ret_count, boxcar_error *err) {
+    return act(store, filter, DEAD_REPLAY, note, ret_count, err);
+}
+
+boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *filter, int64_t *ret_count,
+                                boxcar_error *err) {
+    return act(store, filter, DEAD_PURGE, BOXCAR_NO_STR, ret_count, err);
+}
+
+boxcar_status boxcar_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_ref(ref, "ref", err);
+    if (status == BOXCAR_OK)
+        status = store->ops->cancel(store, box, ref, err);
+    if (status == BOXCAR_OK)
+        store_log(store, BOXCAR_LOG_INFO, "cancel", NULL, 0, "cancelled a message");
+    return status;
+}

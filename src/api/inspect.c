@@ -1,0 +1,52 @@
+#include "api/check.h"
+#include "base/options.h"
+#include "core/limits.h"
+#include "store/store.h"
+
+static boxcar_status check_store_and_output(const boxcar_store *store, const void *ret_list,
+                                            boxcar_error *err) {
+    boxcar_status status = check_given(store, "store", err);
+
+    return status == BOXCAR_OK ? check_given(ret_list, "ret_list", err) : status;
+}
+
+boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                                  boxcar_message_list **ret_list, boxcar_error *err) {
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_ref(ref, "ref", err);
+    return status == BOXCAR_OK ? store->ops->find(store, box, ref, ret_list, err) : status;
+}
+
+boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options *options,
+                                  boxcar_message_list **ret_list, boxcar_error *err) {
+    boxcar_list_options checked = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        status = options_read(&checked, sizeof(checked), options, "options", err);
+    if (status == BOXCAR_OK)
+        status = limits_check_list(&checked, err);
+    return status == BOXCAR_OK ? store->ops->page(store, &checked, ret_list, err) : status;
+}
+
+boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,
+                                      boxcar_attempt_list **ret_list, boxcar_error *err) {
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK && work_id.value < 1)
+        status = error_invalid(err, "work_id", "work_id is out of range: work ids begin at 1");
+    return status == BOXCAR_OK ? store->ops->attempts(store, work_id, ret_list, err) : status;
+}
+
+boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_topic,
+                                boxcar_stats_list **ret_list, boxcar_error *err) {
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
+    return status == BOXCAR_OK ? store->ops->stats(store, box, by_topic, ret_list, err) : status;
+}

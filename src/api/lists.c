@@ -1,0 +1,43 @@
+/* Reading and freeing the lists that calls return. */
+#include <stdlib.h>
+
+#include "store/store.h"
+
+size_t boxcar_message_list_count(const boxcar_message_list *list) { return list ? list->count : 0; }
+
+const boxcar_message *boxcar_message_list_get(const boxcar_message_list *list, size_t i) {
+    return i < boxcar_message_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_message_list_free(boxcar_message_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+size_t boxcar_attempt_list_count(const boxcar_attempt_list *list) { return list ? list->count : 0; }
+
+const boxcar_attempt *boxcar_attempt_list_get(const boxcar_attempt_list *list, size_t i) {
+    return i < boxcar_attempt_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_attempt_list_free(boxcar_attempt_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+size_t boxcar_stats_list_count(const boxcar_stats_list *list) { return list ? list->count : 0; }
+
+const boxcar_stats *boxcar_stats_list_get(const boxcar_stats_list *list, size_t i) {
+    return i < boxcar_stats_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_stats_list_free(boxcar_stats_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}

@@ -1,0 +1,151 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "core/setting.h"
+#include "store/store.h"
+
+struct boxcar_setting_list {
+    struct arena arena;
+    boxcar_setting *items;
+    size_t count;
+};
+
+size_t boxcar_setting_list_count(const boxcar_setting_list *list) { return list ? list->count : 0; }
+
+const boxcar_setting *boxcar_setting_list_get(const boxcar_setting_list *list, size_t i) {
+    return i < boxcar_setting_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_setting_list_free(boxcar_setting_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+    boxcar_maintenance maintenance = {0};
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = store->ops->maintain(store, &maintenance, err);
+    if (status == BOXCAR_OK && ret_maintenance)
+        *ret_maintenance = maintenance;
+    return status;
+}
+
+boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
+    boxcar_audit audit = {0};
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = store->ops->audit(store, repair, &audit, err);
+    if (status == BOXCAR_OK && ret_audit)
+        *ret_audit = audit;
+    return status;
+}
+
+static bool find_value(const struct setting_value_list *values, boxcar_str name, double *ret_number) {
+    for (size_t i = 0; i < values->count; i++) {
+        if (str_equal(values->items[i].name, name)) {
+            *ret_number = values->items[i].number;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Settings that the store has and this library does not know are a newer library's business. */
+static bool fill_setting(struct arena *arena, const struct setting *setting,
+                         const struct setting_value_list *values, boxcar_setting *ret_setting) {
+    boxcar_str default_value = boxcar_str_of(setting->default_value);
+    boxcar_str name = boxcar_str_of(setting->name), value = default_value;
+    double number;
+    char text[32];
+
+    if (find_value(values, name, &number)) {
+        setting_format(setting, number, text);
+        if (!arena_copy_str(arena, boxcar_str_of(text), &value))
+            return false;
+    }
+    *ret_setting = (boxcar_setting){
+        .name = name, .value = value, .default_value = default_value, .help = boxcar_str_of(setting->help)};
+    return true;
+}
+
+static bool fill_list(boxcar_setting_list *list, const struct setting_value_list *values) {
+    list->items = arena_alloc_array(&list->arena, SETTING_COUNT_ALL, sizeof(*list->items));
+    if (!list->items)
+        return false;
+    for (; list->count < SETTING_COUNT_ALL; list->count++) {
+        if (!fill_setting(&list->arena, &SETTINGS[list->count], values, &list->items[list->count]))
+            return false;
+    }
+    return true;
+}
+
+static boxcar_setting_list *merge(const struct setting_value_list *values) {
+    boxcar_setting_list *list = calloc(1, sizeof(*list));
+
+    if (list && !fill_list(list, values)) {
+        boxcar_setting_list_free(list);
+        return NULL;
+    }
+    return list;
+}
+
+boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list, boxcar_error *err) {
+    struct setting_value_list values = {.arena = ARENA_INIT};
+    boxcar_setting_list *list;
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = check_given(ret_list, "ret_list", err);
+    if (status == BOXCAR_OK)
+        status = store->ops->settings_read(store, &values, err);
+    if (status != BOXCAR_OK)
+        return status;
+    list = merge(&values);
+    arena_release(&values.arena);
+    if (!list)
+        return error_no_memory(err);
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+static boxcar_status refuse_name(boxcar_str name, boxcar_error *err) {
+    boxcar_str shown = utf8_cut(name, 64);
+
+    return error_set(err, BOXCAR_E_NOT_FOUND,
+                     "there is no setting \"%.*s\": boxcar_settings_read() lists them", (int)shown.len,
+                     shown.data ? shown.data : "");
+}
+
+static boxcar_status write_value(boxcar_store *store, const struct setting *setting, boxcar_str value,
+                                 boxcar_error *err) {
+    double number;
+    boxcar_status status = setting_parse(setting, value, &number, err);
+
+    return status == BOXCAR_OK ? store->ops->setting_write(store, boxcar_str_of(setting->name), number, err)
+                               : status;
+}
+
+boxcar_status boxcar_setting_write(boxcar_store *store, boxcar_str name, boxcar_str value,
+                                   boxcar_error *err) {
+    const struct setting *setting = setting_find(name);
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (!setting)
+        return refuse_name(name, err);
+    if (str_is_absent(value))
+        status = store->ops->setting_reset(store, boxcar_str_of(setting->name), err);
+    else
+        status = write_value(store, setting, value, err);
+    if (status == BOXCAR_OK)
+        store_log(store, BOXCAR_LOG_INFO, "setting", NULL, 0, "changed setting %s", setting->name);
+    return status;
+}

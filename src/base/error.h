@@ -1,0 +1,19 @@
+/* Filling in a boxcar_error. Each function returns the status, so that the place where
+ * something goes wrong can `return error_set(...)`. `err` may be NULL. BOXCAR_E_UNAVAILABLE is
+ * marked retryable, everything else is not; who knows better changes it afterwards. */
+#ifndef BOXCAR_BASE_ERROR_H
+#define BOXCAR_BASE_ERROR_H
+
+#include "boxcar/error.h"
+
+boxcar_status error_set(boxcar_error *err, boxcar_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* As error_set(BOXCAR_E_INVALID), naming the argument at fault. */
+boxcar_status error_invalid(boxcar_error *err, const char *argument, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts `where` ("messages[3].") in front of the argument that a failed check has named; with
+ * BOXCAR_OK it does nothing. Returns `status`. */
+boxcar_status error_locate(boxcar_status status, const char *where, boxcar_error *err);
+boxcar_status error_no_memory(boxcar_error *err);
+
+#endif

@@ -1,0 +1,115 @@
+#include "utf8.h"
+
+#include <string.h>
+
+static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/* The second byte decides about overlong forms, surrogates and the end of Unicode. */
+static bool second_byte_fits(unsigned char first, unsigned char second) {
+    switch (first) {
+    case 0xE0:
+        return second >= 0xA0 && second <= 0xBF;
+    case 0xED:
+        return second >= 0x80 && second <= 0x9F;
+    case 0xF0:
+        return second >= 0x90 && second <= 0xBF;
+    case 0xF4:
+        return second >= 0x80 && second <= 0x8F;
+    default:
+        return is_continuation(second);
+    }
+}
+
+static size_t size_by_first(unsigned char first) {
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xC2 && first <= 0xDF)
+        return 2;
+    if (first >= 0xE0 && first <= 0xEF)
+        return 3;
+    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+size_t utf8_char_size(const char *data, size_t len) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    size_t size = len > 0 ? size_by_first(bytes[0]) : 0;
+
+    if (size > len || (size > 1 && !second_byte_fits(bytes[0], bytes[1])))
+        return 0;
+    for (size_t i = 2; i < size; i++) {
+        if (!is_continuation(bytes[i]))
+            return 0;
+    }
+    return size;
+}
+
+/* How many bytes of plain ASCII, in steps of 8, stand at the beginning. */
+static size_t skip_ascii(const char *data, size_t len) {
+    size_t i = 0;
+
+    for (; len - i >= 8; i += 8) {
+        uint64_t word;
+        memcpy(&word, data + i, sizeof(word));
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return i;
+}
+
+bool utf8_is_valid(boxcar_str text) {
+    size_t i = 0;
+
+    while (i < text.len) {
+        size_t size;
+        i += skip_ascii(text.data + i, text.len - i);
+        if (i == text.len)
+            return true;
+        size = utf8_char_size(text.data + i, text.len - i);
+        if (size == 0)
+            return false;
+        i += size;
+    }
+    return true;
+}
+
+size_t utf8_length(boxcar_str text) {
+    size_t length = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        length += !is_continuation((unsigned char)text.data[i]);
+    return length;
+}
+
+boxcar_str utf8_cut(boxcar_str text, size_t max_bytes) {
+    if (text.len <= max_bytes)
+        return text;
+    while (max_bytes > 0 && is_continuation((unsigned char)text.data[max_bytes]))
+        max_bytes--;
+    return (boxcar_str){text.data, max_bytes};
+}
+
+boxcar_str utf8_cut_partial(boxcar_str text) {
+    for (size_t back = 1; back <= 3 && back <= text.len; back++) {
+        unsigned char byte = (unsigned char)text.data[text.len - back];
+        if (is_continuation(byte))
+            continue;
+        if (size_by_first(byte) > back)
+            text.len -= back;
+        break;
+    }
+    return text;
+}
+
+bool str_has_nul(boxcar_str text) { return text.len > 0 && memchr(text.data, '\0', text.len) != NULL; }
+
+bool str_equal(boxcar_str a, boxcar_str b) {
+    if (!a.data || !b.data)
+        return !a.data && !b.data;
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+bool str_starts_with(boxcar_str text, boxcar_str prefix) {
+    if (prefix.len > text.len)
+        return false;
+    return prefix.len == 0 || memcmp(text.data, prefix.data, prefix.len) == 0;
+}

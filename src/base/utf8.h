@@ -1,0 +1,25 @@
+/* UTF-8: validity and length in characters. */
+#ifndef BOXCAR_BASE_UTF8_H
+#define BOXCAR_BASE_UTF8_H
+
+#include "boxcar/types.h"
+
+/* Well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). NUL bytes count as
+ * well-formed here; ask str_has_nul(). */
+bool utf8_is_valid(boxcar_str text);
+/* Characters (code points) in valid UTF-8. */
+size_t utf8_length(boxcar_str text);
+/* The longest prefix of at most max_bytes that ends between characters. */
+boxcar_str utf8_cut(boxcar_str text, size_t max_bytes);
+/* Takes off a character at the end whose last bytes are missing. */
+boxcar_str utf8_cut_partial(boxcar_str text);
+/* Bytes of the well-formed character at `data`; 0 = there is none. */
+size_t utf8_char_size(const char *data, size_t len);
+
+bool str_has_nul(boxcar_str text);
+bool str_equal(boxcar_str a, boxcar_str b); /* absent equals absent only */
+bool str_starts_with(boxcar_str text, boxcar_str prefix);
+static inline bool str_is_absent(boxcar_str text) { return text.data == NULL; }
+static inline bool str_is_empty(boxcar_str text) { return text.len == 0; }
+
+#endif

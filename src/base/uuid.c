@@ -1,0 +1,131 @@
+#include "uuid.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define V7_RANDOM_SIZE 10
+
+static void set_version(uint8_t uuid[16], unsigned version) {
+    uuid[6] = (uint8_t)((uuid[6] & 0x0F) | (version << 4));
+    uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80); /* the variant of RFC 9562 */
+}
+
+void uuid_make_v7(uint64_t unix_ms, const uint8_t random[10], uint8_t ret_uuid[16]) {
+    for (int i = 0; i < 6; i++)
+        ret_uuid[i] = (uint8_t)(unix_ms >> (8 * (5 - i)));
+    memcpy(ret_uuid + 6, random, V7_RANDOM_SIZE);
+    set_version(ret_uuid, 7);
+}
+
+static bool fill_random(uint8_t *bytes, size_t len) {
+    while (len > 0) {
+        ssize_t got = getrandom(bytes, len, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        bytes += got;
+        len -= (size_t)got;
+    }
+    return true;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count) {
+    uint8_t random[25][V7_RANDOM_SIZE]; /* up to 256 bytes come without interruption */
+    size_t room = sizeof(random) / sizeof(random[0]);
+    uint64_t ms = now_ms();
+
+    for (size_t done = 0; done < count;) {
+        size_t n = count - done < room ? count - done : room;
+        if (!fill_random(random[0], n * V7_RANDOM_SIZE))
+            return false;
+        for (size_t i = 0; i < n; i++)
+            uuid_make_v7(ms, random[i], ret_uuids[done + i]);
+        done += n;
+    }
+    return true;
+}
+
+/* False when the digest is not to be had: no memory, or a provider without it. */
+static bool sha256(const char *name_space, boxcar_str text, uint8_t ret_digest[EVP_MAX_MD_SIZE]) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) &&
+              EVP_DigestUpdate(context, name_space, strlen(name_space)) &&
+              (text.len == 0 || EVP_DigestUpdate(context, text.data, text.len)) &&
+              EVP_DigestFinal_ex(context, ret_digest, NULL);
+
+    EVP_MD_CTX_free(context);
+    return ok;
+}
+
+void uuid_derive(const char *name_space, boxcar_str text, uint8_t ret_uuid[16]) {
+    uint8_t digest[EVP_MAX_MD_SIZE];
+
+    memset(ret_uuid, 0, 16);
+    if (!sha256(name_space, text, digest))
+        return;
+    memcpy(ret_uuid, digest, 16);
+    set_version(ret_uuid, 8);
+}
+
+bool uuid_is_nil(const uint8_t uuid[16]) {
+    static const uint8_t nil[16];
+
+    return memcmp(uuid, nil, sizeof(nil)) == 0;
+}
+
+static bool is_dash_position(size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
+
+static int hex_value(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool uuid_parse(boxcar_str text, uint8_t ret_uuid[16]) {
+    uint8_t uuid[16];
+    size_t n = 0;
+
+    if (!text.data || text.len != BOXCAR_UUID_TEXT_SIZE - 1)
+        return false;
+    for (size_t i = 0; i < text.len;) {
+        int high, low;
+        if (is_dash_position(i)) {
+            if (text.data[i++] != '-')
+                return false;
+            continue;
+        }
+        high = hex_value(text.data[i++]);
+        low = hex_value(text.data[i++]);
+        if (high < 0 || low < 0)
+            return false;
+        uuid[n++] = (uint8_t)(high << 4 | low);
+    }
+    memcpy(ret_uuid, uuid, sizeof(uuid));
+    return true;
+}
+
+void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
+    static const char digits[] = "0123456789abcdef";
+    char *out = ret_text;
+
+    for (size_t i = 0; i < 16; i++) {
+        if (is_dash_position((size_t)(out - ret_text)))
+            *out++ = '-';
+        *out++ = digits[uuid[i] >> 4];
+        *out++ = digits[uuid[i] & 0x0F];
+    }
+    *out = '\0';
+}

@@ -1,0 +1,22 @@
+/* UUIDs as 16 bytes: making, deriving, reading and writing them. */
+#ifndef BOXCAR_BASE_UUID_H
+#define BOXCAR_BASE_UUID_H
+
+#include "boxcar/types.h"
+
+/* RFC 9562 version 7 from a Unix time in milliseconds and 10 random bytes. */
+void uuid_make_v7(uint64_t unix_ms, const uint8_t random[10], uint8_t ret_uuid[16]);
+/* New ones from this machine's clock and the system's randomness; false = there is none. */
+bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count);
+/* Version 8: the first 16 bytes of SHA-256 of a namespace text followed by `text`, with
+ * version and variant bits set. The SQL function _derive_id computes the same. Gives nil when
+ * the digest cannot be computed (out of memory). */
+void uuid_derive(const char *name_space, boxcar_str text, uint8_t ret_uuid[16]);
+bool uuid_is_nil(const uint8_t uuid[16]);
+bool uuid_parse(boxcar_str text, uint8_t ret_uuid[16]);
+void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]);
+
+/* The name space of ids derived from a caller's key. */
+#define UUID_NAMESPACE_KEY "boxcar:key:"
+
+#endif

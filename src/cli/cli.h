@@ -1,0 +1,62 @@
+/* The program's own words: what a command is, what it is given, how it reports.
+ *
+ * The program knows Boxcar only through the public headers. It runs one command per process
+ * on one thread, so a command keeps its parsed options in statics of its own file. */
+#ifndef BOXCAR_CLI_CLI_H
+#define BOXCAR_CLI_CLI_H
+
+#include <boxcar.h>
+#include <popt.h>
+#include <stddef.h>
+
+#include "log_writer.h"
+
+/* Scripts rely on these numbers. */
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_ERROR = 1,
+    CLI_USAGE = 2, /* or an argument the library refused */
+    CLI_NOT_FOUND = 3,
+    CLI_CONFLICT = 4,
+    CLI_UNAVAILABLE = 5 /* the store; worth a retry */
+};
+
+enum cli_format { CLI_FORMAT_UNSET, CLI_FORMAT_TABLE, CLI_FORMAT_JSON, CLI_FORMAT_JSONL };
+
+struct cli {
+    const struct command *command; /* NULL until it is known */
+    enum cli_format format;
+    boxcar_store *store; /* opened by cli_store_open(), closed by whoever called the command */
+    const char *store_url;
+    const char *store_url_from; /* "--store" or "BOXCAR_STORE": what error texts name */
+    const char *schema;         /* NULL = the library's default */
+    struct log_writer log;
+};
+
+/* One entry of the table that drives dispatch, help and option parsing. */
+struct command {
+    const char *name;        /* "enqueue", "dead ls" */
+    const char *summary;     /* what it does, in a few words */
+    const char *usage;       /* what follows the name, one form a line */
+    const char *description; /* paragraphs, wrapped by hand */
+    const char *examples;    /* command lines that work as they are, one a line */
+    struct poptOption *options; /* NULL = only the global ones */
+    /* `args` are the positional arguments, ended by NULL. Returns an enum cli_exit. */
+    int (*run)(struct cli *cli, const char *const *args);
+};
+
+/* Everything from the arguments of the process to its exit status. */
+int cli_main(int argc, char **argv);
+
+/* Opens the store of the global options; it must be deployed. Returns an enum cli_exit and has
+ * reported what went wrong. */
+int cli_store_open(struct cli *cli);
+/* The options every opening of the store starts from. */
+boxcar_store_options cli_store_options(struct cli *cli);
+
+/* The positional arguments: their number, and a complaint about the first that is too many
+ * (returns false). */
+size_t cli_args_count(const char *const *args);
+bool cli_args_at_most(struct cli *cli, const char *const *args, size_t most);
+
+#endif

@@ -1,0 +1,34 @@
+/* boxcar help: the table of commands, or one of them. */
+#include "commands.h"
+#include "help.h"
+
+static int run(struct cli *cli, const char *const *args) {
+    const struct command *command = NULL;
+    size_t i = 0;
+    for (; args[i] && (!command || command_is_group(command)); i++) {
+        command = command_find(cli, command, args[i]);
+        if (!command) {
+            return CLI_USAGE;
+        }
+    }
+    if (!cli_args_at_most(cli, args, i)) {
+        return CLI_USAGE;
+    }
+    if (command) {
+        help_command(command);
+    } else {
+        help_overview();
+    }
+    return CLI_DONE;
+}
+
+const struct command CMD_HELP = {
+    .name = "help",
+    .summary = "show help, in general or about a command",
+    .usage = "[COMMAND]",
+    .description = "The same as --help before or after a command.\n",
+    .examples = "boxcar help\n"
+                "boxcar help enqueue\n"
+                "boxcar dead replay --help\n",
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* boxcar maintain: upkeep, once or again and again. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/select.h>
+
+#include "commands.h"
+#include "message_json.h"
+#include "output.h"
+#include "report.h"
+#include "values.h"
+
+static int once;
+static char *interval_text;
+
+static struct poptOption OPTIONS[] = {
+    {"once", 0, POPT_ARG_NONE, &once, 0, "stop when nothing is left to do", NULL},
+    {"interval", 0, POPT_ARG_STRING, &interval_text, 0, "between rounds, 100ms to 24h (default 1m)", "DUR"},
+    POPT_TABLEEND};
+
+static volatile sig_atomic_t stopping;
+
+/* A second signal ends the program at once: the handler is gone by then. */
+static void stop(int signal_number) {
+    (void)signal_number;
+    stopping = 1;
+}
+
+/* Blocks the signals and returns the mask to wait with, under which they get through. */
+static sigset_t catch_signals(void) {
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    sigdelset(&before, SIGTERM);
+    sigdelset(&before, SIGINT);
+    return before;
+}
+
+/* Signals are let through while the store works and while waiting, never in between, so that
+ * none is overlooked just before the wait. */
+static void wait_ms(int64_t ms, const sigset_t *mask) {
+    struct timespec timeout = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+    pselect(0, NULL, NULL, NULL, &timeout, mask);
+}
+
+static json_t *maintenance_json(const boxcar_maintenance *sum) {
+    return json_pack("{s:I, s:I, s:I, s:I}", "reaped", (json_int_t)sum->reaped, "expired",
+                     (json_int_t)sum->expired, "purged_done", (json_int_t)sum->purged_done, "purged_dead",
+                     (json_int_t)sum->purged_dead);
+}
+
+static int print(const struct cli *cli, const boxcar_maintenance *sum) {
+    int result = CLI_DONE;
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE) {
+        result = output_object(cli, maintenance_json(sum));
+    } else {
+        printf("reaped %lld, expired %lld, purged %lld done and %lld dead\n", (long long)sum->reaped,
+               (long long)sum->expired, (long long)sum->purged_done, (long long)sum->purged_dead);
+    }
+    return result == CLI_DONE ? output_flush(cli) : result;
+}
+
+/* Works until nothing is left, or until told to stop. */
+static boxcar_status maintain_all(struct cli *cli, boxcar_maintenance *ret_sum, boxcar_error *err) {
+    boxcar_maintenance sum = {.more = true};
+    while (sum.more && !stopping) {
+        boxcar_maintenance round = {0};
+        boxcar_status status = boxcar_maintain(cli->store, &round, err);
+        if (status != BOXCAR_OK) {
+            return status;
+        }
+        sum.reaped += round.reaped;
+        sum.expired += round.expired;
+        sum.purged_done += round.purged_done;
+        sum.purged_dead += round.purged_dead;
+        sum.more = round.more;
+    }
+    *ret_sum = sum;
+    return BOXCAR_OK;
+}
+
+static int maintain_once(struct cli *cli) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_maintenance sum;
+    if (maintain_all(cli, &sum, &err) != BOXCAR_OK) {
+        return cli_fail_with(cli, &err);
+    }
+    return print(cli, &sum);
+}
+
+/* What may pass by itself (a restart of the server, a busy file) is reported and tried again. */
+static int maintain_round(struct cli *cli) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_maintenance sum;
+    if (maintain_all(cli, &sum, &err) == BOXCAR_OK) {
+        return print(cli, &sum);
+    }
+    int result = cli_fail_with(cli, &err);
+    return err.retryable ? CLI_DONE : result;
+}
+
+static int maintain_for_ever(struct cli *cli, int64_t interval_ms) {
+    sigset_t blocked, open_mask = catch_signals();
+    int result = CLI_DONE;
+    while (result == CLI_DONE && !stopping) {
+        sigprocmask(SIG_SETMASK, &open_mask, &blocked);
+        result = maintain_round(cli);
+        sigprocmask(SIG_SETMASK, &blocked, NULL);
+        if (result == CLI_DONE && !stopping) {
+            wait_ms(interval_ms, &open_mask);
+        }
+    }
+    return result;
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    int64_t interval_ms = 60000;
+    if (!cli_args_at_most(cli, args, 0) ||
+        !value_duration(cli, "--interval", interval_text, 100, INT64_C(86400000), &interval_ms)) {
+        return CLI_USAGE;
+    }
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE) {
+        return result;
+    }
+    return once ? maintain_once(cli) : maintain_for_ever(cli, interval_ms);
+}
+
+const struct command CMD_MAINTAIN = {
+    .name = "maintain",
+    .summary = "reap, expire and purge what is past its retention",
+    .usage = "[--interval DUR]\n"
+             "--once",
+    .description =
+        "Without --once it goes on until SIGTERM or SIGINT, which end it with exit status 0. Each\n"
+        "round prints a line; with -o json an object with reaped, expired, purged_done and\n"
+        "purged_dead. Safe to run from many hosts at once. How long messages are kept is a setting.\n",
+    .examples = "boxcar maintain --once\n"
+                "boxcar maintain --once -o json\n",
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* The table of commands: one cmd_<name>.c each. */
+#ifndef BOXCAR_CLI_COMMANDS_H
+#define BOXCAR_CLI_COMMANDS_H
+
+#include "cli.h"
+
+extern const struct command CMD_INIT, CMD_ENQUEUE, CMD_CLAIM, CMD_ACK, CMD_ABANDON, CMD_DEFER, CMD_FAIL,
+    CMD_RENEW, CMD_REAP, CMD_SHOW, CMD_LS, CMD_STATS, CMD_DEAD, CMD_DEAD_LS, CMD_DEAD_SHOW, CMD_DEAD_REPLAY,
+    CMD_DEAD_PURGE, CMD_CANCEL, CMD_MAINTAIN, CMD_SETTINGS, CMD_VERSION, CMD_HELP;
+
+/* In the order of the help; ended by NULL. */
+extern const struct command *const COMMANDS[];
+
+/* The command that a word names, inside `group` (NULL = at the top): "ls" in dead is "dead ls".
+ * NULL = no such; the word and a suggestion have been reported. */
+const struct command *command_find(const struct cli *cli, const struct command *group, const char *word);
+
+/* Whether other commands begin with this one's name. */
+bool command_is_group(const struct command *command);
+/* Whether `member` is "GROUP something". */
+bool command_is_in_group(const struct command *member, const struct command *group);
+
+#endif

@@ -1,0 +1,96 @@
+#include "log_writer.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "redact.h"
+#include "text.h"
+
+/* Printable and without passwords; NULL = out of memory. */
+static char *clean(boxcar_str text) {
+    char *printable = text_printable(text, NULL);
+    char *result = printable ? redact(printable) : NULL;
+    free(printable);
+    return result;
+}
+
+static bool needs_quotes(const char *text) {
+    return text[0] == '\0' || strpbrk(text, " =\"\\");
+}
+
+static void put_logfmt(FILE *out, const char *name, boxcar_str value) {
+    char *text = clean(value);
+    if (!text) {
+        return;
+    }
+    if (!needs_quotes(text)) {
+        fprintf(out, " %s=%s", name, text);
+        free(text);
+        return;
+    }
+    fprintf(out, " %s=\"", name);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\') {
+            fputc('\\', out);
+        }
+        fputc(*c, out);
+    }
+    fputc('"', out);
+    free(text);
+}
+
+static void write_logfmt(FILE *out, const boxcar_log_record *record, const char *now) {
+    fprintf(out, "time=%s level=%s event=%s", now, boxcar_log_level_name(record->level),
+            record->event ? record->event : "log");
+    put_logfmt(out, "store", boxcar_str_of(record->store_id ? record->store_id : ""));
+    put_logfmt(out, "text", boxcar_str_of(record->text ? record->text : ""));
+    for (size_t i = 0; i < record->field_count; i++) {
+        put_logfmt(out, record->fields[i].name, record->fields[i].value);
+    }
+}
+
+static void put_json(json_t *object, const char *name, boxcar_str value) {
+    char *text = clean(value);
+    json_object_set_new(object, name, text ? json_string(text) : json_null());
+    free(text);
+}
+
+static void write_json(FILE *out, const boxcar_log_record *record, const char *now) {
+    json_t *object = json_object();
+    put_json(object, "time", boxcar_str_of(now));
+    put_json(object, "level", boxcar_str_of(boxcar_log_level_name(record->level)));
+    put_json(object, "event", boxcar_str_of(record->event ? record->event : "log"));
+    put_json(object, "store", boxcar_str_of(record->store_id ? record->store_id : ""));
+    put_json(object, "text", boxcar_str_of(record->text ? record->text : ""));
+    for (size_t i = 0; i < record->field_count; i++) {
+        put_json(object, record->fields[i].name, record->fields[i].value);
+    }
+    json_dumpf(object, out, JSON_COMPACT);
+    json_decref(object);
+}
+
+void log_writer_write(void *context, const boxcar_log_record *record) {
+    const struct log_writer *writer = context;
+    if (record->level < writer->level) {
+        return;
+    }
+    char *line = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&line, &size);
+    if (!out) {
+        return;
+    }
+    struct timespec clock;
+    char now[BOXCAR_TIME_TEXT_SIZE];
+    clock_gettime(CLOCK_REALTIME, &clock);
+    boxcar_time_format((boxcar_time)clock.tv_sec * 1000000 + clock.tv_nsec / 1000, now);
+    (writer->format == LOG_FORMAT_JSON ? write_json : write_logfmt)(out, record, now);
+    fputc('\n', out);
+    if (fclose(out) == 0) {
+        fwrite(line, 1, size, stderr);
+    }
+    free(line);
+}

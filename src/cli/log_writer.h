@@ -1,0 +1,18 @@
+/* The library's log records as lines on standard error. */
+#ifndef BOXCAR_CLI_LOG_WRITER_H
+#define BOXCAR_CLI_LOG_WRITER_H
+
+#include <boxcar/log.h>
+
+enum log_format { LOG_FORMAT_LOGFMT, LOG_FORMAT_JSON };
+
+struct log_writer {
+    boxcar_log_level level; /* records below it are dropped */
+    enum log_format format;
+};
+
+/* A boxcar_log_fn; the context is a struct log_writer. One record is one line, written at
+ * once, whatever its fields contain. */
+void log_writer_write(void *context, const boxcar_log_record *record);
+
+#endif

@@ -1,0 +1,24 @@
+/* Messages, attempts and other answers of the library as JSON objects with the names of the
+ * views. Each function returns a new object; NULL = out of memory. */
+#ifndef BOXCAR_CLI_MESSAGE_JSON_H
+#define BOXCAR_CLI_MESSAGE_JSON_H
+
+#include <boxcar.h>
+#include <jansson.h>
+
+enum message_part { MESSAGE_WITHOUT_PAYLOAD, MESSAGE_WITH_PAYLOAD };
+
+json_t *message_json(const boxcar_message *message, enum message_part part);
+json_t *attempt_list_json(const boxcar_attempt_list *list);
+json_t *enqueued_json(const boxcar_enqueued *enqueued);
+
+/* Values; absent ones become null. */
+json_t *json_from_str(boxcar_str text);
+json_t *json_from_time(boxcar_time time);
+
+/* Sets a field and takes `value` over; a NULL value (out of memory) makes it false. */
+bool json_put(json_t *object, const char *name, json_t *value);
+/* `object` when `good`, else NULL, releasing it. */
+json_t *json_finish(json_t *object, bool good);
+
+#endif

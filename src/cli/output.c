@@ -1,0 +1,233 @@
+#include "output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "text.h"
+
+/* A cell of a table is cut here; JSON has the whole. */
+enum { CELL_WIDTH_MAX = 60 };
+
+/* Doubles with as many digits as survive both ways. */
+enum { DUMP_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
+
+enum cli_format output_format(const struct cli *cli, enum cli_format fallback) {
+    return cli->format == CLI_FORMAT_UNSET ? fallback : cli->format;
+}
+
+static bool use_colours(void) {
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+static void put_json(const json_t *value) {
+    json_dumpf(value, stdout, DUMP_FLAGS);
+}
+
+/* A value for people; free() it. NULL = out of memory. */
+static char *cell_text(const json_t *value, size_t *ret_width) {
+    if (!value || json_is_null(value)) {
+        return text_printable(BOXCAR_STR("-"), ret_width);
+    }
+    if (json_is_string(value)) {
+        boxcar_str text = {json_string_value(value), json_string_length(value)};
+        return text_printable(text, ret_width);
+    }
+    char *dumped = json_dumps(value, DUMP_FLAGS);
+    char *text = dumped ? text_printable(boxcar_str_of(dumped), ret_width) : NULL;
+    free(dumped);
+    return text;
+}
+
+/* Cuts text after `width` characters. */
+static void cut(char *text, size_t width) {
+    boxcar_str rest = boxcar_str_of(text);
+    for (size_t i = 0; i < width && rest.len; i++) {
+        size_t size = text_character_size(rest);
+        rest = (boxcar_str){rest.data + size, rest.len - size};
+    }
+    text[rest.data - text] = '\0';
+}
+
+static char *table_cell(const json_t *value, size_t *ret_width) {
+    char *text = cell_text(value, ret_width);
+    if (text && *ret_width > CELL_WIDTH_MAX) {
+        cut(text, CELL_WIDTH_MAX - 3);
+        memcpy(text + strlen(text), "...", 4);
+        *ret_width = CELL_WIDTH_MAX;
+    }
+    return text;
+}
+
+static size_t column_width(const json_t *rows, const char *column) {
+    size_t widest = strlen(column), i;
+    const json_t *row;
+    json_array_foreach(rows, i, row) {
+        size_t width = 0;
+        free(table_cell(json_object_get(row, column), &width));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void put_padding(size_t width) {
+    for (size_t i = 0; i < width; i++) {
+        putchar(' ');
+    }
+}
+
+/* `last`: nothing follows, so no trailing blanks. Numbers go to the right. */
+static void put_cell(const char *text, size_t used, size_t width, bool right, bool last) {
+    put_padding(right ? width - used : 0);
+    fputs(text, stdout);
+    if (!last) {
+        put_padding((right ? 0 : width - used) + 2);
+    }
+}
+
+static bool is_number_column(const json_t *rows, const char *column) {
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i, row) {
+        const json_t *value = json_object_get(row, column);
+        if (value && !json_is_null(value)) {
+            return json_is_number(value);
+        }
+    }
+    return false;
+}
+
+static void put_heading(const struct output *output, const size_t *widths, const bool *numeric) {
+    bool colours = use_colours();
+    fputs(colours ? "\033[1m" : "", stdout);
+    for (size_t i = 0; output->columns[i]; i++) {
+        put_cell(output->columns[i], strlen(output->columns[i]), widths[i], numeric[i], !output->columns[i + 1]);
+    }
+    fputs(colours ? "\033[0m\n" : "\n", stdout);
+}
+
+static bool put_table_row(const struct output *output, const json_t *row, const size_t *widths, const bool *numeric) {
+    for (size_t i = 0; output->columns[i]; i++) {
+        size_t used = 0;
+        char *text = table_cell(json_object_get(row, output->columns[i]), &used);
+        if (!text) {
+            return false;
+        }
+        put_cell(text, used, widths[i], numeric[i], !output->columns[i + 1]);
+        free(text);
+    }
+    putchar('\n');
+    return true;
+}
+
+static bool put_table(const struct output *output) {
+    enum { COLUMNS_MAX = 32 };
+    size_t widths[COLUMNS_MAX], i;
+    bool numeric[COLUMNS_MAX];
+    for (i = 0; output->columns[i] && i < COLUMNS_MAX; i++) {
+        widths[i] = column_width(output->rows, output->columns[i]);
+        numeric[i] = is_number_column(output->rows, output->columns[i]);
+    }
+    put_heading(output, widths, numeric);
+    const json_t *row;
+    json_array_foreach(output->rows, i, row) {
+        if (!put_table_row(output, row, widths, numeric)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void output_list_begin(struct output *output, const struct cli *cli, enum cli_format fallback,
+                       const char *const *columns) {
+    *output = (struct output){.format = output_format(cli, fallback), .columns = columns};
+    if (output->format == CLI_FORMAT_TABLE) {
+        output->rows = json_array();
+        output->failed = !output->rows;
+    }
+}
+
+bool output_list_add(struct output *output, json_t *row) {
+    if (!row) {
+        output->failed = true;
+        return false;
+    }
+    if (output->format == CLI_FORMAT_TABLE) {
+        output->failed |= json_array_append_new(output->rows, row) != 0;
+    } else {
+        fputs(output->format == CLI_FORMAT_JSONL ? "" : output->count ? ",\n" : "[", stdout);
+        put_json(row);
+        fputs(output->format == CLI_FORMAT_JSONL ? "\n" : "", stdout);
+        json_decref(row);
+    }
+    output->count++;
+    return !output->failed && !ferror(stdout);
+}
+
+int output_list_end(struct output *output, const struct cli *cli) {
+    if (output->format == CLI_FORMAT_TABLE && !output->failed) {
+        output->failed = !put_table(output);
+    } else if (output->format == CLI_FORMAT_JSON) {
+        fputs(output->count ? "]\n" : "[]\n", stdout);
+    }
+    json_decref(output->rows);
+    output->rows = NULL;
+    return output->failed ? cli_no_memory(cli) : CLI_DONE;
+}
+
+static int put_fields(const struct cli *cli, json_t *object) {
+    size_t widest = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value) {
+        widest = strlen(name) > widest ? strlen(name) : widest;
+    }
+    json_object_foreach(object, name, value) {
+        char *text = cell_text(value, NULL);
+        if (!text) {
+            return cli_no_memory(cli);
+        }
+        printf("%-*s  %s\n", (int)widest, name, text);
+        free(text);
+    }
+    return CLI_DONE;
+}
+
+int output_object(const struct cli *cli, json_t *object) {
+    if (!object) {
+        return cli_no_memory(cli);
+    }
+    int result = CLI_DONE;
+    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
+        result = put_fields(cli, object);
+    } else {
+        put_json(object);
+        putchar('\n');
+    }
+    json_decref(object);
+    return result;
+}
+
+int output_count(const struct cli *cli, const char *name, int64_t count) {
+    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
+        printf("%lld\n", (long long)count);
+        return CLI_DONE;
+    }
+    return output_object(cli, json_pack("{s:I}", name, (json_int_t)count));
+}
+
+int output_flush(const struct cli *cli) {
+    bool failed_before = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !failed_before) {
+        return CLI_DONE;
+    }
+    const char *why = errno ? strerror(errno) : "a write failed";
+    clearerr(stdout);
+    return cli_fail(cli, CLI_ERROR, "cannot write to standard output: %s", why);
+}

@@ -1,0 +1,318 @@
+#include "limits.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "topic.h"
+
+#define SCHEMA_NAME_MAX 63
+
+static boxcar_status check_range(int64_t value, const char *argument, int64_t min, int64_t max,
+                                 boxcar_error *err) {
+    if (value >= min && value <= max)
+        return BOXCAR_OK;
+    return error_invalid(err, argument, "%s is out of range: give %" PRId64 " to %" PRId64, argument, min,
+                         max);
+}
+
+boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
+                                boxcar_error *err) {
+    if (str_is_absent(text) && text.len > 0)
+        return error_invalid(err, argument, "%s has a length but no data: set both or neither", argument);
+    if (!utf8_is_valid(text))
+        return error_invalid(err, argument, "%s is not valid UTF-8: encode it as UTF-8", argument);
+    if (str_has_nul(text))
+        return error_invalid(err, argument, "%s contains a NUL byte: remove it", argument);
+    if (text.len > max_characters && utf8_length(text) > max_characters)
+        return error_invalid(err, argument, "%s is too long: give at most %zu characters", argument,
+                             max_characters);
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_error *err) {
+    if (str_is_empty(topic))
+        return error_invalid(err, argument, "%s is empty: give 1 to %d characters", argument,
+                             BOXCAR_TOPIC_MAX);
+    return limits_check_text(topic, argument, BOXCAR_TOPIC_MAX, err);
+}
+
+boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err) {
+    boxcar_str prefix = {pattern.data, pattern.len - 1};
+
+    if (!pattern.data || !topic_is_prefix_pattern(pattern))
+        return limits_check_topic(pattern, argument, err);
+    return limits_check_text(prefix, argument, BOXCAR_TOPIC_MAX, err);
+}
+
+static boxcar_status refuse_headers(const json_error_t *problem, const char *argument, boxcar_error *err) {
+    if (json_error_code(problem) == json_error_out_of_memory)
+        return error_no_memory(err);
+    return error_invalid(
+        err, argument, "%s is not a JSON object: give {\"name\": \"value\", ...}, each name once", argument);
+}
+
+static boxcar_status check_header_values(json_t *object, const char *argument, boxcar_error *err) {
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(object))
+        return error_invalid(err, argument, "%s is JSON but not an object: give {\"name\": \"value\", ...}",
+                             argument);
+    json_object_foreach (object, key, value) {
+        if (!json_is_string(value))
+            return error_invalid(err, argument, "%s has a value that is not a string: put it in quotes",
+                                 argument);
+    }
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err) {
+    boxcar_status status = limits_check_text(headers, argument, SIZE_MAX, err);
+    json_error_t problem;
+    json_t *object;
+
+    if (status != BOXCAR_OK || str_is_absent(headers))
+        return status;
+    object = json_loadb(headers.data, headers.len, JSON_REJECT_DUPLICATES, &problem);
+    if (!object)
+        return refuse_headers(&problem, argument, err);
+    status = check_header_values(object, argument, err);
+    json_decref(object);
+    return status;
+}
+
+static boxcar_status check_message_texts(const boxcar_new_message *message, boxcar_error *err) {
+    boxcar_status status = limits_check_topic(message->topic, "topic", err);
+
+    if (status == BOXCAR_OK && str_is_absent(message->payload))
+        status = error_invalid(err, "payload", "payload is absent: give text, empty if there is none");
+    if (status == BOXCAR_OK)
+        status = limits_check_text(message->payload, "payload", SIZE_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(message->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(message->stream, "stream", BOXCAR_STREAM_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_headers(message->headers, "headers", err);
+    return status;
+}
+
+static boxcar_status check_due(const boxcar_new_message *message, boxcar_error *err) {
+    boxcar_status status = check_range(message->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
+
+    if (status != BOXCAR_OK || message->due_at == BOXCAR_TIME_NONE)
+        return status;
+    if (message->delay_ms != 0)
+        return error_invalid(err, "delay_ms", "delay_ms and due_at are both given: give one of them");
+    if (message->due_at < 0 || message->due_at > LIMITS_TIME_MAX)
+        return error_invalid(err, "due_at", "due_at is out of range: give a time in the years 1970 to 9999");
+    return BOXCAR_OK;
+}
+
+static boxcar_status check_identity(const boxcar_new_message *message, boxcar_error *err) {
+    if (str_is_absent(message->key) && message->key.len == 0)
+        return BOXCAR_OK;
+    if (!boxcar_message_id_is_none(message->message_id))
+        return error_invalid(err, "key", "key and message_id are both given: give one of them");
+    if (str_is_empty(message->key))
+        return error_invalid(err, "key", "key is empty: give 1 to %d characters, or none", BOXCAR_KEY_MAX);
+    return limits_check_text(message->key, "key", BOXCAR_KEY_MAX, err);
+}
+
+static boxcar_status check_reserved(const boxcar_new_message *message, boxcar_error *err) {
+    for (size_t i = 0; i < sizeof(message->reserved) / sizeof(message->reserved[0]); i++) {
+        if (message->reserved[i] != 0)
+            return error_invalid(err, "reserved", "reserved is not zero: start from BOXCAR_NEW_MESSAGE_INIT");
+    }
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_new_message(const boxcar_new_message *message, const char *where,
+                                       boxcar_error *err) {
+    boxcar_status status = check_message_texts(message, err);
+
+    if (status == BOXCAR_OK)
+        status = check_due(message, err);
+    if (status == BOXCAR_OK)
+        status = check_range(message->ttl_ms, "ttl_ms", 0, BOXCAR_DELAY_MS_MAX, err);
+    if (status == BOXCAR_OK)
+        status = check_identity(message, err);
+    if (status == BOXCAR_OK)
+        status = check_range(message->max_attempts, "max_attempts", 0, BOXCAR_MAX_ATTEMPTS_MAX, err);
+    if (status == BOXCAR_OK)
+        status = check_reserved(message, err);
+    return error_locate(status, where, err);
+}
+
+boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err) {
+    if (boxcar_owner_is_none(owner))
+        return error_invalid(err, "owner",
+                             "owner is the nil UUID: give the worker's own, see boxcar_owner_new()");
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_box(boxcar_box box, boxcar_error *err) {
+    if (box != BOXCAR_OUTBOX && box != BOXCAR_INBOX)
+        return error_invalid(err, "box", "box is unknown: give BOXCAR_OUTBOX or BOXCAR_INBOX");
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err) {
+    return check_range(lease_ms, "lease_ms", BOXCAR_LEASE_MS_MIN, BOXCAR_LEASE_MS_MAX, err);
+}
+
+boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err) {
+    return check_range(batch_size, "batch_size", 1, BOXCAR_BATCH_SIZE_MAX, err);
+}
+
+static boxcar_status check_patterns(const boxcar_str *topics, size_t count, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    char argument[40];
+
+    if (count > 0 && !topics)
+        return error_invalid(err, "topics", "topics is NULL: give topic_count patterns, or a count of 0");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "topic_count", "topic_count is too large: give at most %zu",
+                             LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count && status == BOXCAR_OK; i++) {
+        snprintf(argument, sizeof(argument), "topics[%zu]", i);
+        status = limits_check_topic_pattern(topics[i], argument, err);
+    }
+    return status;
+}
+
+boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err) {
+    boxcar_status status = limits_check_owner(options->owner, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_lease_ms(options->lease_ms, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_batch_size(options->batch_size, err);
+    if (status == BOXCAR_OK)
+        status = check_patterns(options->topics, options->topic_count, err);
+    return status;
+}
+
+static boxcar_status check_settlement(const boxcar_settlement *settlement, boxcar_error *err) {
+    boxcar_status status = check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
+
+    if (status == BOXCAR_OK)
+        status = check_range(settlement->epoch.value, "epoch", 0, INT64_MAX, err);
+    if (status == BOXCAR_OK && settlement->delay_ms != BOXCAR_BACKOFF)
+        status = check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(settlement->error, "error", SIZE_MAX, err);
+    return status;
+}
+
+boxcar_status limits_check_settlements(const boxcar_settlement *settlements, size_t count,
+                                       boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    char where[40];
+
+    if (count > 0 && !settlements)
+        return error_invalid(err, "settlements", "settlements is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        status = check_settlement(&settlements[i], err);
+        if (status == BOXCAR_OK)
+            continue;
+        snprintf(where, sizeof(where), "settlements[%zu].", i);
+        return error_locate(status, where, err);
+    }
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err) {
+    bool has_message_id = !boxcar_message_id_is_none(ref.message_id);
+
+    if (ref.work_id.value < 0)
+        return error_invalid(err, argument, "work_id is negative: work ids begin at 1");
+    if (has_message_id == (ref.work_id.value != 0))
+        return error_invalid(err, argument, "%s: give either a work id or a message id", argument);
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err) {
+    boxcar_status status = check_range(limit, "limit", 1, BOXCAR_LIST_LIMIT_MAX, err);
+
+    return status == BOXCAR_OK ? check_range(after.value, "after", 0, INT64_MAX, err) : status;
+}
+
+static boxcar_status check_topic_condition(boxcar_str topic, boxcar_error *err) {
+    return str_is_absent(topic) && topic.len == 0 ? BOXCAR_OK
+                                                  : limits_check_topic_pattern(topic, "topic", err);
+}
+
+boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error *err) {
+    boxcar_status status = limits_check_box(options->box, err);
+
+    if (status == BOXCAR_OK && options->by_status)
+        status = check_range(options->status, "status", BOXCAR_READY, BOXCAR_FAILED, err);
+    if (status == BOXCAR_OK)
+        status = check_topic_condition(options->topic, err);
+    return status == BOXCAR_OK ? limits_check_page(options->limit, options->after, err) : status;
+}
+
+static boxcar_status check_refs(const boxcar_message_ref *refs, size_t count, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    char argument[40];
+
+    if (count > 0 && !refs)
+        return error_invalid(err, "refs", "refs is NULL: give ref_count of them, or a count of 0");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "ref_count", "ref_count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count && status == BOXCAR_OK; i++) {
+        snprintf(argument, sizeof(argument), "refs[%zu]", i);
+        status = limits_check_ref(refs[i], argument, err);
+    }
+    return status;
+}
+
+boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_error *err) {
+    boxcar_status status = limits_check_box(filter->box, err);
+
+    if (status == BOXCAR_OK)
+        status = check_topic_condition(filter->topic, err);
+    if (status == BOXCAR_OK)
+        status = check_range(filter->reason, "reason", BOXCAR_REASON_NONE, BOXCAR_REASON_CANCELLED, err);
+    if (status == BOXCAR_OK && filter->before != BOXCAR_TIME_NONE &&
+        (filter->before < 0 || filter->before > LIMITS_TIME_MAX))
+        status =
+            error_invalid(err, "before", "before is out of range: give a time in the years 1970 to 9999");
+    return status == BOXCAR_OK ? check_refs(filter->refs, filter->ref_count, err) : status;
+}
+
+static bool is_name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
+
+static bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
+
+static bool is_schema_name(boxcar_str schema) {
+    if (!schema.data || schema.len == 0 || schema.len > SCHEMA_NAME_MAX || !is_name_start(schema.data[0]))
+        return false;
+    for (size_t i = 1; i < schema.len; i++) {
+        if (!is_name_char(schema.data[i]))
+            return false;
+    }
+    return true;
+}
+
+boxcar_status limits_check_schema_name(boxcar_str schema, boxcar_error *err) {
+    if (str_is_absent(schema) && schema.len == 0)
+        return BOXCAR_OK;
+    if (!is_schema_name(schema))
+        return error_invalid(
+            err, "schema",
+            "schema is not a valid name: give 1 to %d letters, digits or _, not starting with "
+            "a digit",
+            SCHEMA_NAME_MAX);
+    if (str_starts_with(schema, BOXCAR_STR("pg_")))
+        return error_invalid(err, "schema",
+                             "schema starts with pg_, which PostgreSQL keeps for itself: give "
+                             "another name");
+    return BOXCAR_OK;
+}

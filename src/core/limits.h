@@ -1,0 +1,44 @@
+/* The rules every argument must obey, whatever the store. Pure: no I/O, no clock.
+ *
+ * Each function returns BOXCAR_OK or BOXCAR_E_INVALID with the argument's name and the
+ * remedy (BOXCAR_E_NO_MEMORY where JSON is read). `where` prefixes the argument's name
+ * ("messages[3]."), or is "". Pointers to structs must not be NULL. */
+#ifndef BOXCAR_CORE_LIMITS_H
+#define BOXCAR_CORE_LIMITS_H
+
+#include "boxcar/dead_letter.h"
+#include "boxcar/inspect.h"
+#include "boxcar/message.h"
+#include "boxcar/outbox.h"
+
+/* Due times and other points in time must lie between the years 1970 and 9999. */
+#define LIMITS_TIME_MAX INT64_C(253402300799999999)
+/* How many things one call may bring. */
+#define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
+
+boxcar_status limits_check_new_message(const boxcar_new_message *message, const char *where,
+                                       boxcar_error *err);
+/* UTF-8 without NUL of at most max_characters (SIZE_MAX = any length); absent is fine. */
+boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
+                                boxcar_error *err);
+boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_error *err);
+/* A topic pattern: a topic, or a prefix followed by *; "*" alone is every topic. */
+boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err);
+/* A JSON object, each key once, whose values are strings without NUL; absent is fine. */
+boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err);
+boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err);
+boxcar_status limits_check_box(boxcar_box box, boxcar_error *err);
+boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
+boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
+boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err);
+/* The same rules for every way to settle, also for fields it does not look at. */
+boxcar_status limits_check_settlements(const boxcar_settlement *settlements, size_t count, boxcar_error *err);
+boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err);
+/* The page size of a listing and where it goes on. */
+boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);
+boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error *err);
+boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_error *err);
+/* Letters, digits and _, at most 63 bytes, not one of PostgreSQL's own; absent is fine. */
+boxcar_status limits_check_schema_name(boxcar_str schema, boxcar_error *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* The names of every enumeration: one table each, used in both directions. */
+#include "base/utf8.h"
+#include "boxcar/error.h"
+#include "boxcar/log.h"
+#include "boxcar/types.h"
+
+static const char *const BOX_NAMES[] = {
+    [BOXCAR_OUTBOX] = "outbox",
+    [BOXCAR_INBOX] = "inbox",
+};
+
+static const char *const MESSAGE_STATUS_NAMES[] = {
+    [BOXCAR_READY] = "ready",
+    [BOXCAR_IN_PROGRESS] = "in_progress",
+    [BOXCAR_DONE] = "done",
+    [BOXCAR_FAILED] = "failed",
+};
+
+static const char *const REASON_NAMES[] = {
+    [BOXCAR_REASON_NONE] = "none",
+    [BOXCAR_REASON_REJECTED] = "rejected",
+    [BOXCAR_REASON_EXHAUSTED] = "exhausted",
+    [BOXCAR_REASON_EXPIRED] = "expired",
+    [BOXCAR_REASON_NO_HANDLER] = "no_handler",
+    [BOXCAR_REASON_CANCELLED] = "cancelled",
+};
+
+static const char *const STATUS_NAMES[] = {
+    [BOXCAR_OK] = "ok",
+    [BOXCAR_E_INVALID] = "invalid",
+    [BOXCAR_E_NOT_FOUND] = "not_found",
+    [BOXCAR_E_CONFLICT] = "conflict",
+    [BOXCAR_E_UNAVAILABLE] = "unavailable",
+    [BOXCAR_E_NOT_DEPLOYED] = "not_deployed",
+    [BOXCAR_E_VERSION] = "version",
+    [BOXCAR_E_READ_ONLY] = "read_only",
+    [BOXCAR_E_FULL] = "full",
+    [BOXCAR_E_DENIED] = "denied",
+    [BOXCAR_E_TRANSACTION] = "transaction",
+    [BOXCAR_E_NO_MEMORY] = "no_memory",
+    [BOXCAR_E_UNSUPPORTED] = "unsupported",
+    [BOXCAR_E_STORE] = "store",
+};
+
+static const char *const LOG_LEVEL_NAMES[] = {
+    [BOXCAR_LOG_DEBUG] = "debug",
+    [BOXCAR_LOG_INFO] = "info",
+    [BOXCAR_LOG_WARN] = "warn",
+    [BOXCAR_LOG_ERROR] = "error",
+};
+
+#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
+
+static const char *name_at(const char *const *names, size_t count, int64_t number) {
+    return number >= 0 && (uint64_t)number < count ? names[number] : "?";
+}
+
+static int number_of(const char *const *names, size_t count, boxcar_str name) {
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(name, boxcar_str_of(names[i])))
+            return (int)i;
+    }
+    return -1;
+}
+
+const char *boxcar_box_name(boxcar_box box) { return name_at(BOX_NAMES, COUNT_OF(BOX_NAMES), box); }
+
+const char *boxcar_message_status_name(boxcar_message_status status) {
+    return name_at(MESSAGE_STATUS_NAMES, COUNT_OF(MESSAGE_STATUS_NAMES), status);
+}
+
+const char *boxcar_reason_name(boxcar_reason reason) {
+    return name_at(REASON_NAMES, COUNT_OF(REASON_NAMES), reason);
+}
+
+const char *boxcar_status_name(boxcar_status status) {
+    return name_at(STATUS_NAMES, COUNT_OF(STATUS_NAMES), status);
+}
+
+const char *boxcar_log_level_name(boxcar_log_level level) {
+    return name_at(LOG_LEVEL_NAMES, COUNT_OF(LOG_LEVEL_NAMES), level);
+}
+
+bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box) {
+    int number = number_of(BOX_NAMES, COUNT_OF(BOX_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_box = (boxcar_box)number;
+    return true;
+}
+
+bool boxcar_message_status_parse(boxcar_str name, boxcar_message_status *ret_status) {
+    int number = number_of(MESSAGE_STATUS_NAMES, COUNT_OF(MESSAGE_STATUS_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_status = (boxcar_message_status)number;
+    return true;
+}
+
+bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason) {
+    int number = number_of(REASON_NAMES, COUNT_OF(REASON_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_reason = (boxcar_reason)number;
+    return true;
+}
+
+bool boxcar_log_level_parse(boxcar_str name, boxcar_log_level *ret_level) {
+    int number = number_of(LOG_LEVEL_NAMES, COUNT_OF(LOG_LEVEL_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_level = (boxcar_log_level)number;
+    return true;
+}

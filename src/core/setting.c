@@ -1,0 +1,153 @@
+#include "setting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "digits.h"
+
+#define DAYS_MS (24.0 * 60 * 60 * 1000)
+
+/* By name: this is the order in which they are shown. */
+const struct setting SETTINGS[] = {
+    {"backoff_base", SETTING_DURATION, "1s", 0, 3650 * DAYS_MS,
+     "delay before the first retry, before the factor is applied"},
+    {"backoff_cap", SETTING_DURATION, "1m", 0, 3650 * DAYS_MS, "longest delay before a retry"},
+    {"backoff_factor", SETTING_NUMBER, "2", 1, 100, "by how much the delay grows with every attempt"},
+    {"backoff_jitter", SETTING_NUMBER, "0", 0, 1, "share of the delay that chance may take away"},
+    {"max_attempts", SETTING_COUNT, "10", 1, 1000000,
+     "attempts after which a message is a dead letter, unless it brings its own number"},
+    {"retention_dead", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long dead letters are kept"},
+    {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
+};
+const size_t SETTING_COUNT_ALL = sizeof(SETTINGS) / sizeof(SETTINGS[0]);
+
+/* Decimal numbers have at most this many digits behind the point, so that text and number
+ * go back and forth without loss. */
+#define DECIMALS 6
+#define DECIMALS_FACTOR INT64_C(1000000)
+
+const struct setting *setting_find(boxcar_str name) {
+    for (size_t i = 0; i < SETTING_COUNT_ALL; i++) {
+        if (str_equal(name, boxcar_str_of(SETTINGS[i].name)))
+            return &SETTINGS[i];
+    }
+    return NULL;
+}
+
+static bool parse_count(boxcar_str text, double *ret_number) {
+    int64_t number;
+
+    if (!digits_take(&text, &number) || text.len > 0)
+        return false;
+    *ret_number = (double)number;
+    return true;
+}
+
+static bool parse_duration(boxcar_str text, double *ret_number) {
+    int64_t ms;
+
+    if (!boxcar_duration_parse(text, &ms))
+        return false;
+    *ret_number = (double)ms;
+    return true;
+}
+
+/* By hand: strtod() reads what the program's locale says. */
+static bool parse_decimal(boxcar_str text, double *ret_number) {
+    int64_t whole, fraction = 0, digit;
+    size_t count = 0;
+
+    if (!digits_take(&text, &whole) || whole > INT64_MAX / DECIMALS_FACTOR / 2)
+        return false;
+    if (text.len > 0) {
+        if (text.data[0] != '.')
+            return false;
+        text = (boxcar_str){text.data + 1, text.len - 1};
+        for (; count < DECIMALS && digits_take_exactly(&text, 1, &digit); count++)
+            fraction = fraction * 10 + digit;
+        if (count == 0 || text.len > 0)
+            return false;
+    }
+    for (; count < DECIMALS; count++)
+        fraction *= 10;
+    *ret_number = (double)(whole * DECIMALS_FACTOR + fraction) / (double)DECIMALS_FACTOR;
+    return true;
+}
+
+static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_number) {
+    switch (kind) {
+    case SETTING_COUNT:
+        return parse_count(text, ret_number);
+    case SETTING_DURATION:
+        return parse_duration(text, ret_number);
+    case SETTING_NUMBER:
+        return parse_decimal(text, ret_number);
+    }
+    return false;
+}
+
+static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
+    static const char *const kinds[] = {
+        [SETTING_COUNT] = "whole number",
+        [SETTING_DURATION] = "duration such as 500ms, 30s, 5m, 2h or 7d",
+        [SETTING_NUMBER] = "number with at most 6 decimals",
+    };
+    char min[32], max[32];
+
+    setting_format(setting, setting->min, min);
+    setting_format(setting, setting->max, max);
+    return error_invalid(err, "value", "%s must be a %s, from %s to %s", setting->name, kinds[setting->kind],
+                         min, max);
+}
+
+boxcar_status setting_parse(const struct setting *setting, boxcar_str text, double *ret_number,
+                            boxcar_error *err) {
+    double number;
+
+    if (!parse_by_kind(setting->kind, text, &number) || number < setting->min || number > setting->max)
+        return refuse(setting, err);
+    *ret_number = number;
+    return BOXCAR_OK;
+}
+
+static int64_t to_whole(double number) { return (int64_t)(number + 0.5); }
+
+static void format_duration(int64_t ms, char ret_text[32]) {
+    const struct duration_unit *unit = duration_unit_of(ms);
+
+    if (ms == 0)
+        snprintf(ret_text, 32, "0");
+    else
+        snprintf(ret_text, 32, "%" PRId64 "%s", ms / unit->ms, unit->name);
+}
+
+static void format_decimal(double number, char ret_text[32]) {
+    int64_t scaled = to_whole(number * (double)DECIMALS_FACTOR);
+    int len =
+        snprintf(ret_text, 32, "%" PRId64 ".%06" PRId64, scaled / DECIMALS_FACTOR, scaled % DECIMALS_FACTOR);
+
+    while (ret_text[len - 1] == '0')
+        len--;
+    if (ret_text[len - 1] == '.')
+        len--;
+    ret_text[len] = '\0';
+}
+
+/* What somebody wrote into the table by hand may be anything. */
+static double within_range(const struct setting *setting, double number) {
+    if (!(number > setting->min))
+        return setting->min;
+    return number < setting->max ? number : setting->max;
+}
+
+void setting_format(const struct setting *setting, double number, char ret_text[32]) {
+    number = within_range(setting, number);
+    if (setting->kind == SETTING_DURATION)
+        format_duration(to_whole(number), ret_text);
+    else if (setting->kind == SETTING_NUMBER)
+        format_decimal(number, ret_text);
+    else
+        snprintf(ret_text, 32, "%" PRId64, to_whole(number));
+}

@@ -1,0 +1,222 @@
+#include "pg_batch_params.h"
+
+#include "base/utf8.h"
+#include "core/topic.h"
+
+/* Columns that no message of the batch uses go as one null instead of an array of nulls. */
+struct used {
+    bool correlation, stream, headers, due, delay, ttl, attempts;
+};
+
+static struct used find_used(const struct batch *batch) {
+    struct used used = {0};
+
+    for (size_t i = 0; i < batch->message_count; i++) {
+        const boxcar_new_message *m = &batch->messages[i];
+
+        used.correlation |= m->correlation_id.data != NULL;
+        used.stream |= m->stream.data != NULL;
+        used.headers |= m->headers.data != NULL;
+        used.due |= m->due_at != BOXCAR_TIME_NONE;
+        used.delay |= m->delay_ms != 0;
+        used.ttl |= m->ttl_ms != 0;
+        used.attempts |= m->max_attempts != 0;
+    }
+    return used;
+}
+
+static void add_texts(struct pg_params *params, const struct batch *batch, bool used, size_t field) {
+    struct buf *array;
+
+    if (!used) {
+        pg_params_null(params, PG_TEXT_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_TEXT_ARRAY, batch->message_count);
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_text(array, *(const boxcar_str *)((const char *)&batch->messages[i] + field));
+}
+
+static void add_numbers(struct pg_params *params, const struct batch *batch, bool used, size_t field) {
+    struct buf *array;
+
+    if (!used) {
+        pg_params_null(params, PG_INT8_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, batch->message_count);
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_int8(array, *(const int64_t *)(const void *)((const char *)&batch->messages[i] + field));
+}
+
+static void add_ids(struct pg_params *params, const struct batch *batch) {
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, batch->message_count);
+
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_uuid(array, batch->messages[i].message_id.bytes);
+}
+
+static void add_dues(struct pg_params *params, const struct batch *batch, bool used) {
+    struct buf *array;
+
+    if (!used) {
+        pg_params_null(params, PG_TIMESTAMPTZ_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_TIMESTAMPTZ_ARRAY, batch->message_count);
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_time(array, batch->messages[i].due_at);
+}
+
+static void add_attempts(struct pg_params *params, const struct batch *batch, bool used) {
+    struct buf *array;
+
+    if (!used) {
+        pg_params_null(params, PG_INT4_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_INT4_ARRAY, batch->message_count);
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_int4(array, batch->messages[i].max_attempts);
+}
+
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
+    struct used used = find_used(batch);
+
+    pg_params_int2(params, batch->box);
+    add_ids(params, batch);
+    add_texts(params, batch, true, offsetof(boxcar_new_message, topic));
+    add_texts(params, batch, true, offsetof(boxcar_new_message, payload));
+    add_texts(params, batch, used.correlation, offsetof(boxcar_new_message, correlation_id));
+    add_texts(params, batch, used.stream, offsetof(boxcar_new_message, stream));
+    add_texts(params, batch, used.headers, offsetof(boxcar_new_message, headers));
+    add_dues(params, batch, used.due);
+    add_numbers(params, batch, used.delay, offsetof(boxcar_new_message, delay_ms));
+    add_numbers(params, batch, used.ttl, offsetof(boxcar_new_message, ttl_ms));
+    add_attempts(params, batch, used.attempts);
+    pg_params_bool(params, fresh_ids);
+}
+
+static void add_work_ids(struct pg_params *params, struct settlement_list list) {
+    struct buf *array = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
+
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_int8(array, list.items[i].work_id.value);
+}
+
+/* One epoch for all is the common case and the fastest: it is sent as an array of one. */
+static void add_epochs(struct pg_params *params, struct settlement_list list) {
+    bool one = true;
+    struct buf *array;
+
+    for (size_t i = 1; i < list.count && one; i++)
+        one = list.items[i].epoch.value == list.items[0].epoch.value;
+    if (one && list.items[0].epoch.value == 0) {
+        pg_params_null(params, PG_INT8_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, one ? 1 : list.count);
+    for (size_t i = 0; i < (one ? 1 : list.count); i++)
+        pg_array_int8(array, list.items[i].epoch.value);
+}
+
+static void add_delays(struct pg_params *params, struct settlement_list list) {
+    struct buf *array = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
+
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_int8(array, list.items[i].delay_ms);
+}
+
+static void add_errors(struct pg_params *params, struct settlement_list list) {
+    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, list.count);
+
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_text(array, utf8_cut(list.items[i].error, BOXCAR_ERROR_TEXT_MAX));
+}
+
+void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind) {
+    struct settlement_list list = batch->settle[kind];
+
+    pg_params_int2(params, batch->box);
+    pg_params_uuid(params, batch->owner.bytes);
+    add_work_ids(params, list);
+    add_epochs(params, list);
+    if (kind == SETTLE_ABANDON || kind == SETTLE_DEFER)
+        add_delays(params, list);
+    if (kind == SETTLE_ABANDON || kind == SETTLE_FAIL)
+        add_errors(params, list);
+    if (kind == SETTLE_FAIL)
+        pg_params_int2(params, BOXCAR_REASON_REJECTED);
+    if (kind == SETTLE_RENEW)
+        pg_params_interval_ms(params, batch->renew_lease_ms);
+}
+
+static bool wants_everything(const struct batch *batch) {
+    bool everything = batch->topic_count == 0;
+
+    for (size_t i = 0; i < batch->topic_count; i++)
+        everything = everything || str_equal(batch->topics[i], BOXCAR_STR("*"));
+    return everything;
+}
+
+static void add_topics(struct pg_params *params, const struct batch *batch, bool prefixes) {
+    struct buf *array;
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->topic_count; i++)
+        count += topic_is_prefix_pattern(batch->topics[i]) == prefixes;
+    array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
+    for (size_t i = 0; i < batch->topic_count; i++) {
+        boxcar_str topic = batch->topics[i];
+
+        if (topic_is_prefix_pattern(topic) != prefixes)
+            continue;
+        if (prefixes)
+            topic.len--;
+        pg_array_text(array, topic);
+    }
+}
+
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable) {
+    pg_params_int2(params, batch->box);
+    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_interval_ms(params, batch->claim_lease_ms);
+    pg_params_int4(params, batch->claim_size);
+    if (wants_everything(batch)) {
+        pg_params_null(params, PG_TEXT_ARRAY);
+        pg_params_null(params, PG_TEXT_ARRAY);
+    } else {
+        add_topics(params, batch, false);
+        add_topics(params, batch, true);
+    }
+    pg_params_bool(params, durable);
+}
+
+void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
+                               const char *outcome) {
+    struct settlement_list list = batch->settle[kind];
+    struct buf *epochs;
+
+    pg_params_int2(params, batch->box);
+    pg_params_text(params, boxcar_str_of(outcome));
+    pg_params_uuid(params, batch->owner.bytes);
+    add_work_ids(params, list);
+    epochs = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_int8(epochs, list.items[i].epoch.value);
+}
+
+void pg_params_for_give_back(struct pg_params *params, const struct batch *batch, const boxcar_message *claimed,
+                             size_t count) {
+    struct buf *array;
+
+    pg_params_int2(params, batch->box);
+    pg_params_uuid(params, batch->owner.bytes);
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_int8(array, claimed[i].work_id.value);
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, 1);
+    pg_array_int8(array, claimed[0].epoch.value);
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, 1);
+    pg_array_int8(array, 0);
+}

@@ -1,0 +1,17 @@
+/* How the parts of a batch are laid out as parameters of the SQL functions. */
+#ifndef BOXCAR_STORE_POSTGRES_PG_BATCH_PARAMS_H
+#define BOXCAR_STORE_POSTGRES_PG_BATCH_PARAMS_H
+
+#include "pg_params.h"
+#include "store/batch.h"
+
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids);
+void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind);
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable);
+void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
+                               const char *outcome);
+/* A defer of claimed messages to now. */
+void pg_params_for_give_back(struct pg_params *params, const struct batch *batch, const boxcar_message *claimed,
+                             size_t count);
+
+#endif

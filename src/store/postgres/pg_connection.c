@@ -1,0 +1,249 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boxcar/postgres.h"
+#include "pg_store.h"
+
+#define TRIES_AFTER_DEADLOCK 20
+
+int64_t pg_now_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void pg_pause(int round) {
+    unsigned char chance = 0;
+    long longest_us = 2000L << (round < 8 ? round : 8);
+    long pause_us;
+
+    if (getrandom(&chance, 1, 0) != 1)
+        chance = 128;
+    pause_us = longest_us / 2 + longest_us / 2 * chance / 256;
+    nanosleep(&(struct timespec){.tv_sec = pause_us / 1000000, .tv_nsec = pause_us % 1000000 * 1000}, NULL);
+}
+
+bool pg_is_connected(const struct pg_store *pg) {
+    return pg->conn && PQstatus(pg->conn) == CONNECTION_OK;
+}
+
+bool pg_in_transaction(const struct pg_store *pg) {
+    return pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
+}
+
+static void ignore_notice(void *context, const PGresult *result) {
+    (void)context;
+    (void)result;
+}
+
+/* The URL goes to libpq as it is; what stands before it are defaults that it may override. */
+boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
+    const char *const keywords[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", NULL};
+    const char *const values[] = {"10", "boxcar", pg->url, "UTF8", NULL};
+
+    PQfinish(pg->conn);
+    pg->conn = PQconnectdbParams(keywords, values, 1);
+    if (!pg->conn)
+        return error_no_memory(err);
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return pg_error_from_connection(pg, err);
+    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err) {
+    int64_t give_up_at = pg_now_ms() + pg->patience_ms;
+    boxcar_status status;
+
+    if (pg->borrowed)
+        return pg_error_from_connection(pg, err);
+    store_log(&pg->base, BOXCAR_LOG_WARN, "reconnect", NULL, 0, "connection lost, connecting again");
+    for (int round = 0;; round++) {
+        status = pg_connect(pg, err);
+        if (status == BOXCAR_OK) {
+            store_log(&pg->base, BOXCAR_LOG_INFO, "reconnect", NULL, 0, "connected again");
+            return BOXCAR_OK;
+        }
+        if (status != BOXCAR_E_UNAVAILABLE || pg_now_ms() >= give_up_at)
+            return status;
+        pg_pause(round + 3);
+    }
+}
+
+static void point_at_values(const struct pg_params *params, const char **values, int *lengths, int *formats) {
+    for (int i = 0; i < params->count; i++) {
+        const struct buf *value = &params->values[i];
+        boxcar_str text = params->borrowed[i];
+
+        values[i] = params->is_null[i] ? NULL : text.data ? text.data : value->data;
+        lengths[i] = (int)(text.data ? text.len : value->len);
+        formats[i] = 1;
+    }
+}
+
+boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                      boxcar_error *err) {
+    const char *values[PG_PARAMS_MAX];
+    int lengths[PG_PARAMS_MAX];
+    int formats[PG_PARAMS_MAX];
+
+    if (pg_params_failed(params))
+        return error_no_memory(err);
+    point_at_values(params, values, lengths, formats);
+    if (!PQsendQueryParams(pg->conn, pg->sql[statement], params->count, params->types, values, lengths, formats, 1))
+        return pg_error_from_connection(pg, err);
+    return BOXCAR_OK;
+}
+
+static bool is_success(const PGresult *result) {
+    ExecStatusType status = PQresultStatus(result);
+
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                                PGresult **ret_result, boxcar_error *err) {
+    boxcar_status status = pg_send(pg, statement, params, err);
+    PGresult *result;
+
+    if (status != BOXCAR_OK)
+        return status;
+    result = PQgetResult(pg->conn);
+    for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
+        PQclear(rest);
+    if (result && is_success(result)) {
+        *ret_result = result;
+        return BOXCAR_OK;
+    }
+    status = pg_error_from_result(pg, result, err);
+    PQclear(result);
+    return status;
+}
+
+boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                       PGresult **ret_result, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+    bool lost = false;
+
+    for (int round = 0;; round++) {
+        status = query_once(pg, statement, params, ret_result, &why);
+        if (status == BOXCAR_OK || pg_in_transaction(pg))
+            break;
+        if (!pg_is_connected(pg) && !lost) {
+            lost = true;
+            status = pg_reconnect(pg, &why);
+            if (status != BOXCAR_OK)
+                break;
+        } else if (pg_error_is_transient(&why) && round < TRIES_AFTER_DEADLOCK) {
+            pg_pause(round);
+        } else {
+            break;
+        }
+    }
+    if (status != BOXCAR_OK && err)
+        *err = why;
+    return status;
+}
+
+static void close_store(struct boxcar_store *store) {
+    struct pg_store *pg = pg_store_of(store);
+
+    if (!pg->borrowed)
+        PQfinish(pg->conn);
+    pg_statements_free(pg);
+    free(pg->url);
+    free(pg->schema);
+    free(pg->base.id);
+    free(pg);
+}
+
+static const struct store_ops OPS = {
+    .kind = "postgres",
+    .close = close_store,
+    .deploy = pg_deploy,
+    .process = pg_process,
+    .find = pg_find,
+    .page = pg_page,
+    .attempts = pg_attempts,
+    .stats = pg_stats,
+    .dead_page = pg_dead_page,
+    .dead_act = pg_dead_act,
+    .cancel = pg_cancel,
+    .maintain = pg_maintain,
+    .audit = pg_audit,
+    .settings_read = pg_settings_read,
+    .setting_write = pg_setting_write,
+    .setting_reset = pg_setting_reset,
+};
+
+static boxcar_status store_new(const boxcar_store_options *options, struct pg_store **ret_pg, boxcar_error *err) {
+    struct pg_store *pg = calloc(1, sizeof(*pg));
+
+    if (!pg)
+        return error_no_memory(err);
+    pg->base.ops = &OPS;
+    pg->base.log = options->log;
+    pg->base.log_context = options->log_context;
+    pg->patience_ms = options->busy_timeout_ms;
+    pg->schema = memory_copy_text(options->schema);
+    pg->base.id = memory_copy_text(BOXCAR_STR("postgres"));
+    if (!pg->schema || !pg->base.id || pg_statements_make(pg, err) != BOXCAR_OK) {
+        close_store(&pg->base);
+        return error_no_memory(err);
+    }
+    *ret_pg = pg;
+    return BOXCAR_OK;
+}
+
+boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                  boxcar_error *err) {
+    struct pg_store *pg;
+    boxcar_status status = store_new(options, &pg, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    pg->url = memory_copy_text(options->url);
+    status = pg->url ? pg_connect(pg, err) : error_no_memory(err);
+    if (status == BOXCAR_OK)
+        status = options->deploy ? pg_deploy(&pg->base, &(boxcar_deployment){0}, err) : pg_check_version(pg, err);
+    if (status != BOXCAR_OK) {
+        close_store(&pg->base);
+        return status;
+    }
+    *ret_store = &pg->base;
+    return BOXCAR_OK;
+}
+
+boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
+                                           boxcar_store **ret_store, boxcar_error *err) {
+    boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
+    struct pg_store *pg;
+    boxcar_status status;
+
+    if (!conn || PQstatus(conn) != CONNECTION_OK)
+        return error_invalid(err, "conn", "conn is not an open connection");
+    if (PQpipelineStatus(conn) != PQ_PIPELINE_OFF || PQisnonblocking(conn))
+        return error_invalid(err, "conn", "conn is in pipeline or non-blocking mode: leave that first");
+    if (!ret_store)
+        return error_invalid(err, "ret_store", "ret_store is NULL");
+    status = store_options_read(options ? options : &checked, &checked, err);
+    if (status == BOXCAR_OK)
+        status = store_new(&checked, &pg, err);
+    if (status != BOXCAR_OK)
+        return status;
+    pg->conn = conn;
+    pg->borrowed = true;
+    status = pg_check_version(pg, err);
+    if (status != BOXCAR_OK) {
+        close_store(&pg->base);
+        return status;
+    }
+    *ret_store = &pg->base;
+    return BOXCAR_OK;
+}

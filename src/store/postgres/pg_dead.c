@@ -1,0 +1,90 @@
+#include "base/error.h"
+#include "core/topic.h"
+#include "pg_store.h"
+
+static size_t count_refs(const boxcar_dead_filter *filter, bool by_work_id) {
+    size_t count = 0;
+
+    for (size_t i = 0; i < filter->ref_count; i++)
+        count += (filter->refs[i].work_id.value > 0) == by_work_id;
+    return count;
+}
+
+static void add_refs(struct pg_params *params, const boxcar_dead_filter *filter) {
+    struct buf *array;
+
+    if (filter->ref_count == 0) {
+        pg_params_null(params, PG_INT8_ARRAY);
+        pg_params_null(params, PG_UUID_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, count_refs(filter, true));
+    for (size_t i = 0; i < filter->ref_count; i++)
+        if (filter->refs[i].work_id.value > 0)
+            pg_array_int8(array, filter->refs[i].work_id.value);
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, count_refs(filter, false));
+    for (size_t i = 0; i < filter->ref_count; i++)
+        if (filter->refs[i].work_id.value <= 0)
+            pg_array_uuid(array, filter->refs[i].message_id.bytes);
+}
+
+static void add_filter(struct pg_params *params, const boxcar_dead_filter *filter) {
+    bool prefix = filter->topic.data && topic_is_prefix_pattern(filter->topic);
+
+    pg_params_int2(params, filter->box);
+    pg_params_text(params, prefix ? (boxcar_str){filter->topic.data, filter->topic.len - 1} : filter->topic);
+    pg_params_bool(params, prefix);
+    if (filter->reason == BOXCAR_REASON_NONE)
+        pg_params_null(params, PG_INT2);
+    else
+        pg_params_int2(params, (int)filter->reason);
+    pg_params_time(params, filter->before);
+    add_refs(params, filter);
+}
+
+boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
+                           boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    add_filter(&params, filter);
+    if (after.value > 0)
+        pg_params_int8(&params, after.value);
+    else
+        pg_params_null(&params, PG_INT8);
+    pg_params_int4(&params, limit);
+    status = pg_query(pg_store_of(store), PG_DEAD_PAGE, &params, &result, err);
+    return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
+}
+
+boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
+                          boxcar_str note, int limit, int64_t *ret_count, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    add_filter(&params, filter);
+    pg_params_int4(&params, limit);
+    pg_params_bool(&params, action == DEAD_REPLAY);
+    pg_params_text(&params, note);
+    status = pg_query(pg_store_of(store), PG_DEAD_ACT, &params, &result, err);
+    if (status == BOXCAR_OK)
+        *ret_count = pg_get_int8(result, 0, 0);
+    return status;
+}
+
+boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_int2(&params, box);
+    if (ref.work_id.value > 0) {
+        pg_params_int8(&params, ref.work_id.value);
+        pg_params_null(&params, PG_UUID);
+    } else {
+        pg_params_null(&params, PG_INT8);
+        pg_params_uuid(&params, ref.message_id.bytes);
+    }
+    return pg_query(pg_store_of(store), PG_CANCEL, &params, &result, err);
+}

@@ -1,0 +1,205 @@
+/* Deployment: one transaction under a lock of its own. Tables change by numbered migrations;
+ * functions and views are made anew whenever their texts differ from what the store has. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/uuid.h"
+#include "embedded.h"
+#include "pg_store.h"
+
+#define MIGRATION_PREFIX "migrations/"
+
+static boxcar_status run(struct pg_store *pg, const char *text, boxcar_error *err) {
+    AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
+    AUTO_RESULT PGresult *result = NULL;
+    ExecStatusType kind;
+
+    if (!filled)
+        return error_no_memory(err);
+    result = PQexec(pg->conn, filled);
+    kind = PQresultStatus(result);
+    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK)
+        return BOXCAR_OK;
+    return pg_error_from_result(pg, result, err);
+}
+
+/* One text value of a query, or the absent text; *ret_text is malloc'ed. */
+static boxcar_status ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err) {
+    AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (!filled)
+        return error_no_memory(err);
+    result = PQexec(pg->conn, filled);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return pg_error_from_result(pg, result, err);
+    *ret_text = NULL;
+    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0))
+        return BOXCAR_OK;
+    *ret_text = strdup(PQgetvalue(result, 0, 0));
+    return *ret_text ? BOXCAR_OK : error_no_memory(err);
+}
+
+/* Which functions and views this library brings, in 36 characters. */
+static boxcar_status digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
+    AUTO_BUF struct buf all = BUF_INIT;
+    uint8_t digest[16];
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
+        if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
+            buf_append_text(&all, file->text);
+    if (all.failed)
+        return error_no_memory(err);
+    uuid_derive("boxcar:functions:", (boxcar_str){all.data, all.len}, digest);
+    uuid_format(digest, ret_digest);
+    return BOXCAR_OK;
+}
+
+static int migration_number(const struct sql_file *file) {
+    if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
+        return 0;
+    return atoi(file->name + strlen(MIGRATION_PREFIX));
+}
+
+static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
+    AUTO_FREE char *found = NULL;
+    AUTO_FREE char *version = NULL;
+    boxcar_status status = ask(pg,
+                               "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+                               "where n.nspname = :'schema' and c.relname = 'store'", &found, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (found)
+        status = ask(pg, "select schema_version::text from :\"schema\".store", &version, err);
+    if (status == BOXCAR_OK)
+        *ret_version = version ? atoi(version) : 0;
+    return status;
+}
+
+static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied, boxcar_error *err) {
+    int applied = 0;
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
+        boxcar_status status;
+
+        if (migration_number(file) <= version)
+            continue;
+        status = run(pg, file->text, err);
+        if (status != BOXCAR_OK)
+            return status;
+        applied++;
+    }
+    *ret_applied = applied;
+    return BOXCAR_OK;
+}
+
+static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
+    AUTO_FREE char *known = NULL;
+    AUTO_BUF struct buf remember = BUF_INIT;
+    char digest[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_status status = digest_functions(digest, err);
+
+    if (status == BOXCAR_OK)
+        status = ask(pg, "select functions_digest from :\"schema\".store", &known, err);
+    if (status != BOXCAR_OK || (known && strcmp(known, digest) == 0))
+        return status;
+    for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
+        if (migration_number(file) == 0)
+            status = run(pg, file->text, err);
+    if (status == BOXCAR_OK)
+        status = run(pg, "revoke all on all functions in schema :\"schema\" from public", err);
+    buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
+                      digest, STORE_SCHEMA_VERSION);
+    if (status == BOXCAR_OK && remember.failed)
+        status = error_no_memory(err);
+    return status == BOXCAR_OK ? run(pg, remember.data, err) : status;
+}
+
+/* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
+static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
+    AUTO_FREE char *found = NULL;
+    boxcar_status status = ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
+
+    if (status != BOXCAR_OK || found)
+        return status;
+    return run(pg, "create schema :\"schema\"", err);
+}
+
+static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    int version = 0, applied = 0;
+    boxcar_status status = run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
+
+    if (status == BOXCAR_OK)
+        status = make_schema(pg, err);
+    if (status == BOXCAR_OK)
+        status = read_version(pg, &version, err);
+    if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
+        status = migrate(pg, version, &applied, err);
+        if (status == BOXCAR_OK)
+            status = make_functions(pg, err);
+        version = STORE_SCHEMA_VERSION;
+    }
+    if (status == BOXCAR_OK)
+        status = run(pg, "select :\"schema\".adopt()", err);
+    if (status == BOXCAR_OK)
+        *ret_deployment = (boxcar_deployment){.schema_version = version, .applied = applied};
+    return status;
+}
+
+boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    boxcar_deployment deployment = {0};
+    boxcar_status status;
+
+    if (pg->borrowed)
+        return error_set(err, BOXCAR_E_UNSUPPORTED, "a borrowed connection cannot deploy: open a store of its own");
+    if (!pg_is_connected(pg)) {
+        status = pg_reconnect(pg, err);
+        if (status != BOXCAR_OK)
+            return status;
+    }
+    status = run(pg, "begin isolation level read committed", err);
+    if (status == BOXCAR_OK)
+        status = deploy_in_transaction(pg, &deployment, err);
+    if (status == BOXCAR_OK)
+        status = run(pg, "commit", err);
+    else
+        (void)run(pg, "rollback", NULL);
+    if (status == BOXCAR_OK)
+        status = pg_check_version(pg, err);
+    if (status == BOXCAR_OK)
+        *ret_deployment = deployment;
+    return status;
+}
+
+static boxcar_status remember_id(struct pg_store *pg, boxcar_str id, boxcar_error *err) {
+    char *copy = memory_copy_text(id);
+
+    if (!copy)
+        return error_no_memory(err);
+    free(pg->base.id);
+    pg->base.id = copy;
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_STORE_INFO, &none, &result, err);
+    int version, oldest;
+
+    if (status != BOXCAR_OK)
+        return status;
+    version = pg_get_int4(result, 0, 0);
+    oldest = pg_get_int4(result, 0, 1);
+    if (version < STORE_SCHEMA_VERSION)
+        return error_set(err, BOXCAR_E_VERSION, "the store has schema version %d, this program needs %d: run `boxcar init`",
+                         version, STORE_SCHEMA_VERSION);
+    if (oldest > STORE_SCHEMA_VERSION)
+        return error_set(err, BOXCAR_E_VERSION, "the store has schema version %d and accepts programs from version %d on, "
+                         "this one has %d: upgrade the program", version, oldest, STORE_SCHEMA_VERSION);
+    return remember_id(pg, pg_get_text(result, 0, 2), err);
+}

@@ -1,0 +1,103 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pg_store.h"
+
+/* SQLSTATE prefixes and what they mean to a caller; the first match counts. Our own class is BX,
+ * raised by the functions in sql/postgres. */
+static const struct {
+    const char *sqlstate;
+    boxcar_status status;
+    bool retryable;
+    const char *remedy;
+} MEANINGS[] = {
+    {"BX001", BOXCAR_E_INVALID, false, ""},
+    {"BX002", BOXCAR_E_NOT_FOUND, false, ""},
+    {"BX003", BOXCAR_E_CONFLICT, false, ""},
+    {"BX004", BOXCAR_E_TRANSACTION, false, ": begin it with ISOLATION LEVEL READ COMMITTED"},
+    {"BX005", BOXCAR_E_STORE, false, ": run `boxcar init` once"},
+    {"BX007", BOXCAR_E_UNSUPPORTED, false, ""},
+    {"3F000", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},
+    {"42883", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},
+    {"42P01", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},
+    {"42501", BOXCAR_E_DENIED, false, ": grant it with the function grant_access"},
+    {"25006", BOXCAR_E_READ_ONLY, false, ": connect to the primary server"},
+    {"25P02", BOXCAR_E_TRANSACTION, false, ": roll it back"},
+    {"53100", BOXCAR_E_FULL, true, ": free some space on the server"},
+    {"40001", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"40P01", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"55P03", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"57014", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"57P", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"53", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"08", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"22021", BOXCAR_E_INVALID, false, ""},
+    {"22P05", BOXCAR_E_INVALID, false, ""},
+    {"", BOXCAR_E_STORE, false, ""},
+};
+
+static void add_details(struct pg_store *pg, boxcar_error *err, const char *sqlstate, const char *argument) {
+    if (!err)
+        return;
+    snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
+    snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
+    err->must_roll_back = PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
+}
+
+/* A claimer whose view of the frontier was stale, or two that met at the same microsecond, break
+ * on these keys instead of leasing twice: as good as a serialization failure. */
+static bool is_stale_claim(const PGresult *result) {
+    const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+
+    return constraint && (strcmp(constraint, "lease_pkey") == 0 || strcmp(constraint, "frontier_pkey") == 0);
+}
+
+static const char *sqlstate_of(const PGresult *result) {
+    if (!result)
+        return NULL;
+    return is_stale_claim(result) ? "40001" : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+
+boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
+    const char *sqlstate = sqlstate_of(result);
+    const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    boxcar_status status;
+    size_t i = 0;
+
+    if (!sqlstate)
+        return pg_error_from_connection(pg, err);
+    while (strncmp(sqlstate, MEANINGS[i].sqlstate, strlen(MEANINGS[i].sqlstate)) != 0)
+        i++;
+    if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED)
+        status = error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
+                           pg->schema, MEANINGS[i].remedy);
+    else
+        status = error_set(err, MEANINGS[i].status, "%s%s", text ? text : "the database failed", MEANINGS[i].remedy);
+    if (err)
+        err->retryable = MEANINGS[i].retryable;
+    add_details(pg, err, sqlstate, PQresultErrorField(result, PG_DIAG_COLUMN_NAME));
+    return status;
+}
+
+/* libpq's texts are multi-line; the first line says what happened. They name host and user but
+ * never the password. */
+boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
+    const char *text = pg->conn ? PQerrorMessage(pg->conn) : "out of memory";
+    size_t len = strcspn(text, "\n");
+    boxcar_status status = error_set(err, BOXCAR_E_UNAVAILABLE, "%.*s", len > 0 ? (int)len : 25,
+                                     len > 0 ? text : "the connection was closed");
+
+    if (err)
+        err->retryable = true;
+    return status;
+}
+
+bool pg_error_is_transient(const boxcar_error *err) {
+    return strcmp(err->sqlstate, "40001") == 0 || strcmp(err->sqlstate, "40P01") == 0 ||
+           strcmp(err->sqlstate, "55P03") == 0;
+}
+
+bool pg_error_is_foreign(const boxcar_error *err) {
+    return strcmp(err->sqlstate, "BX005") == 0;
+}

@@ -1,0 +1,146 @@
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "core/topic.h"
+#include "pg_store.h"
+
+static void clear_result(void *result) {
+    PQclear(result);
+}
+
+static void add_ref(struct pg_params *params, boxcar_message_ref ref) {
+    if (ref.work_id.value > 0) {
+        pg_params_int8(params, ref.work_id.value);
+        pg_params_null(params, PG_UUID);
+    } else {
+        pg_params_null(params, PG_INT8);
+        pg_params_uuid(params, ref.message_id.bytes);
+    }
+}
+
+static void add_topic(struct pg_params *params, boxcar_str topic) {
+    bool prefix = topic.data && topic_is_prefix_pattern(topic);
+
+    if (prefix)
+        topic.len--;
+    pg_params_text(params, topic);
+    pg_params_bool(params, prefix);
+}
+
+static void add_after(struct pg_params *params, boxcar_work_id after) {
+    if (after.value > 0)
+        pg_params_int8(params, after.value);
+    else
+        pg_params_null(params, PG_INT8);
+}
+
+boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    add_ref(&params, ref);
+    status = pg_query(pg_store_of(store), PG_FIND, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (PQntuples(result) == 0) {
+        PQclear(result);
+        return error_set(err, BOXCAR_E_NOT_FOUND, "no such message in the %s", boxcar_box_name(box));
+    }
+    return pg_items_into_list(result, ret_list, err);
+}
+
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, options->box);
+    pg_params_text(&params, options->by_status ? boxcar_str_of(boxcar_message_status_name(options->status))
+                                               : BOXCAR_NO_STR);
+    add_topic(&params, options->topic);
+    add_after(&params, options->after);
+    pg_params_int4(&params, options->limit);
+    status = pg_query(pg_store_of(store), PG_PAGE, &params, &result, err);
+    return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
+}
+
+static void read_attempt(const PGresult *r, int row, boxcar_attempt *attempt) {
+    attempt->at = pg_get_time(r, row, 0);
+    attempt->retry_count = pg_get_int4(r, row, 1);
+    attempt->outcome = pg_get_text(r, row, 2);
+    pg_get_uuid(r, row, 3, attempt->owner.bytes);
+    attempt->epoch.value = pg_get_int8(r, row, 4);
+    attempt->error = pg_get_text(r, row, 5);
+}
+
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                          struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    struct boxcar_attempt_list *list;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int8(&params, work_id.value);
+    status = pg_query(pg_store_of(store), PG_ATTEMPTS, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    list = calloc(1, sizeof(*list));
+    if (!list || !arena_attach(&list->arena, result, clear_result)) {
+        PQclear(result);
+        boxcar_attempt_list_free(list);
+        return error_no_memory(err);
+    }
+    list->items = arena_alloc_array(&list->arena, (size_t)PQntuples(result), sizeof(*list->items));
+    if (!list->items) {
+        boxcar_attempt_list_free(list);
+        return error_no_memory(err);
+    }
+    for (int i = 0; i < PQntuples(result); i++)
+        read_attempt(result, i, &list->items[list->count++]);
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+static void read_stats(const PGresult *r, int row, boxcar_stats *stats) {
+    stats->topic = pg_get_text(r, row, 0);
+    stats->ready = pg_get_int8(r, row, 1);
+    stats->waiting = pg_get_int8(r, row, 2);
+    stats->in_progress = pg_get_int8(r, row, 3);
+    stats->done = pg_get_int8(r, row, 4);
+    stats->failed = pg_get_int8(r, row, 5);
+    stats->oldest_ready_age_seconds = pg_get_float8(r, row, 6);
+    stats->exact = pg_get_bool(r, row, 7);
+}
+
+boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
+                       struct boxcar_stats_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    struct boxcar_stats_list *list;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    pg_params_bool(&params, by_topic);
+    status = pg_query(pg_store_of(store), PG_STATS, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    list = calloc(1, sizeof(*list));
+    if (!list || !arena_attach(&list->arena, result, clear_result)) {
+        PQclear(result);
+        boxcar_stats_list_free(list);
+        return error_no_memory(err);
+    }
+    list->items = arena_alloc_array(&list->arena, (size_t)PQntuples(result), sizeof(*list->items));
+    if (!list->items) {
+        boxcar_stats_list_free(list);
+        return error_no_memory(err);
+    }
+    for (int i = 0; i < PQntuples(result); i++)
+        read_stats(result, i, &list->items[list->count++]);
+    *ret_list = list;
+    return BOXCAR_OK;
+}

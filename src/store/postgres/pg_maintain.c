@@ -1,0 +1,95 @@
+#include "base/error.h"
+#include "pg_store.h"
+
+#define ROUNDS_MAX 50
+
+static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    status = pg_query(pg, PG_MAINTAIN, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    sum->reaped += pg_get_int8(result, 0, 0);
+    sum->expired += pg_get_int8(result, 0, 1);
+    sum->purged_done += pg_get_int8(result, 0, 2);
+    sum->purged_dead += pg_get_int8(result, 0, 3);
+    sum->more = pg_get_bool(result, 0, 4);
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+    boxcar_maintenance sum = {0};
+    bool more = false;
+
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++) {
+        for (int round = 0; round < ROUNDS_MAX; round++) {
+            boxcar_status status = maintain_once(pg_store_of(store), (boxcar_box)box, &sum, err);
+
+            if (status != BOXCAR_OK)
+                return status;
+            if (!sum.more)
+                break;
+        }
+        more = more || sum.more;
+    }
+    sum.more = more;
+    *ret_maintenance = sum;
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_bool(&params, repair);
+    status = pg_query(pg_store_of(store), PG_AUDIT, &params, &result, err);
+    if (status == BOXCAR_OK)
+        *ret_audit = (boxcar_audit){.lost = pg_get_int8(result, 0, 0), .repaired = pg_get_int8(result, 0, 1)};
+    return status;
+}
+
+boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    struct setting_value_list list = {.arena = ARENA_INIT};
+    boxcar_status status = pg_query(pg_store_of(store), PG_SETTINGS, &none, &result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    list.items = arena_alloc_array(&list.arena, (size_t)PQntuples(result), sizeof(*list.items));
+    if (!list.items)
+        return error_no_memory(err);
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct setting_value *value = &list.items[list.count++];
+
+        value->number = pg_get_float8(result, i, 1);
+        if (!arena_copy_str(&list.arena, pg_get_text(result, i, 0), &value->name)) {
+            arena_release(&list.arena);
+            return error_no_memory(err);
+        }
+    }
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_text(&params, name);
+    pg_params_float8(&params, number);
+    return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
+}
+
+boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_text(&params, name);
+    pg_params_null(&params, PG_FLOAT8);
+    return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
+}

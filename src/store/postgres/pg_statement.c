@@ -1,0 +1,96 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "pg_store.h"
+
+/* What the tokens in our SQL stand for. No function of ours is worth compiling (jit). Those that are
+ * called often keep generic plans made for indexes: a plan made while tables are empty would scan
+ * them whole later. */
+#define PINNED "set search_path = pg_catalog, pg_temp set jit = off"
+#define HOT PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off"
+
+/* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
+#define ITEM                                                                                                \
+    "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "      \
+    "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "    \
+    "epoch, locked_until, processed_at, processed_by, reason, died_at"
+
+static const char *const STATEMENTS[PG_STATEMENTS] = {
+    [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
+    [PG_BEGIN] = "begin isolation level read committed",
+    [PG_COMMIT] = "commit",
+    [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
+                   ":\"schema\"._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
+    [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
+    [PG_DEFER] = "select :\"schema\"._defer($1, $2, $3, $4, $5)",
+    [PG_FAIL] = "select :\"schema\"._fail($1, $2, $3, $4, $5, $6)",
+    [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
+    [PG_REAP] = "select :\"schema\"._reap($1)",
+    [PG_CLAIM] = "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
+                 "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
+                 "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7)",
+    [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
+    [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
+    [PG_ADOPT] = "select :\"schema\".adopt()",
+    [PG_FIND] = "select " ITEM " from :\"schema\"._find($1, $2, $3)",
+    [PG_PAGE] = "select " ITEM " from :\"schema\"._page($1, $2, $3, $4, $5, $6)",
+    [PG_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from :\"schema\"._attempts($1)",
+    [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact "
+                 "from :\"schema\"._stats($1, $2)",
+    [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    [PG_DEAD_ACT] = "select :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    [PG_CANCEL] = "select :\"schema\"._cancel($1, $2, $3)",
+    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more from :\"schema\"._maintain($1)",
+    [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
+    [PG_SETTINGS] = "select name, number from :\"schema\"._settings()",
+    [PG_SET] = "select :\"schema\"._set($1, $2)",
+};
+
+static bool starts_with(const char *text, const char *token) {
+    return strncmp(text, token, strlen(token)) == 0;
+}
+
+/* Schema names are letters, digits and underscores only, so quoting needs no escaping. */
+char *pg_fill_in(const char *text, const char *schema) {
+    struct buf out = BUF_INIT;
+
+    while (*text) {
+        if (starts_with(text, ":\"schema\"")) {
+            buf_append_format(&out, "\"%s\"", schema);
+            text += strlen(":\"schema\"");
+        } else if (starts_with(text, ":'schema'")) {
+            buf_append_format(&out, "'%s'", schema);
+            text += strlen(":'schema'");
+        } else if (starts_with(text, ":hot")) {
+            buf_append_text(&out, HOT);
+            text += strlen(":hot");
+        } else if (starts_with(text, ":pinned")) {
+            buf_append_text(&out, PINNED);
+            text += strlen(":pinned");
+        } else {
+            buf_append_char(&out, *text++);
+        }
+    }
+    if (out.failed) {
+        buf_release(&out);
+        return NULL;
+    }
+    return out.data;
+}
+
+boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err) {
+    for (int i = 0; i < PG_STATEMENTS; i++) {
+        pg->sql[i] = pg_fill_in(STATEMENTS[i], pg->schema);
+        if (!pg->sql[i])
+            return error_no_memory(err);
+    }
+    return BOXCAR_OK;
+}
+
+void pg_statements_free(struct pg_store *pg) {
+    for (int i = 0; i < PG_STATEMENTS; i++)
+        free(pg->sql[i]);
+}

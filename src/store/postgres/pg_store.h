@@ -1,0 +1,111 @@
+/* The PostgreSQL store: its state, and what its files share.
+ *
+ * Layers inside: pg_connection (connect, reconnect, send) and pg_error (SQLSTATE to status)
+ * below; pg_params and pg_rows (binary formats); above them one file per group of operations. */
+#ifndef BOXCAR_STORE_POSTGRES_PG_STORE_H
+#define BOXCAR_STORE_POSTGRES_PG_STORE_H
+
+#include <libpq-fe.h>
+
+#include "pg_params.h"
+#include "store/store.h"
+
+/* Every statement that is sent, by name. The texts are in pg_statement.c. */
+enum pg_statement {
+    PG_STORE_INFO, PG_BEGIN, PG_COMMIT, PG_ENQUEUE, PG_ACK, PG_ABANDON, PG_DEFER, PG_FAIL, PG_RENEW,
+    PG_REAP, PG_CLAIM, PG_BURY_EXPIRED, PG_WAS_SETTLED, PG_ADOPT, PG_FIND, PG_PAGE, PG_ATTEMPTS, PG_STATS,
+    PG_DEAD_PAGE, PG_DEAD_ACT, PG_CANCEL, PG_MAINTAIN, PG_AUDIT, PG_SETTINGS, PG_SET, PG_STATEMENTS
+};
+
+struct pg_store {
+    struct boxcar_store base;
+    PGconn *conn;
+    bool borrowed;          /* the connection is the caller's: never reopen, begin or commit */
+    char *url;
+    char *schema;           /* validated, not quoted */
+    int64_t patience_ms;    /* how long a call waits for a lost connection */
+    char *sql[PG_STATEMENTS]; /* with the schema's quoted name in them */
+};
+
+static inline struct pg_store *pg_store_of(struct boxcar_store *store) {
+    return (struct pg_store *)store;
+}
+
+/* pg_statement.c */
+boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
+void pg_statements_free(struct pg_store *pg);
+/* A text with :"schema", :'schema', :hot and :pinned filled in; malloc'ed, NULL = no memory. */
+char *pg_fill_in(const char *text, const char *schema);
+
+/* pg_error.c: describes why a result or the connection failed. Never quotes parameters. */
+boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err);
+boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
+/* Would the same request have a chance if it were simply repeated now? */
+bool pg_error_is_transient(const boxcar_error *err);
+bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsewhere */
+
+/* pg_connection.c */
+boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);
+bool pg_is_connected(const struct pg_store *pg);
+/* Connects again after a loss, patiently; says so in the log. */
+boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err);
+bool pg_in_transaction(const struct pg_store *pg); /* of the caller */
+boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                      boxcar_error *err);
+/* One statement as a transaction of its own (or in the caller's), repeated after deadlocks and
+ * lost connections; only for what may safely run twice. The caller clears *ret_result. */
+boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                       PGresult **ret_result, boxcar_error *err);
+/* A pause that grows with `round` and is never the same for two. */
+void pg_pause(int round);
+int64_t pg_now_ms(void); /* monotonic */
+
+static inline void pg_result_cleanup(PGresult **result) { PQclear(*result); }
+#define AUTO_RESULT __attribute__((cleanup(pg_result_cleanup)))
+#define AUTO_PARAMS __attribute__((cleanup(pg_params_release)))
+
+/* pg_rows.c: reading binary results. */
+int64_t pg_get_int8(const PGresult *result, int row, int column);
+int pg_get_int4(const PGresult *result, int row, int column);
+int pg_get_int2(const PGresult *result, int row, int column);
+bool pg_get_bool(const PGresult *result, int row, int column);
+double pg_get_float8(const PGresult *result, int row, int column);
+boxcar_time pg_get_time(const PGresult *result, int row, int column);
+boxcar_str pg_get_text(const PGresult *result, int row, int column); /* lent by the result */
+void pg_get_uuid(const PGresult *result, int row, int column, uint8_t ret_uuid[16]);
+/* An int8[] in one field. */
+boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struct arena *arena,
+                              struct work_id_list *ret_list, boxcar_error *err);
+/* Rows of claimed_message and of _item. Texts are lent by `result`, which the caller attaches to
+ * the arena the messages live in. */
+void pg_read_claimed(const PGresult *result, int row, boxcar_message *ret_message);
+void pg_read_item(const PGresult *result, int row, boxcar_message *ret_message);
+/* All rows of _item as a list that takes the result over (also on failure). */
+boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err);
+
+/* The operations. */
+boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
+/* Reads the store's version and refuses what this library does not know (BX-029). */
+boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err);
+boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch, struct batch_result *ret_result,
+                         boxcar_error *err);
+boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                      struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+                      struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                          struct boxcar_attempt_list **ret_list, boxcar_error *err);
+boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
+                       struct boxcar_stats_list **ret_list, boxcar_error *err);
+boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
+                           boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
+                          boxcar_str note, int limit, int64_t *ret_count, boxcar_error *err);
+boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
+boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
+boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
+boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
+boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
+boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* Claiming.
+ *
+ * Most messages are handed out straight from the log: what lies beyond the frontier of its
+ * box and was not set aside (lane 0) is fresh, and nothing but a claim changes that. A claim
+ * walks on from the frontier, leases what it wants, parks what it does not want (other
+ * topics), passes over the other box and what was set aside when it was enqueued, and leaves
+ * the frontier behind the last row it looked at. So every row of the log is looked at once a
+ * box, and finished work is never looked at again. Number order is commit order, because only
+ * one transaction writes at a time: a single number is enough.
+ *
+ * Everything else is in the parking lot, found by its time (and topic) in indexes that hold
+ * only what is open: not due, retrying, deferred, expiring, heads of streams, suspects.
+ *
+ * Rules:
+ * - Before taking, a bounded number of expired leases is released and of expired messages
+ *   buried, so that nothing waits for maintenance.
+ * - A suspect (a lease expired on it) is handed out alone; claims alternate between suspects
+ *   and the rest while both are there.
+ * - At most half a batch comes from the lot while fresh messages wait and the other way round;
+ *   a batch of one alternates.
+ * - A claim looks at a bounded number of rows in one transaction. One that found nothing by
+ *   then has moved the frontier all the same, and is continued in a transaction of its own,
+ *   so that a long way through other people's topics does not keep writers out.
+ * - A claim stops early when it holds a lot of payload already. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "core/topic.h"
+#include "sqlite_store.h"
+
+#define RELEASE_MAX 1000          /* expired leases, expired messages */
+#define WINDOW_PARK_MAX 2000      /* unwanted messages parked in one transaction */
+#define WINDOW_ROWS_MAX 20000     /* rows looked at in one transaction */
+#define CLAIM_BYTES_MAX (64 << 20) /* payload in one answer, give or take one message */
+#define CAPACITY_FIRST 64
+
+static boxcar_status frontier_read(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_FRONTIER_READ);
+    bool found = false;
+    boxcar_status status;
+
+    query_int(&query, claim->batch->box);
+    status = query_step(&query, &found, err);
+    if (status == BOXCAR_OK && !found)
+        status = error_set(err, BOXCAR_E_STORE, "%s: the frontier is missing", store->base.id);
+    if (status != BOXCAR_OK)
+        return status;
+    claim->frontier.position = query_get_int(&query, 0);
+    claim->frontier.epoch = query_get_int(&query, 1);
+    claim->frontier.turn = query_get_int(&query, 2);
+    claim->frontier.suspect_last = query_get_int(&query, 3) != 0;
+    return BOXCAR_OK;
+}
+
+static boxcar_status frontier_write(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
+    struct query query = query_on(store, S_FRONTIER_WRITE);
+
+    query_int(&query, claim->batch->box);
+    query_int(&query, claim->frontier.position);
+    query_int(&query, claim->frontier.epoch);
+    query_int(&query, claim->frontier.turn);
+    query_int(&query, claim->frontier.suspect_last);
+    return query_run(&query, err);
+}
+
+bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
+    return claim->result->claimed_count >= limit || claim->bytes >= CLAIM_BYTES_MAX;
+}
+
+static bool grow(struct claim *claim) {
+    size_t size = (size_t)claim->batch->claim_size;
+    size_t capacity = claim->capacity == 0 ? CAPACITY_FIRST : claim->capacity * 4;
+    boxcar_message *messages;
+
+    if (capacity > size)
+        capacity = size;
+    messages = arena_alloc_array(&claim->result->arena, capacity, sizeof(*messages));
+    if (messages == NULL)
+        return false;
+    if (claim->capacity > 0)
+        memcpy(messages, claim->result->claimed, claim->result->claimed_count * sizeof(*messages));
+    claim->result->claimed = messages;
+    claim->capacity = capacity;
+    return true;
+}
+
+/* Room for one more; it counts once it is leased. */
+boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
+                                boxcar_error *err) {
+    (void)store;
+    if (claim->result->claimed_count == claim->capacity && !grow(claim))
+        return error_no_memory(err);
+    *ret_message = &claim->result->claimed[claim->result->claimed_count];
+    return BOXCAR_OK;
+}
+
+/* Never used before, even if a power cut took the last claims away: the clock has moved on. */
+static void draw_epoch(struct sqlite_store *store, struct claim *claim) {
+    if (claim->epoch_drawn)
+        return;
+    claim->frontier.epoch = claim->frontier.epoch + 1 > store->now ? claim->frontier.epoch + 1 : store->now;
+    claim->epoch_drawn = true;
+}
+
+boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
+                                 bool parked, boxcar_error *err) {
+    struct query query = query_on(store, S_LEASE_INSERT);
+    boxcar_status status;
+
+    draw_epoch(store, claim);
+    query_int(&query, message->work_id.value);
+    query_int(&query, claim->frontier.epoch);
+    query_id(&query, claim->batch->owner.bytes);
+    query_int(&query, claim->until);
+    query_int(&query, message->box);
+    query_int(&query, parked);
+    query_text(&query, message->topic);
+    status = query_run(&query, err);
+    if (status != BOXCAR_OK)
+        return status;
+    message->status = BOXCAR_IN_PROGRESS;
+    message->owner = claim->batch->owner;
+    message->epoch.value = claim->frontier.epoch;
+    message->locked_until = claim->until;
+    claim->bytes += message->payload.len;
+    claim->result->claimed_count++;
+    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
+    return BOXCAR_OK;
+}
+
+/* ---- the window: fresh messages ---- */
+
+static bool is_wanted(const struct batch *batch, boxcar_str topic) {
+    for (size_t i = 0; i < batch->topic_count; i++) {
+        if (topic_matches(batch->topics[i], topic))
+            return true;
+    }
+    return batch->topic_count == 0;
+}
+
+static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row, boxcar_error *err) {
+    boxcar_message *message;
+    boxcar_status status = sqlite_claim_next(store, claim, &message, err);
+
+    if (status == BOXCAR_OK)
+        status = sqlite_read_message(row, &claim->result->arena, message, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_read_payload(row, M_COLUMNS, &claim->result->arena, message, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_claim_lease(store, claim, message, false, err);
+    if (status == BOXCAR_OK)
+        sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
+    return status;
+}
+
+static boxcar_status park_unwanted(struct sqlite_store *store, struct query *row, boxcar_error *err) {
+    struct parked parked = {.work_id = query_get_int(row, M_WORK_ID),
+                            .box = (int)query_get_int(row, M_BOX),
+                            .topic = query_get_text(row, M_TOPIC),
+                            .available_at = query_get_int(row, M_CREATED_AT),
+                            .expires_at = BOXCAR_TIME_NONE};
+
+    sqlite_tally_add(store, parked.box, parked.topic, TALLY_FRESH, -1);
+    return sqlite_park(store, &parked, err);
+}
+
+struct window {
+    int looked_at, parked;
+};
+
+static bool is_spent(const struct window *window) {
+    return window->looked_at >= WINDOW_ROWS_MAX || window->parked >= WINDOW_PARK_MAX;
+}
+
+static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, struct window *window,
+                             struct query *row, boxcar_error *err) {
+    window->looked_at++;
+    claim->frontier.position = query_get_int(row, M_WORK_ID);
+    if (query_get_int(row, M_BOX) != (int64_t)claim->batch->box || query_get_int(row, M_LANE) != 0)
+        return BOXCAR_OK;
+    if (is_wanted(claim->batch, query_get_text(row, M_TOPIC)))
+        return take_fresh(store, claim, row, err);
+    window->parked++;
+    return park_unwanted(store, row, err);
+}
+
+/* *ret_more: stopped at a limit, with rows left. */
+static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim, bool *ret_more, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_WINDOW);
+    struct window window = {0};
+    boxcar_status status = BOXCAR_OK;
+    bool row = true;
+
+    query_int(&query, claim->frontier.position);
+    *ret_more = false;
+    while (status == BOXCAR_OK && row && !sqlite_claim_is_full(claim, (size_t)claim->batch->claim_size)) {
+        *ret_more = is_spent(&window);
+        if (*ret_more)
+            break;
+        status = query_step(&query, &row, err);
+        if (status == BOXCAR_OK && row)
+            status = look_at(store, claim, &window, &query, err);
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static size_t parked_share(const struct claim *claim) {
+    if (claim->batch->claim_size == 1)
+        return (size_t)(claim->frontier.turn & 1);
+    return (size_t)claim->batch->claim_size / 2;
+}
+
+static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                                    boxcar_error *err) {
+    boxcar_status status = sqlite_claim_parked(store, claim, PARKED_OPEN, parked_share(claim), err);
+
+    if (status == BOXCAR_OK)
+        status = claim_fresh(store, claim, ret_more, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->batch->claim_size, err);
+    if (status == BOXCAR_OK && claim->result->claimed_count > 0) {
+        claim->frontier.turn++;
+        claim->frontier.suspect_last = false;
+        *ret_more = false;
+    }
+    return status;
+}
+
+static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
+    boxcar_status status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
+
+    if (status == BOXCAR_OK && claim->result->claimed_count > 0)
+        claim->frontier.suspect_last = true;
+    return status;
+}
+
+static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    *ret_more = false;
+    if (!claim->frontier.suspect_last)
+        status = claim_suspect(store, claim, err);
+    if (status != BOXCAR_OK || claim->result->claimed_count > 0)
+        return status;
+    status = claim_ordinary(store, claim, ret_more, err);
+    if (status != BOXCAR_OK || claim->result->claimed_count > 0 || *ret_more)
+        return status;
+    return claim_suspect(store, claim, err);
+}
+
+static boxcar_status tidy_up(struct sqlite_store *store, boxcar_error *err) {
+    int64_t count;
+    boxcar_status status = sqlite_reap(store, RELEASE_MAX, &count, err);
+
+    return status == BOXCAR_OK ? sqlite_expire(store, RELEASE_MAX, &count, err) : status;
+}
+
+static int compare_messages(const void *a, const void *b) {
+    int64_t left = ((const boxcar_message *)a)->work_id.value, right = ((const boxcar_message *)b)->work_id.value;
+
+    return (left > right) - (left < right);
+}
+
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
+                           bool *ret_more, boxcar_error *err) {
+    struct claim claim = {
+        .batch = batch, .result = result, .until = store->now + batch->claim_lease_ms * 1000};
+    struct frontier before;
+    boxcar_status status = tidy_up(store, err);
+
+    if (status == BOXCAR_OK)
+        status = frontier_read(store, &claim, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_claim_topics(store, &claim, err);
+    before = claim.frontier;
+    if (status == BOXCAR_OK)
+        status = take(store, &claim, ret_more, err);
+    /* A claim that finds nothing writes nothing. */
+    if (status == BOXCAR_OK && (claim.epoch_drawn || before.position != claim.frontier.position))
+        status = frontier_write(store, &claim, err);
+    if (status == BOXCAR_OK && result->claimed_count > 1)
+        qsort(result->claimed, result->claimed_count, sizeof(*result->claimed), compare_messages);
+    return status;
+}

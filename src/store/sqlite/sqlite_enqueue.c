@@ -1,0 +1,102 @@
+/* Enqueueing: one row in the log. A message that is due later, streamed or expiring is set
+ * aside at once: with one writer at a time that costs no more than leaving it to the claimer
+ * that meets it, and what is fresh stays what can be handed out. */
+#include "base/utf8.h"
+#include "sqlite_store.h"
+
+static boxcar_time due_of(const struct sqlite_store *store, const boxcar_new_message *message) {
+    return message->delay_ms > 0 ? store->now + message->delay_ms * 1000 : message->due_at;
+}
+
+static boxcar_time expiry_of(const struct sqlite_store *store, const boxcar_new_message *message) {
+    return message->ttl_ms > 0 ? store->now + message->ttl_ms * 1000 : BOXCAR_TIME_NONE;
+}
+
+static bool is_special(const struct sqlite_store *store, const boxcar_new_message *message) {
+    return message->stream.len > 0 || message->ttl_ms > 0 || due_of(store, message) > store->now;
+}
+
+static boxcar_str present(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
+
+static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
+                            bool *ret_inserted, boxcar_error *err) {
+    struct query query = query_on(store, S_MESSAGE_INSERT);
+    boxcar_status status;
+
+    query_id(&query, message->message_id.bytes);
+    query_int(&query, box);
+    query_int(&query, is_special(store, message));
+    query_text(&query, message->topic);
+    query_text(&query, present(message->stream));
+    query_text(&query, present(message->correlation_id));
+    query_text(&query, message->headers);
+    query_int(&query, store->now);
+    query_time(&query, due_of(store, message));
+    query_time(&query, expiry_of(store, message));
+    query_time(&query, message->max_attempts > 0 ? message->max_attempts : BOXCAR_TIME_NONE);
+    query_text(&query, message->payload);
+    status = query_run(&query, err);
+    if (status == BOXCAR_OK)
+        *ret_inserted = sqlite3_changes(store->db) > 0;
+    return status;
+}
+
+static boxcar_status park_special(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
+                                  int64_t work_id, boxcar_error *err) {
+    boxcar_time due = due_of(store, message);
+    struct parked row = {.work_id = work_id,
+                         .box = (int)box,
+                         .topic = message->topic,
+                         .stream = present(message->stream),
+                         .available_at = due > store->now ? due : store->now,
+                         .expires_at = expiry_of(store, message)};
+
+    return sqlite_park(store, &row, err);
+}
+
+static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new_message *message,
+                                    int64_t *ret_work_id, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_MESSAGE_BY_MESSAGE_ID);
+    bool found = false;
+    boxcar_status status;
+
+    query_id(&query, message->message_id.bytes);
+    status = query_step(&query, &found, err);
+    if (status == BOXCAR_OK && !found)
+        status = error_set(err, BOXCAR_E_STORE, "%s: a message was neither stored nor there", store->base.id);
+    if (status == BOXCAR_OK)
+        *ret_work_id = query_get_int(&query, 0);
+    return status;
+}
+
+static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
+                                 boxcar_enqueued *enqueued, boxcar_error *err) {
+    bool inserted;
+    boxcar_status status = insert(store, box, message, &inserted, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    enqueued->message_id = message->message_id;
+    enqueued->duplicate = !inserted;
+    if (!inserted)
+        return find_duplicate(store, message, &enqueued->work_id.value, err);
+    enqueued->work_id.value = sqlite3_last_insert_rowid(store->db);
+    if (is_special(store, message))
+        return park_special(store, box, message, enqueued->work_id.value, err);
+    sqlite_tally_add(store, (int)box, message->topic, TALLY_FRESH, 1);
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
+                             boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (batch->message_count == 0)
+        return BOXCAR_OK;
+    result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
+    if (result->enqueued == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; status == BOXCAR_OK && i < batch->message_count; i++)
+        status = enqueue_one(store, batch->box, &batch->messages[i], &result->enqueued[i], err);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* Opening a store on a file of its own, or on a connection that a program lends. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "boxcar/sqlite.h"
+#include "sqlite_store.h"
+
+#define URL_PREFIX "sqlite:"
+
+static void close_store(struct boxcar_store *base) {
+    struct sqlite_store *store = sqlite_of(base);
+
+    sqlite_disconnect(store);
+    arena_release(&store->scratch);
+    free(store->tally.entries);
+    free(store->tally.slots);
+    free(store->path);
+    free(store->base.id);
+    free(store);
+}
+
+static const struct store_ops SQLITE_OPS = {
+    .kind = "sqlite",
+    .close = close_store,
+    .deploy = sqlite_deploy,
+    .process = sqlite_process,
+    .find = sqlite_find,
+    .page = sqlite_page,
+    .attempts = sqlite_attempts,
+    .stats = sqlite_stats,
+    .dead_page = sqlite_dead_page,
+    .dead_act = sqlite_dead_act,
+    .cancel = sqlite_cancel,
+    .maintain = sqlite_maintain,
+    .audit = sqlite_audit,
+    .settings_read = sqlite_settings_read,
+    .setting_write = sqlite_setting_write,
+    .setting_reset = sqlite_setting_reset,
+};
+
+static struct sqlite_store *store_new(const boxcar_store_options *options) {
+    struct sqlite_store *store = calloc(1, sizeof(*store));
+
+    if (store == NULL)
+        return NULL;
+    store->base = (struct boxcar_store){.ops = &SQLITE_OPS, .log = options->log, .log_context = options->log_context};
+    store->relaxed = options->durability == BOXCAR_DURABILITY_NORMAL;
+    store->busy_timeout_ms = options->busy_timeout_ms > 0 ? options->busy_timeout_ms : 30000;
+    sqlite_busy_start(&store->busy, store->busy_timeout_ms);
+    return store;
+}
+
+/* The same for every process: the whole path, as far as the file exists. */
+static char *make_id(const char *path) {
+    AUTO_FREE char *whole = realpath(path, NULL);
+    char *id = NULL;
+
+    if (asprintf(&id, URL_PREFIX "%s", whole != NULL ? whole : path) < 0)
+        return NULL;
+    return id;
+}
+
+static boxcar_status refresh_id(struct sqlite_store *store, const char *path, boxcar_error *err) {
+    char *id = make_id(path);
+
+    if (id == NULL)
+        return error_no_memory(err);
+    free(store->base.id);
+    store->base.id = id;
+    return BOXCAR_OK;
+}
+
+/* ---- a file of its own ---- */
+
+static boxcar_status set_path(struct sqlite_store *store, boxcar_str url, boxcar_error *err) {
+    size_t prefix = sizeof(URL_PREFIX) - 1;
+
+    if (!str_starts_with(url, BOXCAR_STR(URL_PREFIX)) || url.len == prefix)
+        return error_invalid(err, "url", "url names no file: give sqlite:PATH");
+    store->path = memory_copy_text((boxcar_str){url.data + prefix, url.len - prefix});
+    return store->path == NULL ? error_no_memory(err) : refresh_id(store, store->path, err);
+}
+
+static boxcar_status open_file(struct sqlite_store *store, bool deploy, boxcar_error *err) {
+    boxcar_deployment deployment;
+    boxcar_status status = sqlite_connect(store, deploy, err);
+
+    if (status == BOXCAR_OK && !deploy) /* looks first, so that a foreign file is left as it is */
+        status = sqlite_check_deployed(store, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_prepare_journal(store, err);
+    if (status == BOXCAR_OK && deploy)
+        status = sqlite_deploy(&store->base, &deployment, err);
+    if (status == BOXCAR_OK && deploy)
+        status = refresh_id(store, store->path, err);
+    return status;
+}
+
+boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                boxcar_error *err) {
+    struct sqlite_store *store = store_new(options);
+    boxcar_status status;
+
+    if (store == NULL)
+        return error_no_memory(err);
+    status = set_path(store, options->url, err);
+    if (status == BOXCAR_OK)
+        status = open_file(store, options->deploy, err);
+    if (status != BOXCAR_OK) {
+        close_store(&store->base);
+        return status;
+    }
+    sqlite_checkpoint_watch(store);
+    *ret_store = &store->base;
+    return BOXCAR_OK;
+}
+
+/* ---- a connection that is lent ---- */
+
+static boxcar_status borrow(struct sqlite_store *store, sqlite3 *db, boxcar_error *err) {
+    const char *name = sqlite3_db_filename(db, "main");
+    boxcar_status status;
+
+    store->db = db;
+    store->borrowed = true;
+    status = refresh_id(store, name != NULL && name[0] != '\0' ? name : ":memory:", err);
+    return status == BOXCAR_OK ? sqlite_check_deployed(store, err) : status;
+}
+
+boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options *options, boxcar_store **ret_store,
+                                         boxcar_error *err) {
+    boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_status status = BOXCAR_OK;
+    struct sqlite_store *store;
+
+    if (db == NULL)
+        return error_invalid(err, "db", "db is NULL: it is required");
+    if (ret_store == NULL)
+        return error_invalid(err, "ret_store", "ret_store is NULL: it is required");
+    if (options != NULL)
+        status = store_options_read(options, &checked, err);
+    if (status != BOXCAR_OK)
+        return status;
+    store = store_new(&checked);
+    if (store == NULL)
+        return error_no_memory(err);
+    status = borrow(store, db, err);
+    if (status != BOXCAR_OK) {
+        close_store(&store->base);
+        return status;
+    }
+    *ret_store = &store->base;
+    return BOXCAR_OK;
+}

@@ -1,0 +1,221 @@
+/* Settling: each id is looked up in its lease, fenced by owner and epoch, and passed over when
+ * that does not match. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "sqlite_store.h"
+
+boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
+                                bool *ret_found, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_LEASE_READ);
+    struct lease lease = {.work_id = work_id};
+    bool found = false;
+    boxcar_status status;
+
+    query_int(&query, work_id);
+    status = query_step(&query, &found, err);
+    if (status == BOXCAR_OK && found) {
+        lease.epoch.value = query_get_int(&query, 0);
+        query_get_id(&query, 1, lease.owner.bytes);
+        lease.box = (int)query_get_int(&query, 2);
+        lease.parked = query_get_int(&query, 3) != 0;
+        status = query_copy_text(&query, 4, &store->scratch, &lease.topic, err);
+    }
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_lease = lease;
+    *ret_found = found;
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err) {
+    struct query query = query_on(store, S_LEASE_DELETE);
+
+    query_int(&query, lease->work_id);
+    sqlite_tally_add(store, lease->box, lease->topic, TALLY_LEASED, -1);
+    return query_run(&query, err);
+}
+
+/* ---- the five ways ---- */
+
+struct settling {
+    const struct batch *batch;
+    const boxcar_settlement *said;
+    struct lease lease;
+};
+
+typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling, boxcar_error *err);
+
+/* Takes a message that came over the parking lot off it. */
+static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease, struct parked *ret_row,
+                                   boxcar_error *err) {
+    bool found = false;
+    boxcar_status status = BOXCAR_OK;
+
+    *ret_row = (struct parked){.work_id = lease->work_id};
+    if (lease->parked)
+        status = sqlite_parked_read(store, lease->work_id, ret_row, &found, err);
+    return status == BOXCAR_OK && found ? sqlite_unpark(store, ret_row, err) : status;
+}
+
+/* The evidence of what was done is written for the whole call: see write_runs(). */
+static boxcar_status ack(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    struct parked row;
+    boxcar_status status = sqlite_lease_drop(store, &settling->lease, err);
+
+    if (status == BOXCAR_OK && settling->lease.parked)
+        status = unpark_leased(store, &settling->lease, &row, err);
+    sqlite_tally_add(store, settling->lease.box, settling->lease.topic, TALLY_DONE, 1);
+    return status;
+}
+
+static boxcar_status abandon(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    struct release how = {
+        .outcome = "abandoned", .delay_ms = settling->said->delay_ms, .error = settling->said->error};
+
+    return sqlite_release(store, &settling->lease, &how, err);
+}
+
+static boxcar_status defer(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    struct release how = {.delay_ms = settling->said->delay_ms};
+
+    return sqlite_release(store, &settling->lease, &how, err);
+}
+
+static boxcar_status fail(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    const struct lease *lease = &settling->lease;
+    struct parked row;
+    boxcar_status status = sqlite_lease_drop(store, lease, err);
+
+    if (status == BOXCAR_OK)
+        status = unpark_leased(store, lease, &row, err);
+    if (status != BOXCAR_OK)
+        return status;
+    boxcar_str error = utf8_cut(settling->said->error, BOXCAR_ERROR_TEXT_MAX);
+    return sqlite_bury(store, &(struct burial){.work_id = lease->work_id,
+                                               .box = lease->box,
+                                               .topic = lease->topic,
+                                               .reason = BOXCAR_REASON_REJECTED,
+                                               .outcome = "failed",
+                                               .lease = lease,
+                                               .retry_count = row.retry_count,
+                                               .crash_count = row.crash_count,
+                                               .error = error,
+                                               .last_error = error.data != NULL ? error : row.last_error},
+                       err);
+}
+
+static boxcar_status renew(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    struct query query = query_on(store, S_LEASE_RENEW);
+
+    query_int(&query, settling->lease.work_id);
+    query_int(&query, store->now + settling->batch->renew_lease_ms * 1000);
+    return query_run(&query, err);
+}
+
+static settle_fn *const SETTLE[SETTLE_KINDS] = {
+    [SETTLE_ACK] = ack, [SETTLE_ABANDON] = abandon, [SETTLE_DEFER] = defer, [SETTLE_FAIL] = fail, [SETTLE_RENEW] = renew};
+
+static bool is_held(const struct settling *settling) {
+    const struct lease *lease = &settling->lease;
+
+    return lease->box == (int)settling->batch->box &&
+           memcmp(&lease->owner, &settling->batch->owner, sizeof(lease->owner)) == 0 &&
+           (settling->said->epoch.value == 0 || settling->said->epoch.value == lease->epoch.value);
+}
+
+static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
+                                struct work_id_list *affected, boxcar_error *err) {
+    int64_t work_id = settling->said->work_id.value;
+    bool found;
+    boxcar_status status = sqlite_lease_read(store, work_id, &settling->lease, &found, err);
+
+    if (status != BOXCAR_OK || !found || !is_held(settling))
+        return status;
+    status = SETTLE[kind](store, settling, err);
+    if (status == BOXCAR_OK)
+        affected->items[affected->count++].value = work_id;
+    return status;
+}
+
+/* ---- evidence of what was done ---- */
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static boxcar_status write_run(struct sqlite_store *store, const struct batch *batch, int64_t first, int64_t last,
+                               boxcar_error *err) {
+    struct query query = query_on(store, S_FINISHED_INSERT);
+
+    query_int(&query, first);
+    query_int(&query, last);
+    query_id(&query, batch->owner.bytes);
+    query_int(&query, store->now);
+    return query_run(&query, err);
+}
+
+/* One row a run of neighbours: acking what one claim brought costs one row, however much it was. */
+static boxcar_status write_runs(struct sqlite_store *store, const struct batch *batch,
+                                const struct work_id_list *acked, boxcar_error *err) {
+    int64_t *ids = arena_alloc_array(&store->scratch, acked->count, sizeof(*ids));
+    boxcar_status status = BOXCAR_OK;
+
+    if (ids == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < acked->count; i++)
+        ids[i] = acked->items[i].value;
+    qsort(ids, acked->count, sizeof(*ids), compare_ids);
+    for (size_t start = 0, i = 0; status == BOXCAR_OK && i < acked->count; i++) {
+        if (i + 1 < acked->count && ids[i + 1] == ids[i] + 1)
+            continue;
+        status = write_run(store, batch, ids[start], ids[i], err);
+        start = i + 1;
+    }
+    return status;
+}
+
+/* An id given twice counts once. All but renew end the lease, so the second finds none. */
+static boxcar_status settle_each(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
+                                 struct work_id_list *affected, boxcar_error *err) {
+    const struct settlement_list *list = &batch->settle[kind];
+    struct settling settling = {.batch = batch};
+    boxcar_status status = BOXCAR_OK;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
+        settling.said = &list->items[i];
+        status = settle_one(store, &settling, kind, affected, err);
+    }
+    return status;
+}
+
+static void drop_repeated(struct work_id_list *list) {
+    size_t kept = 0;
+
+    qsort(list->items, list->count, sizeof(*list->items), compare_ids);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || list->items[kept - 1].value != list->items[i].value)
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
+                            struct batch_result *result, boxcar_error *err) {
+    struct work_id_list *affected = &result->settled[kind];
+    boxcar_status status;
+
+    if (batch->settle[kind].count == 0)
+        return BOXCAR_OK;
+    affected->items = arena_alloc_array(&result->arena, batch->settle[kind].count, sizeof(*affected->items));
+    if (affected->items == NULL)
+        return error_no_memory(err);
+    status = settle_each(store, batch, kind, affected, err);
+    if (status == BOXCAR_OK && kind == SETTLE_ACK && affected->count > 0)
+        status = write_runs(store, batch, affected, err);
+    if (status == BOXCAR_OK && kind == SETTLE_RENEW)
+        drop_repeated(affected);
+    return status;
+}

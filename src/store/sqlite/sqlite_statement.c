@@ -1,0 +1,199 @@
+#include "sqlite_statement.h"
+
+#define MESSAGE_COLUMNS                                                                            \
+    "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "     \
+    "m.created_at, m.due_at, m.expires_at, m.max_attempts"
+
+/* The run that holds a work id is the last one that starts at or before it. */
+#define FINISHED_RUN_OF(id) "(select max(r.first_id) from boxcar_finished r where r.first_id <= " id ")"
+
+/* Everything known about one message; see sqlite_read.c for the columns. */
+#define FIND(payload)                                                                              \
+    "select " MESSAGE_COLUMNS ", r.position, p.state, p.available_at, p.expires_at, "              \
+    "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "          \
+    "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                       \
+    "coalesce(p.crash_count, d.crash_count), "                                                     \
+    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                  \
+    "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                 \
+    "    order by a.attempt_id desc limit 1)), "                                                   \
+    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at" payload                        \
+    " from boxcar_message m "                                                                      \
+    "left join boxcar_frontier r on r.box = m.box "                                                \
+    "left join boxcar_parked p on p.work_id = m.work_id "                                          \
+    "left join boxcar_lease l on l.work_id = m.work_id "                                           \
+    "left join boxcar_dead d on d.work_id = m.work_id "                                            \
+    "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("m.work_id")                    \
+    "    and f.last_id >= m.work_id "                                                              \
+    "where m.work_id = ?1"
+
+/* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
+#define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
+
+const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
+    [S_BEGIN_WRITE] = "begin immediate",
+    [S_BEGIN_READ] = "begin",
+    [S_COMMIT] = "commit",
+    [S_ROLLBACK] = "rollback",
+    [S_SAVEPOINT] = "savepoint boxcar",
+    [S_RELEASE] = "release boxcar",
+    [S_ROLLBACK_TO] = "rollback to boxcar",
+    /* Changes nothing, yet takes the write lock before anything is read. */
+    [S_TAKE_TURN] = "update boxcar_frontier set position = position where false",
+    [S_SCHEMA_READ] = "select version, oldest_program from boxcar_schema",
+
+    [S_MESSAGE_INSERT] =
+        "insert into boxcar_message (message_id, box, lane, topic, stream, correlation_id, headers, "
+        "created_at, due_at, expires_at, max_attempts, payload) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict (message_id) do nothing",
+    [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
+
+    [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last from boxcar_frontier where box = ?1",
+    [S_FRONTIER_WRITE] = "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, "
+                         "suspect_last = ?5 where box = ?1",
+    [S_WINDOW] = "select " MESSAGE_COLUMNS ", m.payload from boxcar_message m "
+                 "where m.work_id > ?1 order by m.work_id",
+    [S_LEASE_INSERT] = "insert into boxcar_lease (work_id, epoch, owner, until, box, parked, topic) "
+                       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [S_PARKED_MESSAGE] =
+        "select " MESSAGE_COLUMNS ", p.state, p.expires_at, p.retry_count, p.crash_count, p.last_error, "
+        "m.payload from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
+    [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
+    [S_PARKED_AVAILABLE] = "select work_id from boxcar_parked where box = ?1 and state = ?2 and state < 2 "
+                           "and available_at <= ?3 order by available_at limit ?4",
+    [S_PARKED_AVAILABLE_TOPIC] =
+        "select work_id from boxcar_parked where box = ?1 and state = ?2 and state < 2 "
+        "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
+    [S_PARKED_TOPICS] = "select topic from boxcar_tally where box = ?1 and " TOPIC_IN("topic") " and parked > 0",
+
+    [S_LEASE_READ] = "select epoch, owner, box, parked, topic from boxcar_lease where work_id = ?1",
+    [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
+    [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
+    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 order by until limit ?2",
+    [S_FINISHED_INSERT] = "insert into boxcar_finished (first_id, last_id, owner, at) values (?1, ?2, ?3, ?4)",
+    [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
+    [S_ATTEMPT_INSERT] = "insert into boxcar_attempt (work_id, at, retry_count, outcome, owner, epoch, error) "
+                         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [S_DEAD_INSERT] = "insert into boxcar_dead (work_id, box, topic, reason, died_at, retry_count, "
+                      "crash_count, last_error) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+
+    [S_PARKED_WRITE] =
+        "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
+        "retry_count, crash_count, last_error) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+        "on conflict (work_id) do update set state = excluded.state, available_at = excluded.available_at, "
+        "retry_count = excluded.retry_count, crash_count = excluded.crash_count, "
+        "last_error = excluded.last_error",
+    [S_PARKED_READ] = "select box, state, topic, stream, available_at, expires_at, retry_count, crash_count, "
+                      "last_error from boxcar_parked where work_id = ?1",
+    [S_PARKED_DELETE] = "delete from boxcar_parked where work_id = ?1",
+    [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where work_id = ?1",
+    [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 "
+                         "order by expires_at limit ?2",
+    [S_STREAM_FIRST] = "select work_id, topic, crash_count from boxcar_parked "
+                       "where box = ?1 and stream = ?2 and state = ?3 order by work_id limit 1",
+
+    [S_FIND] = FIND(""),
+    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload"),
+    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN("topic")
+                   " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_READY] =
+        "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
+        "and +state < 3 union all "
+        "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "
+        "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN("topic") " and work_id < ?4 "
+        "order by work_id desc limit ?5",
+    [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN("topic")
+                           " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
+                    "on m.work_id between f.first_id and f.last_id "
+                    "where f.first_id < ?4 and m.work_id < ?4 and m.box = ?1 and " TOPIC_IN("m.topic")
+                    " order by f.first_id desc, m.work_id desc limit ?5",
+    [S_PAGE_FAILED] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("+topic")
+                      " and work_id < ?4 order by work_id desc limit ?5",
+    [S_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from boxcar_attempt "
+                   "where work_id = ?1 order by attempt_id",
+
+    [S_TALLY_ADD] =
+        "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (box, topic) do update set "
+        "fresh = fresh + excluded.fresh, parked = parked + excluded.parked, behind = behind + excluded.behind, "
+        "leased = leased + excluded.leased, done = done + excluded.done, dead = dead + excluded.dead",
+    [S_TALLY_READ] = "select topic, fresh, parked, behind, leased, done, dead from boxcar_tally "
+                     "where box = ?1 order by topic",
+    [S_TALLY_SWEEP] = "delete from boxcar_tally where fresh = 0 and parked = 0 and behind = 0 "
+                      "and leased = 0 and done = 0 and dead = 0",
+    /* Counting stops at a limit; beyond it stats tells an estimate. */
+    [S_STATS_PARKED_READY] =
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "and available_at <= ?2 limit ?3)",
+    [S_STATS_PARKED_LATER] =
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "and available_at > ?2 limit ?3)",
+    [S_STATS_TOPIC_READY] =
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "and topic = ?4 and available_at <= ?2 limit ?3)",
+    [S_STATS_TOPIC_LATER] =
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "and topic = ?4 and available_at > ?2 limit ?3)",
+    [S_STATS_EXPIRED] = "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
+    [S_STATS_OLDEST_PARKED] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
+                              "and state < 2",
+    [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
+                             "and state < 2 and topic = ?3",
+    [S_STATS_OLDEST_FRESH] =
+        "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
+        "from boxcar_frontier where box = ?1) order by work_id limit ?2",
+
+    [S_MESSAGE_PLACE] =
+        "select m.topic, p.state, l.work_id is not null, d.work_id is not null, "
+        "m.lane = 0 and m.work_id > r.position "
+        "from boxcar_message m join boxcar_frontier r on r.box = m.box "
+        "left join boxcar_parked p on p.work_id = m.work_id "
+        "left join boxcar_lease l on l.work_id = m.work_id "
+        "left join boxcar_dead d on d.work_id = m.work_id where m.work_id = ?1 and m.box = ?2",
+    [S_MESSAGE_SET_ASIDE] = "update boxcar_message set lane = 1 where work_id = ?1",
+    [S_DEAD_MATCH] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("topic")
+                     " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) limit ?6",
+    [S_DEAD_PAGE] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("+topic")
+                    " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
+                    "order by work_id desc limit ?6",
+    [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream "
+                    "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
+    [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
+    [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
+    [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
+
+    [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",
+    [S_FINISHED_OVERDUE] = "select first_id, last_id, owner, at from boxcar_finished where at <= ?1 "
+                           "order by at limit 1",
+    [S_FINISHED_DELETE] = "delete from boxcar_finished where first_id = ?1",
+    [S_RANGE_TOPICS] = "select box, topic, count(*) from boxcar_message where work_id between ?1 and ?2 "
+                       "group by box, topic",
+    [S_LOG_BOUNDS] = "select (select min(work_id) from boxcar_message where work_id > ?1), "
+                     "(select max(work_id) from boxcar_message)",
+    [S_AUDIT] =
+        "select m.work_id, m.box, m.topic, m.stream, m.created_at, m.due_at, m.expires_at "
+        "from boxcar_message m join boxcar_frontier r on r.box = m.box "
+        "where m.work_id between ?1 and ?2 and (m.lane = 1 or m.work_id <= r.position) "
+        "and not exists (select 1 from boxcar_parked p where p.work_id = m.work_id) "
+        "and not exists (select 1 from boxcar_lease l where l.work_id = m.work_id) "
+        "and not exists (select 1 from boxcar_dead d where d.work_id = m.work_id) "
+        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("m.work_id")
+        " and f.last_id >= m.work_id) order by m.work_id",
+    [S_TALLY_CLEAR] = "delete from boxcar_tally",
+    [S_TALLY_RECOUNT] =
+        "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
+        "select box, topic, sum(place = 0), sum(place = 1), sum(place = 2), sum(place = 3), sum(place = 4), "
+        "sum(place = 5) from ("
+        "select m.box, m.topic, 0 as place from boxcar_frontier r cross join boxcar_message m "
+        "on m.work_id > r.position and +m.box = r.box and +m.lane = 0 "
+        "union all select box, topic, case state when 2 then 2 else 1 end from boxcar_parked where state < 3 "
+        "union all select box, topic, 3 from boxcar_lease "
+        "union all select m.box, m.topic, 4 from boxcar_finished f cross join boxcar_message m "
+        "on m.work_id between f.first_id and f.last_id "
+        "union all select box, topic, 5 from boxcar_dead) group by box, topic",
+
+    [S_SETTINGS] = "select name, number from boxcar_setting order by name",
+    [S_SETTING_WRITE] = "insert into boxcar_setting (name, number) values (?1, ?2) "
+                        "on conflict (name) do update set number = excluded.number",
+    [S_SETTING_RESET] = "delete from boxcar_setting where name = ?1",
+};

@@ -1,0 +1,274 @@
+/* The SQLite store from the inside: the connection, transactions, and what its files offer
+ * one another. One writer at a time does most of the work: see sqlite_claim.c for the
+ * mechanism and sql/sqlite/migrations for the tables. */
+#ifndef BOXCAR_SQLITE_STORE_H
+#define BOXCAR_SQLITE_STORE_H
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boxcar/backoff.h"
+#include "sqlite_query.h"
+#include "sqlite_statement.h"
+#include "store/store.h"
+
+/* Whoever waits for a lock sleeps a little, by chance, and gives up at the deadline. */
+struct busy {
+    int64_t deadline_us; /* monotonic */
+    uint64_t random;
+};
+
+/* The counters of one topic; the columns of boxcar_tally. */
+enum tally_kind { TALLY_FRESH, TALLY_PARKED, TALLY_BEHIND, TALLY_LEASED, TALLY_DONE, TALLY_DEAD, TALLY_KINDS };
+
+/* What the running transaction has changed, by topic; written once before it commits. */
+struct tally_entry {
+    boxcar_str topic;
+    int box;
+    int64_t delta[TALLY_KINDS];
+};
+
+struct tally {
+    struct tally_entry *entries;
+    size_t count, capacity;
+    uint32_t *slots; /* hash table of indexes into entries, + 1; 0 = empty */
+    size_t slot_count;
+    size_t last; /* most messages of a batch have the topic of the one before */
+    bool failed; /* out of memory */
+};
+
+struct sqlite_settings {
+    bool loaded;
+    int max_attempts;
+    int64_t retention_done_ms, retention_dead_ms;
+    boxcar_backoff_curve curve;
+};
+
+struct sqlite_store {
+    struct boxcar_store base;
+    sqlite3 *db;
+    sqlite3 *checkpointer; /* see sqlite_checkpoint.c; opened when first needed */
+    bool borrowed;         /* db belongs to the caller */
+    char *path;            /* as given to SQLite */
+    int64_t busy_timeout_ms;
+    struct busy busy;
+    bool relaxed;          /* the caller asked for synchronous=NORMAL */
+    bool syncs;            /* what the connection is set to now */
+    int wal_pages;         /* in the WAL after our last commit */
+    int wal_checkpoint_at; /* copy the WAL back when it has so many pages */
+    int last_rc;           /* of the last error: tells busy from the rest */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+
+    /* Of the running transaction. */
+    boxcar_time now;
+    struct arena scratch;
+    struct tally tally;
+    struct sqlite_settings settings;
+};
+
+static inline struct sqlite_store *sqlite_of(struct boxcar_store *store) { return (struct sqlite_store *)store; }
+
+/* ---- connection (sqlite_connection.c) ---- */
+boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_error *err);
+boxcar_status sqlite_prepare_journal(struct sqlite_store *store, boxcar_error *err);
+void sqlite_disconnect(struct sqlite_store *store);
+boxcar_status sqlite_set_durable(struct sqlite_store *store, bool durable, boxcar_error *err);
+boxcar_time sqlite_clock(void); /* the host's clock is the database's clock here */
+int64_t sqlite_monotonic_us(void);
+void sqlite_busy_start(struct busy *busy, int64_t timeout_ms);
+bool sqlite_busy_wait(struct busy *busy, int tries); /* false = the deadline has passed */
+int sqlite_busy_handler(void *busy, int tries);
+uint64_t sqlite_draw(struct busy *busy); /* chance, not secrets */
+
+/* ---- checkpoints (sqlite_checkpoint.c) ---- */
+void sqlite_checkpoint_watch(struct sqlite_store *store);
+void sqlite_checkpoint_in_turn(struct sqlite_store *store); /* holds the write lock */
+
+/* ---- transactions (sqlite_transaction.c) ---- */
+/* Runs again from the start when the file was busy: what it returns must be reset at its start. */
+typedef boxcar_status (*sqlite_work_fn)(struct sqlite_store *store, void *context, boxcar_error *err);
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_WRITE_RELAXED };
+boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                 void *context, boxcar_error *err);
+
+/* ---- errors (sqlite_error.c) ---- */
+boxcar_status sqlite_error(struct sqlite_store *store, int rc, boxcar_error *err);
+bool sqlite_is_busy(int rc);
+boxcar_status sqlite_error_not_deployed(struct sqlite_store *store, boxcar_error *err);
+
+/* ---- deployment (sqlite_deploy.c) ---- */
+boxcar_status sqlite_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
+boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *err);
+
+/* ---- counters (sqlite_tally.c) ---- */
+void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind, int64_t delta);
+boxcar_status sqlite_tally_flush(struct sqlite_store *store, boxcar_error *err);
+void sqlite_tally_clear(struct tally *tally);
+
+/* ---- the parking lot (sqlite_park.c) ---- */
+enum parked_state { PARKED_OPEN, PARKED_SUSPECT, PARKED_BEHIND, PARKED_LEASED };
+
+struct parked {
+    int64_t work_id;
+    int box;
+    enum parked_state state;
+    boxcar_str topic, stream;
+    boxcar_time available_at, expires_at;
+    int retry_count, crash_count;
+    boxcar_str last_error;
+};
+
+/* Parks a message, or puts a leased one back; decides its state and its stream's head. */
+boxcar_status sqlite_park(struct sqlite_store *store, const struct parked *row, boxcar_error *err);
+/* Text is copied into the scratch arena. */
+boxcar_status sqlite_parked_read(struct sqlite_store *store, int64_t work_id, struct parked *ret_row,
+                                 bool *ret_found, boxcar_error *err);
+/* Takes a message off the lot for good and lets its stream go on. */
+boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, boxcar_error *err);
+enum tally_kind sqlite_parked_tally(enum parked_state state);
+
+/* ---- leases and how they end (sqlite_settle.c, sqlite_release.c) ---- */
+struct lease {
+    int64_t work_id;
+    boxcar_epoch epoch;
+    boxcar_owner owner;
+    int box;
+    bool parked;
+    boxcar_str topic; /* in the scratch arena, or borrowed from the statement */
+};
+
+boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
+                            struct batch_result *result, boxcar_error *err);
+boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
+                                bool *ret_found, boxcar_error *err);
+boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
+
+struct release {
+    const char *outcome; /* of the attempt; NULL = none was spent */
+    bool crashed;
+    int64_t delay_ms; /* BOXCAR_BACKOFF = the store's */
+    boxcar_str error;
+};
+
+boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lease, const struct release *how,
+                             boxcar_error *err);
+/* Releases at most `limit` expired leases. */
+boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
+boxcar_status sqlite_reap_all(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err);
+/* Buries at most `limit` parked messages whose time to live has ended. */
+boxcar_status sqlite_expire(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
+
+struct burial {
+    int64_t work_id;
+    int box;
+    boxcar_str topic;
+    boxcar_reason reason;
+    const char *outcome; /* written into the history; NULL = it is there already */
+    const struct lease *lease; /* that ended with it, or NULL */
+    int retry_count, crash_count;
+    boxcar_str error;      /* of this end */
+    boxcar_str last_error; /* shown with the dead letter */
+};
+
+/* The message is in no lease and not parked any more. */
+boxcar_status sqlite_bury(struct sqlite_store *store, const struct burial *burial, boxcar_error *err);
+boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked *row, boxcar_reason reason,
+                                 const char *outcome, boxcar_error *err);
+struct attempt {
+    int64_t work_id;
+    int retry_count;
+    const char *outcome;
+    const struct lease *lease;
+    boxcar_str error;
+};
+boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt, boxcar_error *err);
+
+/* ---- the batch and its parts ---- */
+boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
+                             struct batch_result *ret_result, boxcar_error *err);
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
+                             boxcar_error *err);
+
+struct frontier {
+    int64_t position, epoch, turn;
+    bool suspect_last;
+};
+
+struct claim {
+    const struct batch *batch;
+    struct batch_result *result;
+    struct frontier frontier;
+    size_t capacity; /* of result->claimed */
+    size_t bytes;    /* of payload claimed so far */
+    boxcar_time until;
+    bool epoch_drawn;
+    bool every_topic;
+    boxcar_str *topics; /* those with parked messages that match, unless every_topic */
+    size_t topic_count;
+};
+
+/* *ret_more: the claim stopped at its work limit before it found anything; call again. */
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
+                           bool *ret_more, boxcar_error *err);
+bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
+boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
+                                boxcar_error *err);
+boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
+                                 bool parked, boxcar_error *err);
+/* Takes parked messages in the given state until the claim holds `limit`. */
+boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *claim, enum parked_state state,
+                                  size_t limit, boxcar_error *err);
+boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *claim, boxcar_error *err);
+
+/* ---- reading (sqlite_read.c, sqlite_inspect.c, sqlite_stats.c) ---- */
+boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxcar_message *message, boxcar_error *err);
+boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena, boxcar_message *message,
+                                  boxcar_error *err);
+boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena, boxcar_message *message,
+                                boxcar_error *err);
+/* Reads the messages with these work ids, in this order, without payloads. */
+boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
+                               struct boxcar_message_list *list, boxcar_error *err);
+boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,
+                                 int64_t *ret_work_id, bool *ret_found, boxcar_error *err);
+
+/* The bytes between which exactly the topics of a pattern lie; absent = every topic. The
+ * texts live in the scratch arena. */
+struct topic_range {
+    boxcar_str low, high;
+};
+boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern, struct topic_range *ret_range,
+                                 boxcar_error *err);
+/* Runs a statement that yields work ids; they live in the scratch arena. */
+boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query, int64_t **ret_ids,
+                                 size_t *ret_count, boxcar_error *err);
+
+boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                          struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options *options,
+                          struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                              struct boxcar_attempt_list **ret_list, boxcar_error *err);
+boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
+                           struct boxcar_stats_list **ret_list, boxcar_error *err);
+
+/* ---- dead letters (sqlite_dead.c) ---- */
+boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
+                               boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
+                              enum dead_action action, boxcar_str note, int limit, int64_t *ret_count,
+                              boxcar_error *err);
+boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
+boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed, boxcar_error *err);
+
+/* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
+boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
+boxcar_status sqlite_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
+boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
+boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
+boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
+/* The settings that rule messages; read once a transaction. */
+boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
+
+#endif

@@ -1,0 +1,97 @@
+# Help: every command has a description, options and examples that run; unknown words get a
+# suggestion. BX-011
+. "$BOXCAR_TEST_DIR/lib.sh"
+
+commands='init enqueue claim ack abandon defer fail renew reap show ls stats dead dead.ls dead.show dead.replay
+dead.purge cancel maintain settings version help'
+
+exits "help" 0 boxcar help
+overview=$out
+exits "--help" 0 boxcar --help
+is "the same" "$overview" "$out"
+exits "-h" 0 boxcar -h
+is "the same" "$overview" "$out"
+is "nothing on standard error" "" "$err"
+is "the overview lists exactly the commands" "$(printf '%s\n' $commands | tr . ' ')" \
+    "$(printf '%s\n' "$overview" | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
+
+# What the examples talk about: a store with message 1 in the state that the command needs.
+prepare() {
+    rm -f "$PWD"/*.db*
+    export BOXCAR_STORE=sqlite:$PWD/examples.db
+    boxcar init >/dev/null
+    for n in 1 2 3; do
+        boxcar enqueue orders.paid "$n" >/dev/null
+    done
+    case $1 in
+    ack | abandon | defer | fail | renew) claim_all ;;
+    dead.*)
+        claim_all
+        boxcar fail --owner "$owner" 1 >/dev/null
+        ;;
+    esac
+}
+
+for dotted in $commands; do
+    name=${dotted/./ }
+    # shellcheck disable=SC2086
+    exits "help $name" 0 boxcar help $name
+    text=$out
+    like "has a usage, options, examples and exit statuses" \
+        "boxcar $name: *Usage:*  boxcar $name*Global options:*Examples:*boxcar $name*Exit status:*" "$text"
+    # shellcheck disable=SC2086
+    exits "$name --help" 0 boxcar $name --help
+    is "the same" "$text" "$out"
+    is "no line is longer than 110 characters" "" "$(printf '%s\n' "$text" | grep -v '^  .*boxcar' | grep -E '.{111}')"
+    while IFS= read -r example; do
+        prepare "$dotted"
+        [ -n "$example" ] || continue
+        exits "example: $example" 0 sh -c "$example"
+    done < <(printf '%s\n' "$text" | sed -n '/^Examples:/,/^$/s/^  //p')
+done
+export BOXCAR_STORE=$BOXCAR_TEST_STORE
+
+refuses "help about an unknown command" 2 "*unknown command 'clam', did you mean 'claim'*" boxcar help clam
+refuses "help about too much" 2 "*unexpected argument*" boxcar help ls ls
+exits "--help wins over missing arguments" 0 boxcar ack --help
+
+refuses "no command" 2 "boxcar: no command given: see boxcar help" boxcar
+while read -r typed meant; do
+    refuses "unknown command $typed" 2 "boxcar: unknown command '$typed', did you mean '$meant'? See boxcar help" boxcar "$typed"
+done <<'EOF'
+enqeue enqueue
+enque enqueue
+calim claim
+stat stats
+setings settings
+deed dead
+EOF
+for command in worker join bench doctor frobnicate; do
+    refuses "unknown command $command" 2 "boxcar: unknown command '$command'*see boxcar help*" boxcar "$command" x
+done
+refuses "a command with a blank in it" 2 "*unknown command 'dead ls'*" boxcar 'dead ls'
+refuses "an empty command" 2 "*unknown command ''*" boxcar ''
+refuses "an unknown option" 2 "boxcar: ls: unknown option --limt, did you mean --limit? See boxcar help ls" boxcar ls --limt 5
+refuses "an unknown option, nothing near" 2 "boxcar: ls: unknown option --xyzzy: see boxcar help ls" boxcar ls --xyzzy
+refuses "an unknown option with a value" 2 "*unknown option --xyzzy: *" boxcar ls --xyzzy=secret
+refuses "an unknown option before the command" 2 "boxcar: unknown option --stoer, did you mean --store*" boxcar --stoer x ls
+refuses "an unknown letter" 2 "*unknown option -x*" boxcar ls -x
+refuses "an option of another command" 2 "*unknown option --owner*" boxcar ls --owner "$owner"
+refuses "a negative number as an argument" 2 "*put -- before*" boxcar show -5
+refuses "an option without its value" 2 "*--limit needs a value*" boxcar ls --limit
+refuses "a flag with a value" 2 "*--once takes no value*" boxcar maintain --once=yes
+
+# Global options before and after the command, and their values.
+enqueue t x
+for line in "-o json ls" "ls -o json" "--output=json ls" "ls --output json" "-o jsonl ls -o json"; do
+    # shellcheck disable=SC2086
+    exits "boxcar $line" 0 boxcar $line
+    is "an array" array "$(json type)"
+done
+exits "between the words of a command" 0 boxcar dead -o json ls
+is "an array" array "$(json type)"
+refuses "an unknown format" 2 "*--output is 'xml': give table, json or jsonl" boxcar ls -o xml
+refuses "an unknown log level" 2 "*--log-level is 'loud'*" boxcar ls --log-level loud
+refuses "an unknown log format" 2 "*--log-format is 'xml'*" boxcar ls --log-format xml
+
+finish

@@ -1,0 +1,94 @@
+# boxcar show, ls, stats: what they print and how.
+. "$BOXCAR_TEST_DIR/lib.sh"
+
+fields='available_at,box,correlation_id,crash_count,created_at,died_at,due_at,epoch,expires_at,headers,last_error,locked_until,max_attempts,message_id,owner,processed_at,processed_by,reason,retry_count,status,stream,topic,work_id'
+
+# show
+enqueue orders.paid $'two\nlines' --header trace=1
+a=$id
+exits "show by work id" 0 boxcar show "$a" -o json
+is "fields" "attempts,$fields" "$(json 'del(.payload)|keys|sort|join(",")')"
+is "the payload is there" $'two\nlines' "$(json .payload)"
+is "null where nothing applies" '[null,null,null,null,null,null,null,null,null,null]' \
+    "$(json '[.expires_at,.stream,.correlation_id,.last_error,.owner,.epoch,.locked_until,.processed_at,.processed_by,.reason]')"
+like "created_at" "????-??-??T??:??:??.??????Z" "$(json .created_at)"
+is "no history" '[]' "$(json .attempts)"
+exits "show by message id" 0 boxcar show "$(json .message_id)" -o jsonl
+is "the same message, on one line" "$a 1" "$(json .work_id) $(printf '%s\n' "$out" | wc -l | tr -d ' ')"
+exits "show for people" 0 boxcar show "$a"
+like "a field a line" "*topic *orders.paid*" "$out"
+like "control characters escaped" '*two\\nlines*' "$out"
+
+# The history of attempts.
+claim_all
+boxcar abandon --owner "$owner" "$a" --error 'first' --delay 0 >/dev/null
+exits "show after an attempt" 0 boxcar show "$a" -o json
+is "fields of the history" 'at,epoch,error,outcome,owner,retry_count' "$(json '.attempts[0]|keys|join(",")')"
+is "history" "abandoned 1 first $owner" "$(json '.attempts[0]|[.outcome, .retry_count, .error, .owner]|join(" ")')"
+
+refuses "show of a work id that does not exist" 3 "boxcar: show: *" boxcar show 999999999
+refuses "show of a message id that does not exist" 3 "boxcar: show: *" boxcar show "$other"
+refuses "show in the other box" 3 "boxcar: show: *" boxcar show "$a" --box inbox
+refuses "show without an id" 2 "*ID is missing*" boxcar show
+refuses "show of two" 2 "*unexpected argument '2'*" boxcar show 1 2
+for bad in abc 0 12x 0b0e7d5e-7d2c 9223372036854775808 '' 00000000-0000-0000-0000-000000000000; do
+    refuses "show of '$bad'" 2 "boxcar: show: ID is '$bad'*" boxcar show "$bad"
+done
+refuses "show --box nonsense" 2 "*--box is 'mail'*" boxcar show 1 --box mail
+
+# ls
+enqueue mail.send x; b=$id
+enqueue orders.paid y; c=$id
+enqueue orders.shipped z --delay 1h; d=$id
+exits "ls" 0 boxcar ls -o json
+is "newest first" "[$d,$c,$b,$a]" "$(json '[.[].work_id]')"
+is "fields, no payload" "$fields" "$(json '.[0]|keys|sort|join(",")')"
+exits "ls by topic" 0 boxcar ls --topic orders.paid -o jsonl
+is "exact" "$c $a" "$(json .work_id | paste -sd' ')"
+exits "ls by prefix" 0 boxcar ls --topic 'orders.*' -o jsonl
+is "prefix" "$d $c $a" "$(json .work_id | paste -sd' ')"
+exits "ls a page" 0 boxcar ls --limit 2 -o json
+is "two" "[$d,$c]" "$(json '[.[].work_id]')"
+exits "ls the next page" 0 boxcar ls --limit 2 --after "$c" -o json
+is "two more" "[$b,$a]" "$(json '[.[].work_id]')"
+exits "ls by status" 0 boxcar ls --status in_progress -o json
+is "none" "[]" "$out"
+exits "ls of the inbox" 0 boxcar ls --box inbox -o json
+is "empty" "[]" "$out"
+exits "ls for people" 0 boxcar ls
+like "a heading" "*work_id*message_id*topic*status*" "$out"
+is "and a line each" 5 "$(printf '%s\n' "$out" | wc -l | tr -d ' ')"
+is "columns are aligned" 1 "$(printf '%s\n' "$out" | awk '{ print match($0, /(ready|status)/) }' | sort -u | wc -l | tr -d ' ')"
+unlike "no colours outside a terminal" $'*\033*' "$out"
+refuses "an unknown status" 2 "*--status is 'lost'*" boxcar ls --status lost
+refuses "a limit of 0" 2 "*--limit*1 to 10000*" boxcar ls --limit 0
+refuses "a limit of 10001" 2 "*--limit*1 to 10000*" boxcar ls --limit 10001
+refuses "a limit of -1" 2 "*--limit*" boxcar ls --limit -1
+refuses "a limit of 2^31" 2 "*--limit*" boxcar ls --limit 2147483648
+refuses "after abc" 2 "*--after is 'abc'*" boxcar ls --after abc
+refuses "after 0" 2 "*--after is '0'*" boxcar ls --after 0
+refuses "an empty topic" 2 "*--topic*" boxcar ls --topic ''
+enqueue $'evil\033[31m\ntopic' x
+exits "a topic with control characters" 0 boxcar ls --limit 1
+like "is escaped" '*evil\\x1b\[31m\\ntopic*' "$out"
+boxcar cancel "$id" >/dev/null
+boxcar dead purge "$id" >/dev/null
+
+# stats
+boxcar claim --owner "$owner" --topic mail.send >/dev/null
+exits "stats" 0 boxcar stats -o json
+is "fields" 'ready,waiting,in_progress,done,failed,oldest_ready_age_seconds,exact' "$(json 'keys_unsorted|join(",")')"
+is "counts" '2 1 1 0 0' "$(json '[.ready,.waiting,.in_progress,.done,.failed]|join(" ")')"
+is "an age is a number" number "$(json '.oldest_ready_age_seconds|type')"
+exits "stats by topic" 0 boxcar stats --by-topic -o json
+is "a row each, with its topic" 'mail.send 0 1, orders.paid 2 0, orders.shipped 0 0' \
+    "$(json '[.[]|"\(.topic) \(.ready) \(.in_progress)"]|join(", ")')"
+exits "stats by topic as lines" 0 boxcar stats --by-topic -o jsonl
+is "three" 3 "$(printf '%s\n' "$out" | wc -l | tr -d ' ')"
+exits "stats for people" 0 boxcar stats
+like "a field a line" "*ready *2*" "$out"
+exits "stats of the inbox" 0 boxcar stats --box inbox -o json
+is "nothing ready" 0 "$(json .ready)"
+refuses "stats with an argument" 2 "*unexpected argument*" boxcar stats orders
+
+finish

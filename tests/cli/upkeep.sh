@@ -1,0 +1,85 @@
+# boxcar init, maintain, settings, version.
+. "$BOXCAR_TEST_DIR/lib.sh"
+
+# OBX-108, OBX-110
+exits "init again" 0 boxcar init
+is "is up to date" "schema version 1, up to date" "$out"
+exits "init again, as JSON" 0 boxcar init -o json
+is "fields" 'schema_version,applied,store' "$(json 'keys_unsorted|join(",")')"
+is "nothing applied" '1 0' "$(json '"\(.schema_version) \(.applied)"')"
+if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+    exits "init of a new file" 0 boxcar init --store sqlite:new.db
+    is "applies the migration" "schema version 1, 1 migration applied" "$out"
+    exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
+    is "applied" 1 "$(json .applied)"
+fi
+refuses "init with an argument" 2 "*unexpected argument*" boxcar init now
+
+# settings
+exits "settings" 0 boxcar settings -o json
+is "fields" 'name,value,default,help' "$(json '.[0]|keys_unsorted|join(",")')"
+is "max_attempts" '10 10' "$(json '.[]|select(.name=="max_attempts")|"\(.value) \(.default)"')"
+is "retention" '7d 30d' "$(json '[.[]|select(.name|startswith("retention_d"))]|sort_by(.name)|reverse|map(.value)|join(" ")')"
+exits "settings for people" 0 boxcar settings
+like "a heading and the names" "*name*value*default*max_attempts*" "$(printf '%s' "$out" | tr '\n' ' ')"
+exits "one setting" 0 boxcar settings max_attempts
+is "its value" 10 "$out"
+exits "changing it" 0 boxcar settings max_attempts 3
+is "prints the new value" 3 "$out"
+exits "as JSON" 0 boxcar settings max_attempts -o json
+is "kept in the store" '3 10' "$(json '"\(.value) \(.default)"')"
+exits "back to the default" 0 boxcar settings max_attempts --reset
+is "10" 10 "$out"
+refuses "an unknown setting" 3 "*did you mean 'max_attempts'*" boxcar settings max_attempt
+refuses "an unknown setting, nothing near" 3 "*there is no setting 'colour'*" boxcar settings colour blue
+for value in 0 -1 abc 1000001 '' 1.5; do
+    refuses "max_attempts '$value'" 2 "*max_attempts*" boxcar settings -- max_attempts "$value"
+done
+refuses "a duration without a unit" 2 "*retention_done*" boxcar settings retention_done 5
+refuses "too many arguments" 2 "*unexpected argument*" boxcar settings a b c
+refuses "reset without a name" 2 "*--reset*" boxcar settings --reset
+is "bad values changed nothing" 10 "$(boxcar settings max_attempts)"
+
+# BX-026, OBX-106
+enqueue t done
+claim_all
+boxcar ack --owner "$owner" "$id" >/dev/null
+bury t dead
+enqueue t crash
+boxcar claim --owner "$owner" --lease 100ms >/dev/null
+enqueue t short --ttl 1ms
+sleep 0.3
+boxcar settings retention_done 0 >/dev/null
+boxcar settings retention_dead 0 >/dev/null
+exits "maintain" 0 boxcar maintain --once -o json
+is "fields" 'reaped,expired,purged_done,purged_dead' "$(json 'keys_unsorted|join(",")')"
+is "reaped, expired, purged" '1 1 1' "$(json '[.reaped, .expired, .purged_done]|join(" ")')"
+exits "maintain again" 0 boxcar maintain --once
+like "for people" "reaped 0, expired 0, purged 0 done and * dead" "$out"
+
+# It repeats until SIGTERM or SIGINT, which are no failure.
+for signal in TERM INT; do
+    boxcar maintain --interval 100ms -o jsonl >rounds.txt 2>err.txt &
+    pid=$!
+    for _ in $(seq 100); do
+        [ "$(wc -l <rounds.txt)" -ge 2 ] && break
+        sleep 0.05
+    done
+    kill -s "$signal" "$pid"
+    status=0
+    wait "$pid" || status=$?
+    is "maintain ends cleanly on $signal" 0 "$status"
+    if [ "$(wc -l <rounds.txt)" -ge 2 ]; then ok "after several rounds"; else not_ok "after several rounds"; fi
+done
+refuses "an interval of 0" 2 "*--interval*100ms to 24h" boxcar maintain --interval 0
+refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --interval often
+
+# version
+exits "version" 0 boxcar version
+like "for people" "boxcar [0-9]*.*.* (library *, schema 1)" "$out"
+exits "version as JSON" 0 boxcar version -o json
+is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
+exits "--version" 0 boxcar --version
+like "the same" "boxcar [0-9]*" "$out"
+
+finish

@@ -1,0 +1,71 @@
+/* conformance KIND [NAME]: what every store must do, run against one of them.
+ *
+ * KIND is sqlite, postgres or pgbouncer; the last two need the environment that
+ * tests/support/with-postgres makes, and are skipped (exit 77) without. NAME is a suite, or a
+ * pattern (* and ?) for the names of tests. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance.h"
+
+static const struct suite *const SUITES[] = {
+    &ENQUEUE_SUITE, &CLAIM_SUITE, &ACK_SUITE, &ABANDON_SUITE, &DEAD_SUITE, &LEASE_SUITE, &EXPIRY_SUITE,
+    &SUSPECT_SUITE, &TOPIC_SUITE, &STREAM_SUITE, &TTL_SUITE, &DUPLICATE_SUITE, &INSPECT_SUITE,
+    &MAINTAIN_SUITE, &SETTING_SUITE, &CANCEL_SUITE, &TRANSACTION_SUITE, &SQLITE_SUITE, &POSTGRES_SUITE,
+    &ROLE_SUITE, &DEPLOY_SUITE, &BAD_INPUT_SUITE, &BAD_STORE_SUITE, &PRIVACY_SUITE, &CLOCK_SUITE,
+    &CONCURRENCY_SUITE, &LARGE_SUITE,
+};
+static const size_t SUITE_COUNT = sizeof(SUITES) / sizeof(SUITES[0]);
+
+enum { EXIT_USAGE = 2, EXIT_SKIPPED = 77 };
+
+static bool is_meant_for_chosen(const struct suite *suite) { return (suite->stores & (int)fixture_chosen()) != 0; }
+
+static const struct suite *suite_named(const char *name)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        if (strcmp(SUITES[i]->name, name) == 0)
+            return SUITES[i];
+    return NULL;
+}
+
+static int run_suite(const struct suite *suite)
+{
+    return _cmocka_run_group_tests(suite->name, suite->tests, suite->count, NULL, NULL);
+}
+
+static int run_all(void)
+{
+    int failed = 0;
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        if (is_meant_for_chosen(SUITES[i]))
+            failed += run_suite(SUITES[i]);
+    return failed;
+}
+
+static int usage(const char *program)
+{
+    fprintf(stderr, "usage: %s sqlite|postgres|pgbouncer [SUITE|TEST-PATTERN]\nsuites:", program);
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        fprintf(stderr, " %s", SUITES[i]->name);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    bool skip = false;
+    if (argc < 2 || argc > 3 || (!fixture_choose(argv[1], &skip) && !skip))
+        return usage(argv[0]);
+    if (skip) {
+        printf("skipped: no %s server in the environment (see tests/support/with-postgres)\n", argv[1]);
+        return EXIT_SKIPPED;
+    }
+    if (argc == 2)
+        return run_all() ? 1 : 0;
+    const struct suite *suite = suite_named(argv[2]);
+    if (suite)
+        return !is_meant_for_chosen(suite) ? EXIT_SKIPPED : run_suite(suite) ? 1 : 0;
+    cmocka_set_test_filter(argv[2]);
+    return run_all() ? 1 : 0;
+}

@@ -1,0 +1,170 @@
+/* Deployment: explicit, idempotent, safe from many at once, and versioned. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance.h"
+
+static boxcar_deployment deploy(struct fixture *f, boxcar_store *store)
+{
+    boxcar_deployment deployment = {-1, -1};
+    ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
+    return deployment;
+}
+
+/* OBX-108 */
+static void opening_with_deployment_creates_everything(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+    assert_true(ack(f, f->owner, take(f, f->owner, enqueue(f, "t", "p").work_id)));
+}
+
+/* OBX-109 */
+static void opening_without_deployment_creates_nothing(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_store *store = NULL;
+    for (int i = 0; i < 2; i++) {
+        ASSERT_FAILS(f, BOXCAR_E_NOT_DEPLOYED, fixture_open_undeployed(f, &store));
+        assert_null(store);
+        assert_non_null(strstr(f->err.message, "boxcar init"));
+    }
+    if (!fixture_is_sqlite(f)) {
+        char count[200];
+        snprintf(count, sizeof(count), "select count(*) from pg_namespace where nspname = '%s'", f->schema);
+        assert_int_equal(fixture_sql_number(f, NULL, count), 0);
+    }
+}
+
+/* OBX-110, BX-029 */
+static void deploying_again_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    for (int i = 0; i < 3; i++) {
+        boxcar_deployment deployment = deploy(f, f->store);
+        assert_int_equal(deployment.applied, 0);
+        assert_int_equal(deployment.schema_version, boxcar_schema_version());
+    }
+    take(f, f->owner, id);
+}
+
+static const char *deploy_at_once(struct crew_member *member)
+{
+    boxcar_store_options options = fixture_options(member->f);
+    options.deploy = true;
+    boxcar_store *store = NULL;
+    if (boxcar_store_open(&options, &store, &member->err) != BOXCAR_OK)
+        return "deploy";
+    boxcar_deployment deployment;
+    boxcar_status status = boxcar_store_deploy(store, &deployment, &member->err);
+    boxcar_new_message message = new_message("t", "p");
+    boxcar_enqueued enqueued;
+    if (status == BOXCAR_OK)
+        status = boxcar_enqueue(store, &message, &enqueued, &member->err);
+    boxcar_store_close(store);
+    return status == BOXCAR_OK ? NULL : "first use";
+}
+
+/* OBX-108, OBX-110 */
+static void eight_may_deploy_at_once(void **state)
+{
+    struct fixture *f = *state;
+    crew_run_bare(f, 8, deploy_at_once, NULL);
+    f->store = fixture_open(f);
+    assert_int_equal(stats_of(f).ready, 8);
+}
+
+static const char *deploy_or_work(struct crew_member *member)
+{
+    for (int i = 0; i < 10; i++) {
+        if (member->number == 0) {
+            boxcar_deployment deployment;
+            if (boxcar_store_deploy(member->store, &deployment, &member->err) != BOXCAR_OK)
+                return "deploy";
+            continue;
+        }
+        boxcar_new_message message = new_message("t", "p");
+        boxcar_enqueued enqueued;
+        if (boxcar_enqueue(member->store, &message, &enqueued, &member->err) != BOXCAR_OK)
+            return "enqueue";
+        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        options.owner = member->owner;
+        boxcar_message_list *list = NULL;
+        if (boxcar_claim(member->store, &options, &list, &member->err) != BOXCAR_OK)
+            return "claim";
+        boxcar_message_list_free(list);
+    }
+    return NULL;
+}
+
+/* OBX-110, BX-029 */
+static void deploying_beside_running_clients_disturbs_none(void **state)
+{
+    struct fixture *f = *state;
+    crew_run(f, 4, deploy_or_work, NULL);
+    boxcar_stats stats = stats_of(f);
+    assert_int_equal(stats.ready + stats.in_progress, 30);
+}
+
+static void write_versions(struct fixture *f, int version, int oldest_program)
+{
+    char sqlite_text[160], postgres_text[160];
+    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_schema set version = %d, oldest_program = %d", version,
+             oldest_program);
+    snprintf(postgres_text, sizeof(postgres_text), "update store set schema_version = %d, oldest_program = %d", version,
+             oldest_program);
+    fixture_sql(f, sqlite_text, postgres_text);
+}
+
+/* BX-029 */
+static void newer_store_is_accepted_while_it_accepts_us(void **state)
+{
+    struct fixture *f = *state;
+    write_versions(f, boxcar_schema_version() + 1, boxcar_schema_version());
+    boxcar_store_close(f->store);
+    f->store = fixture_open(f);
+    assert_true(ack(f, f->owner, take(f, f->owner, enqueue(f, "t", "p").work_id)));
+    boxcar_deployment deployment = deploy(f, f->store);
+    assert_int_equal(deployment.applied, 0);
+    assert_int_equal(deployment.schema_version, boxcar_schema_version() + 1);
+}
+
+/* BX-029 */
+static void store_that_wants_newer_programs_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    write_versions(f, boxcar_schema_version() + 2, boxcar_schema_version() + 1);
+    boxcar_store *store = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_VERSION, fixture_open_undeployed(f, &store));
+    assert_null(store);
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    ASSERT_FAILS(f, BOXCAR_E_VERSION, boxcar_store_open(&options, &store, &f->err));
+    assert_null(store);
+}
+
+static void store_has_an_id_that_all_its_handles_share(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_store *other = fixture_open(f);
+    assert_string_equal(boxcar_store_id(f->store), boxcar_store_id(other));
+    assert_true(boxcar_store_id(other)[0] != '\0');
+    assert_string_equal(boxcar_store_kind(other), fixture_is_sqlite(f) ? "sqlite" : "postgres");
+    boxcar_store_close(other);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    BARE_TEST(opening_with_deployment_creates_everything),
+    BARE_TEST(opening_without_deployment_creates_nothing),
+    TEST(deploying_again_changes_nothing),
+    BARE_TEST(eight_may_deploy_at_once),
+    TEST(deploying_beside_running_clients_disturbs_none),
+    TEST(newer_store_is_accepted_while_it_accepts_us),
+    TEST(store_that_wants_newer_programs_is_refused),
+    TEST(store_has_an_id_that_all_its_handles_share),
+};
+
+const struct suite DEPLOY_SUITE = SUITE("deploy", TESTS, ON_EVERY_STORE);

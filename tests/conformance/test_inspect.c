@@ -1,0 +1,235 @@
+/* Looking: one message, pages, histories, counts. Nothing here changes anything. */
+#include "conformance.h"
+
+static void message_is_found_by_either_id(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_enqueued enqueued = enqueue(f, "t", "payload");
+    boxcar_message_ref refs[2] = {{.work_id = enqueued.work_id}, {.message_id = enqueued.message_id}};
+    for (int i = 0; i < 2; i++) {
+        boxcar_message_list *list = NULL;
+        ASSERT_OK(f, boxcar_message_find(f->store, BOXCAR_OUTBOX, refs[i], &list, &f->err));
+        assert_int_equal(look(list)->work_id.value, enqueued.work_id.value);
+        assert_same_message_id(look(list)->message_id, enqueued.message_id);
+        assert_text(look(list)->payload, "payload");
+        boxcar_message_list_free(list);
+    }
+}
+
+static void message_that_is_not_there_is_not_found(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_enqueued enqueued = enqueue(f, "t", "p");
+    boxcar_message_ref by_work_id = {.work_id = {enqueued.work_id.value + 1}},
+                       by_message_id = {.message_id = boxcar_message_id_new()}, here = {.work_id = enqueued.work_id};
+    boxcar_message_list *list = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, by_work_id, &list, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, by_message_id, &list, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_INBOX, here, &list, &f->err));
+    assert_null(list);
+}
+
+static void assert_page(struct fixture *f, const boxcar_list_options *options, size_t count, const boxcar_work_id *wanted)
+{
+    boxcar_message_list *list = NULL;
+    ASSERT_OK(f, boxcar_message_page(f->store, options, &list, &f->err));
+    assert_int_equal(boxcar_message_list_count(list), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(boxcar_message_list_get(list, i)->work_id.value, wanted[i].value);
+        assert_absent(boxcar_message_list_get(list, i)->payload);
+    }
+    boxcar_message_list_free(list);
+}
+
+static void pages_list_newest_first_and_continue_without_gaps(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_work_id ids[5];
+    enqueue_many(f, "t", 5, ids);
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    options.limit = 2;
+    assert_page(f, &options, 2, (boxcar_work_id[]){ids[4], ids[3]});
+    options.after = ids[3];
+    assert_page(f, &options, 2, (boxcar_work_id[]){ids[2], ids[1]});
+    options.after = ids[1];
+    assert_page(f, &options, 1, &ids[0]);
+    options.after = ids[0];
+    assert_page(f, &options, 0, NULL);
+}
+
+/* One message in each state: ready, waiting, in progress, done, failed (ids 1 to 5). */
+static void make_one_of_each(struct fixture *f)
+{
+    enqueue_many(f, "work", 5, NULL);
+    struct taken taken[5];
+    assert_int_equal(take_all(f, f->owner, 60000, taken, 5), 5);
+    assert_true(defer(f, f->owner, taken[0], 0));
+    assert_true(abandon(f, f->owner, taken[1], 3600000));
+    assert_true(ack(f, f->owner, taken[3]));
+    assert_true(bury(f, f->owner, taken[4], "no"));
+}
+
+static void pages_can_be_limited_to_a_status(void **state)
+{
+    struct fixture *f = *state;
+    make_one_of_each(f);
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    options.by_status = true;
+    options.status = BOXCAR_READY;
+    assert_page(f, &options, 2, (boxcar_work_id[]){{2}, {1}});
+    options.status = BOXCAR_IN_PROGRESS;
+    assert_page(f, &options, 1, (boxcar_work_id[]){{3}});
+    options.status = BOXCAR_DONE;
+    assert_page(f, &options, 1, (boxcar_work_id[]){{4}});
+    options.status = BOXCAR_FAILED;
+    assert_page(f, &options, 1, (boxcar_work_id[]){{5}});
+}
+
+/* OBX-010 */
+static void pages_can_be_limited_to_a_topic_or_a_prefix(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_work_id a = enqueue(f, "a.1", "p").work_id, b = enqueue(f, "a.2", "p").work_id;
+    boxcar_work_id upper = enqueue(f, "A.1", "p").work_id;
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    options.topic = BOXCAR_STR("a.*");
+    assert_page(f, &options, 2, (boxcar_work_id[]){b, a});
+    options.topic = BOXCAR_STR("A.1");
+    assert_page(f, &options, 1, &upper);
+    options.topic = BOXCAR_STR("a");
+    assert_page(f, &options, 0, NULL);
+    options.topic = BOXCAR_NO_STR;
+    options.box = BOXCAR_INBOX;
+    assert_page(f, &options, 0, NULL);
+}
+
+static void stats_count_every_state_once(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_stats stats = stats_of(f);
+    assert_int_equal(stats.ready + stats.waiting + stats.in_progress + stats.done + stats.failed, 0);
+    assert_true(stats.oldest_ready_age_seconds == 0);
+    make_one_of_each(f);
+    stats = stats_of(f);
+    assert_int_equal(stats.ready, 1);
+    assert_int_equal(stats.waiting, 1);
+    assert_int_equal(stats.in_progress, 1);
+    assert_int_equal(stats.done, 1);
+    assert_int_equal(stats.failed, 1);
+    assert_true(stats.exact);
+    assert_true(stats.oldest_ready_age_seconds >= 0 && stats.oldest_ready_age_seconds < 600);
+}
+
+/* Deliberately coarse: only that the age grows with time and belongs to what is ready. */
+static void age_of_the_oldest_ready_message_grows(void **state)
+{
+    struct fixture *f = *state;
+    enqueue(f, "t", "p");
+    pause_ms(60);
+    double age = stats_of(f).oldest_ready_age_seconds;
+    assert_true(age >= 0.05 && age < 600);
+    boxcar_message_list_free(claim(f, f->owner, 1));
+    assert_true(stats_of(f).oldest_ready_age_seconds == 0);
+}
+
+static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state)
+{
+    struct fixture *f = *state;
+    enqueue(f, "b", "p");
+    enqueue(f, "a", "p");
+    enqueue(f, "b", "p");
+    assert_true(ack(f, f->owner, take(f, f->owner, (boxcar_work_id){1})));
+    boxcar_stats_list *list = NULL;
+    ASSERT_OK(f, boxcar_stats_read(f->store, BOXCAR_OUTBOX, true, &list, &f->err));
+    assert_int_equal(boxcar_stats_list_count(list), 3);
+    assert_absent(boxcar_stats_list_get(list, 0)->topic);
+    assert_int_equal(boxcar_stats_list_get(list, 0)->ready, 2);
+    assert_text(boxcar_stats_list_get(list, 1)->topic, "a");
+    assert_int_equal(boxcar_stats_list_get(list, 1)->ready, 1);
+    assert_text(boxcar_stats_list_get(list, 2)->topic, "b");
+    assert_int_equal(boxcar_stats_list_get(list, 2)->ready, 1);
+    assert_int_equal(boxcar_stats_list_get(list, 2)->done, 1);
+    assert_null(boxcar_stats_list_get(list, 3));
+    boxcar_stats_list_free(list);
+}
+
+/* BX-025 */
+static void history_tells_every_bad_attempt_in_order(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    struct taken first = take(f, f->owner, id);
+    assert_true(abandon(f, f->owner, first, 0));
+    take_for(f, f->other, id, BOXCAR_LEASE_MS_MIN);
+    reap_wait(f, 1);
+    assert_true(bury(f, f->owner, take(f, f->owner, id), "given up"));
+
+    boxcar_attempt_list *list = NULL;
+    ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
+    assert_int_equal(boxcar_attempt_list_count(list), 3);
+    static const char *const OUTCOMES[] = {"abandoned", "lease_expired", "failed"};
+    static const int RETRY_COUNTS[] = {1, 2, 2};
+    boxcar_time last = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const boxcar_attempt *attempt = boxcar_attempt_list_get(list, i);
+        assert_text(attempt->outcome, OUTCOMES[i]);
+        assert_int_equal(attempt->retry_count, RETRY_COUNTS[i]);
+        assert_same_owner(attempt->owner, i == 1 ? f->other : f->owner);
+        assert_true(attempt->at >= last);
+        last = attempt->at;
+    }
+    assert_int_equal(boxcar_attempt_list_get(list, 0)->epoch.value, first.epoch.value);
+    assert_text(boxcar_attempt_list_get(list, 0)->error, "it did not work");
+    assert_text(boxcar_attempt_list_get(list, 2)->error, "given up");
+    assert_null(boxcar_attempt_list_get(list, 3));
+    boxcar_attempt_list_free(list);
+}
+
+/* BX-025 */
+static void message_without_trouble_has_no_history(void **state)
+{
+    struct fixture *f = *state;
+    boxcar_attempt_list *list = NULL;
+    ASSERT_OK(f, boxcar_message_attempts(f->store, enqueue_done(f, "t").work_id, &list, &f->err));
+    assert_int_equal(boxcar_attempt_list_count(list), 0);
+    boxcar_attempt_list_free(list);
+}
+
+/* OBX-111 */
+static void view_named_outbox_shows_a_row_per_message_with_its_status(void **state)
+{
+    struct fixture *f = *state;
+    make_one_of_each(f);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 5);
+    static const char *const COUNTS[][2] = {
+        {"select count(*) from boxcar_outbox where status = 'ready' and work_id in (1, 2)",
+         "select count(*) from outbox where status = 'ready' and work_id in (1, 2)"},
+        {"select 2 * count(*) from boxcar_outbox where status = 'in_progress' and work_id = 3 and owner is not null",
+         "select 2 * count(*) from outbox where status = 'in_progress' and work_id = 3 and owner is not null"},
+        {"select 2 * count(*) from boxcar_outbox where status = 'done' and is_processed and work_id = 4",
+         "select 2 * count(*) from outbox where status = 'done' and is_processed and work_id = 4"},
+        {"select 2 * count(*) from boxcar_outbox where status = 'failed' and not is_processed and work_id = 5",
+         "select 2 * count(*) from outbox where status = 'failed' and not is_processed and work_id = 5"},
+        {"select 2 * count(*) from boxcar_dead_letter where work_id = 5 and reason = 'rejected'",
+         "select 2 * count(*) from dead_letter where work_id = 5 and reason = 'rejected'"},
+    };
+    for (size_t i = 0; i < sizeof(COUNTS) / sizeof(COUNTS[0]); i++)
+        assert_int_equal(fixture_sql_number(f, COUNTS[i][0], COUNTS[i][1]), 2);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox", "select count(*) from inbox"), 0);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(message_is_found_by_either_id),
+    TEST(message_that_is_not_there_is_not_found),
+    TEST(pages_list_newest_first_and_continue_without_gaps),
+    TEST(pages_can_be_limited_to_a_status),
+    TEST(pages_can_be_limited_to_a_topic_or_a_prefix),
+    TEST(stats_count_every_state_once),
+    TEST(age_of_the_oldest_ready_message_grows),
+    TEST(stats_by_topic_follow_the_row_about_all_in_order_of_names),
+    TEST(history_tells_every_bad_attempt_in_order),
+    TEST(message_without_trouble_has_no_history),
+    TEST(view_named_outbox_shows_a_row_per_message_with_its_status),
+};
+
+const struct suite INSPECT_SUITE = SUITE("inspect", TESTS, ON_EVERY_STORE);

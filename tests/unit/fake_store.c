@@ -1,0 +1,233 @@
+#include "fake_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static struct fake_store *fake_of(struct boxcar_store *store) { return (struct fake_store *)store; }
+
+static boxcar_status answer(struct fake_store *fake, boxcar_error *err) {
+    fake->calls++;
+    return fake->answer == BOXCAR_OK ? BOXCAR_OK : error_set(err, fake->answer, "the store says so");
+}
+
+static void fake_close(struct boxcar_store *store) { fake_of(store)->calls++; }
+
+static boxcar_status fake_deploy(struct boxcar_store *store, boxcar_deployment *ret, boxcar_error *err) {
+    *ret = (boxcar_deployment){.schema_version = STORE_SCHEMA_VERSION, .applied = 1};
+    return answer(fake_of(store), err);
+}
+
+static void remember(struct fake_store *fake, const struct batch *batch) {
+    fake->batch = *batch;
+    for (size_t i = 0; i < batch->message_count && i < FAKE_ROOM; i++)
+        fake->messages[i] = batch->messages[i];
+    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        for (size_t i = 0; i < batch->settle[kind].count && i < FAKE_ROOM; i++)
+            fake->settlements[i] = batch->settle[kind].items[i];
+    }
+}
+
+static bool answer_enqueued(const struct batch *batch, struct batch_result *result) {
+    result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
+    if (!result->enqueued)
+        return false;
+    for (size_t i = 0; i < batch->message_count; i++) {
+        result->enqueued[i].work_id.value = (int64_t)i + 1;
+        result->enqueued[i].message_id = batch->messages[i].message_id;
+    }
+    return true;
+}
+
+/* Says that all but the last one were affected. */
+static bool answer_settled(const struct batch *batch, int kind, struct batch_result *result) {
+    struct work_id_list *list = &result->settled[kind];
+    size_t count = batch->settle[kind].count;
+
+    list->items = arena_alloc_array(&result->arena, count, sizeof(*list->items));
+    if (!list->items)
+        return false;
+    for (; list->count + 1 < count; list->count++)
+        list->items[list->count] = batch->settle[kind].items[list->count].work_id;
+    return true;
+}
+
+static bool answer_claimed(size_t count, struct batch_result *result) {
+    result->claimed = arena_alloc_array(&result->arena, count, sizeof(*result->claimed));
+    if (!result->claimed)
+        return false;
+    result->claimed_count = count;
+    for (size_t i = 0; i < count; i++)
+        result->claimed[i].work_id.value = (int64_t)i + 1;
+    return true;
+}
+
+static boxcar_status fake_process(struct boxcar_store *store, const struct batch *batch,
+                                  struct batch_result *ret_result, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    struct batch_result result = {.arena = ARENA_INIT, .reaped = fake->reaped};
+    boxcar_status status = answer(fake, err);
+    bool ok = true;
+
+    remember(fake, batch);
+    if (status != BOXCAR_OK)
+        return status;
+    if (batch->message_count > 0)
+        ok = answer_enqueued(batch, &result);
+    for (int kind = 0; ok && kind < SETTLE_KINDS; kind++)
+        ok = answer_settled(batch, kind, &result);
+    if (ok)
+        ok = answer_claimed(fake->claimed_count, &result);
+    if (!ok) {
+        batch_result_release(&result);
+        return error_no_memory(err);
+    }
+    *ret_result = result;
+    return BOXCAR_OK;
+}
+
+static boxcar_status give_list(struct fake_store *fake, struct boxcar_message_list **ret_list,
+                               boxcar_error *err) {
+    boxcar_status status = answer(fake, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                               struct boxcar_message_list **ret_list, boxcar_error *err) {
+    (void)box, (void)ref;
+    return give_list(fake_of(store), ret_list, err);
+}
+
+static boxcar_status fake_page(struct boxcar_store *store, const boxcar_list_options *options,
+                               struct boxcar_message_list **ret_list, boxcar_error *err) {
+    fake_of(store)->list_options = *options;
+    return give_list(fake_of(store), ret_list, err);
+}
+
+static boxcar_status fake_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                                   struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+    (void)work_id;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? answer(fake_of(store), err) : error_no_memory(err);
+}
+
+static boxcar_status fake_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
+                                struct boxcar_stats_list **ret_list, boxcar_error *err) {
+    (void)box, (void)by_topic;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? answer(fake_of(store), err) : error_no_memory(err);
+}
+
+static boxcar_status fake_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
+                                    boxcar_work_id after, struct boxcar_message_list **ret_list,
+                                    boxcar_error *err) {
+    (void)limit, (void)after;
+    fake_of(store)->filter = *filter;
+    return give_list(fake_of(store), ret_list, err);
+}
+
+static boxcar_status fake_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
+                                   enum dead_action action, boxcar_str note, int limit, int64_t *ret_count,
+                                   boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+
+    (void)action;
+    fake->filter = *filter;
+    fake->note = note;
+    fake->dead_calls++;
+    *ret_count = fake->dead_left < limit ? fake->dead_left : limit;
+    fake->dead_left -= *ret_count;
+    return answer(fake, err);
+}
+
+static boxcar_status fake_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                                 boxcar_error *err) {
+    (void)box, (void)ref;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenance *ret, boxcar_error *err) {
+    ret->reaped = fake_of(store)->reaped;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret,
+                                boxcar_error *err) {
+    *ret = (boxcar_audit){.lost = 1, .repaired = repair};
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                                        boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    struct setting_value *items = arena_alloc(&ret_list->arena, sizeof(*items));
+
+    if (!items)
+        return error_no_memory(err);
+    *items = fake->setting;
+    ret_list->items = items;
+    ret_list->count = fake->setting.name.data ? 1 : 0;
+    return answer(fake, err);
+}
+
+static boxcar_status fake_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+                                        boxcar_error *err) {
+    fake_of(store)->setting_name = name;
+    fake_of(store)->setting_number = number;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
+    fake_of(store)->setting_name = name;
+    fake_of(store)->setting_was_reset = true;
+    return answer(fake_of(store), err);
+}
+
+static const struct store_ops FAKE_OPS = {
+    .kind = "fake",
+    .close = fake_close,
+    .deploy = fake_deploy,
+    .process = fake_process,
+    .find = fake_find,
+    .page = fake_page,
+    .attempts = fake_attempts,
+    .stats = fake_stats,
+    .dead_page = fake_dead_page,
+    .dead_act = fake_dead_act,
+    .cancel = fake_cancel,
+    .maintain = fake_maintain,
+    .audit = fake_audit,
+    .settings_read = fake_settings_read,
+    .setting_write = fake_setting_write,
+    .setting_reset = fake_setting_reset,
+};
+
+static void keep_record(void *context, const boxcar_log_record *record) {
+    struct fake_store *fake = context;
+    size_t used = 0;
+
+    fake->records++;
+    fake->level = record->level;
+    snprintf(fake->event, sizeof(fake->event), "%s", record->event);
+    snprintf(fake->text, sizeof(fake->text), "%s", record->text);
+    snprintf(fake->store_id, sizeof(fake->store_id), "%s", record->store_id);
+    fake->fields[0] = '\0';
+    for (size_t i = 0; i < record->field_count && used < sizeof(fake->fields); i++) {
+        boxcar_str value = record->fields[i].value;
+        used += (size_t)snprintf(fake->fields + used, sizeof(fake->fields) - used, "%s=%.*s ",
+                                 record->fields[i].name, (int)value.len, value.data ? value.data : "");
+    }
+}
+
+void fake_store_init(struct fake_store *fake) {
+    static char id[] = "fake:1";
+
+    *fake =
+        (struct fake_store){.store = {.ops = &FAKE_OPS, .log = keep_record, .log_context = fake, .id = id}};
+}

@@ -1,0 +1,177 @@
+/* Every allocation that a call makes fails once, the first, the second, and so on, until the
+ * call makes no more: each time it must say "no memory", leave its outputs alone and lose
+ * nothing (the address sanitizer looks for leaks). Linked with malloc and its siblings
+ * wrapped, which catches the allocations of this library's own code. */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "boxcar.h"
+#include "fake_store.h"
+
+static long FAIL_AT = -1; /* the allocation to refuse; -1 = none */
+static long SEEN;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool refuse(void) { return SEEN++ == FAIL_AT; }
+
+void *__wrap_malloc(size_t size) { return refuse() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return refuse() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *memory, size_t size) { return refuse() ? NULL : __real_realloc(memory, size); }
+
+/* Runs `call` with its n-th allocation failing, for every n. Returns how many there were. */
+static long sweep(boxcar_status (*call)(struct fake_store *fake, boxcar_error *err)) {
+    struct fake_store fake;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+    long n = 0;
+
+    for (;; n++) {
+        fake_store_init(&fake);
+        SEEN = 0;
+        FAIL_AT = n;
+        status = call(&fake, &err);
+        FAIL_AT = -1;
+        if (SEEN <= n)
+            break;
+        assert_int_equal(status, BOXCAR_E_NO_MEMORY);
+        assert_int_equal(err.status, BOXCAR_E_NO_MEMORY);
+    }
+    assert_int_equal(status, BOXCAR_OK);
+    return n;
+}
+
+static boxcar_status enqueue(struct fake_store *fake, boxcar_error *err) {
+    static boxcar_new_message messages[200];
+    boxcar_enqueued first[200] = {{.work_id = {77}}};
+    boxcar_status status;
+
+    for (size_t i = 0; i < COUNT_OF(messages); i++) {
+        messages[i] = BOXCAR_NEW_MESSAGE_INIT;
+        messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    }
+    status = boxcar_enqueue_many(&fake->store, messages, COUNT_OF(messages), first, err);
+    assert_int_equal(first[0].work_id.value, status == BOXCAR_OK ? 1 : 77);
+    return status;
+}
+
+static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_message_list *list = NULL;
+    boxcar_status status;
+
+    fake->claimed_count = 100;
+    options.owner.bytes[0] = 1;
+    status = boxcar_claim(&fake->store, &options, &list, err);
+    assert_int_equal(list != NULL, status == BOXCAR_OK);
+    boxcar_message_list_free(list);
+    return status;
+}
+
+static boxcar_status defer(struct fake_store *fake, boxcar_error *err) {
+    boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
+    boxcar_owner owner = {{1}};
+
+    item.work_id.value = 1;
+    return boxcar_defer(&fake->store, owner, &item, 1, NULL, NULL, err);
+}
+
+static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
+    boxcar_setting_list *list = NULL;
+    boxcar_status status;
+
+    fake->setting = (struct setting_value){BOXCAR_STR("max_attempts"), 3};
+    status = boxcar_settings_read(&fake->store, &list, err);
+    assert_int_equal(list != NULL, status == BOXCAR_OK);
+    boxcar_setting_list_free(list);
+    return status;
+}
+
+static void calls_survive_every_failing_allocation(void **state) {
+    (void)state;
+    assert_in_range(sweep(enqueue), 2, 20);
+    assert_in_range(sweep(claim), 2, 20);
+    assert_in_range(sweep(defer), 2, 20);
+    assert_in_range(sweep(read_settings), 2, 20);
+}
+
+/* No allocation per message: a thousand need as many as ten. */
+static void a_large_enqueue_allocates_no_more_often_than_a_small_one(void **state) {
+    static boxcar_new_message messages[1000];
+    struct fake_store fake;
+    long few, many;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(messages); i++) {
+        messages[i] = BOXCAR_NEW_MESSAGE_INIT;
+        messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    }
+    fake_store_init(&fake);
+    SEEN = 0;
+    assert_int_equal(boxcar_enqueue_many(&fake.store, messages, 100, NULL, NULL), BOXCAR_OK);
+    few = SEEN;
+    SEEN = 0;
+    assert_int_equal(boxcar_enqueue_many(&fake.store, messages, 1000, NULL, NULL), BOXCAR_OK);
+    many = SEEN;
+    assert_in_range(many, 1, few + 2);
+}
+
+static void a_failed_arena_keeps_what_it_had(void **state) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_str copy = BOXCAR_STR("x"), kept;
+
+    (void)state;
+    assert_true(arena_copy_str(&arena, BOXCAR_STR("kept"), &kept));
+    SEEN = FAIL_AT = 0;
+    assert_null(arena_alloc(&arena, 1 << 20));
+    SEEN = FAIL_AT = 0;
+    assert_null(arena_alloc_array(&arena, 1000, 1000));
+    for (SEEN = FAIL_AT = 0; SEEN == 0;) /* until the first block is full */
+        (void)arena_alloc(&arena, 64);
+    SEEN = FAIL_AT = 0;
+    assert_false(arena_copy_str(&arena,
+                                BOXCAR_STR("0123456789012345678901234567890123456789"
+                                           "0123456789012345678901234567890123456789"),
+                                &copy));
+    FAIL_AT = -1;
+    assert_string_equal(kept.data, "kept");
+    assert_string_equal(copy.data, "x");
+    assert_non_null(arena_alloc(&arena, 64));
+}
+
+static void a_failed_buffer_keeps_what_it_had(void **state) {
+    AUTO_BUF struct buf buf = BUF_INIT;
+    char piece[1000] = {0};
+
+    (void)state;
+    buf_append_text(&buf, "kept");
+    SEEN = FAIL_AT = 0;
+    buf_append(&buf, piece, sizeof(piece));
+    FAIL_AT = -1;
+    assert_true(buf.failed);
+    buf_append_format(&buf, "%d", 1);
+    assert_string_equal(buf.data, "kept");
+    SEEN = FAIL_AT = 0;
+    assert_null(memory_copy_text(BOXCAR_STR("abc")));
+    FAIL_AT = -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_survive_every_failing_allocation),
+        cmocka_unit_test(a_large_enqueue_allocates_no_more_often_than_a_small_one),
+        cmocka_unit_test(a_failed_arena_keeps_what_it_had),
+        cmocka_unit_test(a_failed_buffer_keeps_what_it_had),
+    };
+
+    return cmocka_run_group_tests_name("no_memory", tests, NULL, NULL);
+}
