@@ -44,14 +44,14 @@ static boxcar_str text_of(const json_t *value) {
     return (boxcar_str){json_string_value(value), json_string_length(value)};
 }
 
-static bool need_string(const struct line *line, const struct field *field, const json_t *value, const char *what) {
+static bool need_string(const struct line *line, const struct field *field, const json_t *value,
+                        const char *what) {
     return json_is_string(value) || refuse(line, "%s is not a string: give %s", field->name, what);
 }
 
 static bool read_text(struct line *line, const struct field *field, const json_t *value) {
-    if (!need_string(line, field, value, "text in quotes")) {
+    if (!need_string(line, field, value, "text in quotes"))
         return false;
-    }
     *(boxcar_str *)((char *)&line->message + field->offset) = text_of(value);
     return true;
 }
@@ -60,34 +60,29 @@ static bool read_text(struct line *line, const struct field *field, const json_t
 static bool keep_text(struct line *line, const struct field *field, int which, boxcar_str *ret_text) {
     size_t length = 0;
     line->texts[which] = json_text_member(line->text, field->name, &length);
-    if (!line->texts[which]) {
+    if (!line->texts[which])
         return refuse(line, "out of memory");
-    }
     *ret_text = (boxcar_str){line->texts[which], length};
     return true;
 }
 
 static bool read_payload(struct line *line, const struct field *field, const json_t *value) {
-    if (json_is_string(value)) {
+    if (json_is_string(value))
         return read_text(line, field, value);
-    }
     return keep_text(line, field, TEXT_PAYLOAD, &line->message.payload);
 }
 
 static bool read_headers(struct line *line, const struct field *field, const json_t *value) {
-    if (!json_is_object(value)) {
+    if (!json_is_object(value))
         return refuse(line, "headers is not an object: give an object whose values are strings");
-    }
     return keep_text(line, field, TEXT_HEADERS, &line->message.headers);
 }
 
 static bool read_time(struct line *line, const struct field *field, const json_t *value) {
-    if (!need_string(line, field, value, "an RFC 3339 time such as \"2026-01-31T12:00:00Z\"")) {
+    if (!need_string(line, field, value, "an RFC 3339 time such as \"2026-01-31T12:00:00Z\""))
         return false;
-    }
-    if (line->message.due_at != BOXCAR_TIME_NONE) {
+    if (line->message.due_at != BOXCAR_TIME_NONE)
         return refuse(line, "due and due_at are both given: give one of them");
-    }
     return boxcar_time_parse(text_of(value), &line->message.due_at) ||
            refuse(line, "%s is no time: give an RFC 3339 time such as \"2026-01-31T12:00:00Z\"", field->name);
 }
@@ -95,12 +90,10 @@ static bool read_time(struct line *line, const struct field *field, const json_t
 static bool read_duration(struct line *line, const struct field *field, const json_t *value, int64_t min_ms,
                           int64_t *ret_ms) {
     char max[VALUE_DURATION_SIZE];
-    if (!need_string(line, field, value, "a duration such as \"30s\"")) {
+    if (!need_string(line, field, value, "a duration such as \"30s\""))
         return false;
-    }
-    if (!boxcar_duration_parse(text_of(value), ret_ms)) {
+    if (!boxcar_duration_parse(text_of(value), ret_ms))
         return refuse(line, "%s is no duration: give 500ms, 30s, 5m, 2h or 7d", field->name);
-    }
     value_format_duration(BOXCAR_DELAY_MS_MAX, max);
     return (*ret_ms >= min_ms && *ret_ms <= BOXCAR_DELAY_MS_MAX) ||
            refuse(line, "%s is out of range: give %dms to %s", field->name, (int)min_ms, max);
@@ -132,7 +125,8 @@ static bool read_join(struct line *line, const struct field *field, const json_t
 /* Integers arrive as reals here, see parse(). */
 static bool read_count(struct line *line, const struct field *field, const json_t *value) {
     double number = json_number_value(value);
-    if (!json_is_number(value) || number < 1 || number > BOXCAR_MAX_ATTEMPTS_MAX || number != (double)(int)number) {
+    if (!json_is_number(value) || number < 1 || number > BOXCAR_MAX_ATTEMPTS_MAX ||
+        number != (double)(int)number) {
         return refuse(line, "%s is not a count: give a whole number from 1 to %d", field->name,
                       BOXCAR_MAX_ATTEMPTS_MAX);
     }
@@ -159,22 +153,18 @@ static const struct field FIELDS[] = {
 enum { FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]) };
 
 static const struct field *find_field(const char *name) {
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (strcmp(FIELDS[i].name, name) == 0) {
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (strcmp(FIELDS[i].name, name) == 0)
             return &FIELDS[i];
-        }
-    }
     return NULL;
 }
 
 static bool unknown_field(const struct line *line, const char *name) {
     struct suggestion suggestion = {.typed = name};
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
+    for (size_t i = 0; i < FIELD_COUNT; i++)
         suggest_consider(&suggestion, FIELDS[i].name);
-    }
-    if (suggestion.best) {
+    if (suggestion.best)
         return refuse(line, "unknown field '%.64s', did you mean '%s'?", name, suggestion.best);
-    }
     return refuse(line, "unknown field '%.64s': see boxcar help enqueue", name);
 }
 
@@ -184,16 +174,13 @@ static bool read_fields(struct line *line) {
     json_t *value;
     json_object_foreach(line->root, name, value) {
         const struct field *field = find_field(name);
-        if (!field) {
+        if (!field)
             return unknown_field(line, name);
-        }
-        if (!json_is_null(value) && !field->read(line, field, value)) {
+        if (!json_is_null(value) && !field->read(line, field, value))
             return false;
-        }
     }
-    if (!line->message.topic.data) {
+    if (!line->message.topic.data)
         return refuse(line, "topic is missing: give 1 to 255 characters");
-    }
     return line->message.payload.data ||
            refuse(line, "payload is %s: give text or a JSON value, it may be empty",
                   json_object_get(line->root, "payload") ? "null" : "missing");
@@ -209,25 +196,21 @@ static bool not_json(const struct line *line, const json_error_t *error) {
 /* Integers are read as reals because payloads, kept as they were written, may have any. */
 static bool parse(struct line *line) {
     json_error_t error;
-    if (memchr(line->text.data, '\0', line->text.len)) {
+    if (memchr(line->text.data, '\0', line->text.len))
         return refuse(line, "contains a NUL byte: give one JSON object a line");
-    }
-    line->root = json_loadb(line->text.data, line->text.len,
-                            JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
-                            &error);
-    if (!line->root) {
+    line->root = json_loadb(
+        line->text.data, line->text.len,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
+    if (!line->root)
         return not_json(line, &error);
-    }
-    if (!json_is_object(line->root)) {
+    if (!json_is_object(line->root))
         return refuse(line, "is not a JSON object: give {\"topic\": ..., \"payload\": ...}");
-    }
     return read_fields(line);
 }
 
 static bool reserve(struct batch_file *file) {
-    if (file->count < file->capacity) {
+    if (file->count < file->capacity)
         return true;
-    }
     size_t capacity = file->capacity ? file->capacity * 2 : 64;
     boxcar_new_message *messages = reallocarray(file->messages, capacity, sizeof(*messages));
     file->messages = messages ? messages : file->messages;
@@ -237,30 +220,25 @@ static bool reserve(struct batch_file *file) {
     file->roots = roots ? roots : file->roots;
     char **texts = reallocarray(file->texts, capacity, 2 * sizeof(*texts));
     file->texts = texts ? texts : file->texts;
-    if (!messages || !lines || !roots || !texts) {
+    if (!messages || !lines || !roots || !texts)
         return false;
-    }
     file->capacity = capacity;
     return true;
 }
 
 static bool is_blank(boxcar_str text) {
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] == '\0' || !strchr(" \t\r\n", text.data[i])) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '\0' || !strchr(" \t\r\n", text.data[i]))
             return false;
-        }
-    }
     return true;
 }
 
 static int read_line(const struct cli *cli, size_t number, boxcar_str text, struct batch_file *file) {
     struct line line = {.cli = cli, .number = number, .text = text, .message = BOXCAR_NEW_MESSAGE_INIT};
-    if (is_blank(text)) {
+    if (is_blank(text))
         return CLI_DONE;
-    }
-    if (!reserve(file)) {
+    if (!reserve(file))
         return cli_no_memory(cli);
-    }
     bool good = parse(&line);
     size_t i = file->count++;
     file->messages[i] = line.message;
@@ -278,14 +256,12 @@ int batch_file_read(const struct cli *cli, FILE *in, struct batch_file *ret_file
     for (size_t number = 1; result == CLI_DONE; number++) {
         errno = 0;
         ssize_t length = getline(&text, &size, in);
-        if (length < 0) {
+        if (length < 0)
             break;
-        }
         result = read_line(cli, number, (boxcar_str){text, (size_t)length}, ret_file);
     }
-    if (result == CLI_DONE && !feof(in)) {
+    if (result == CLI_DONE && !feof(in))
         result = cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(errno));
-    }
     free(text);
     return result;
 }
@@ -308,19 +284,16 @@ static const char *field_name(const char *argument) {
     static const char *const RENAMED[][2] = {{"delay_ms", "delay"}, {"ttl_ms", "ttl"}, {"join_id", "join"}};
     const char *dot = strrchr(argument, '.');
     const char *name = dot ? dot + 1 : argument;
-    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++) {
-        if (strcmp(name, RENAMED[i][0]) == 0) {
+    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++)
+        if (strcmp(name, RENAMED[i][0]) == 0)
             return RENAMED[i][1];
-        }
-    }
     return name;
 }
 
 int batch_file_fail(const struct cli *cli, const struct batch_file *file, const boxcar_error *err) {
     size_t index = 0;
-    if (sscanf(err->argument, "messages[%zu]", &index) != 1 || index >= file->count) {
+    if (sscanf(err->argument, "messages[%zu]", &index) != 1 || index >= file->count)
         return cli_fail_with(cli, err);
-    }
     char where[32];
     snprintf(where, sizeof(where), "line %zu", file->lines[index]);
     return cli_fail_at(cli, where, field_name(err->argument), err);

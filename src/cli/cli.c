@@ -14,16 +14,14 @@
 
 size_t cli_args_count(const char *const *args) {
     size_t count = 0;
-    while (args[count]) {
+    while (args[count])
         count++;
-    }
     return count;
 }
 
 bool cli_args_at_most(struct cli *cli, const char *const *args, size_t most) {
-    if (cli_args_count(args) <= most) {
+    if (cli_args_count(args) <= most)
         return true;
-    }
     cli_usage(cli, "unexpected argument '%.64s': see boxcar help %s", args[most], cli->command->name);
     return false;
 }
@@ -40,9 +38,8 @@ boxcar_store_options cli_store_options(struct cli *cli) {
 int cli_store_open(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store_options options = cli_store_options(cli);
-    if (boxcar_store_open(&options, &cli->store, &err) != BOXCAR_OK) {
+    if (boxcar_store_open(&options, &cli->store, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return CLI_DONE;
 }
 
@@ -50,11 +47,9 @@ int cli_store_open(struct cli *cli) {
  * into it. A stand-in opened the wrong way round makes reading and writing fail instead. */
 static void occupy_standard_descriptors(void) {
     static const int MODES[] = {O_WRONLY, O_RDONLY, O_WRONLY};
-    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", MODES[fd]) != fd) {
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", MODES[fd]) != fd)
             _exit(CLI_ERROR);
-        }
-    }
 }
 
 static int run_command(struct cli *cli, const char *const *args) {
@@ -62,13 +57,11 @@ static int run_command(struct cli *cli, const char *const *args) {
         help_command(cli->command);
         return CLI_DONE;
     }
-    if (global_options.version) {
+    if (global_options.version)
         return CMD_VERSION.run(cli, (const char *const[]){NULL});
-    }
     int result = option_apply_globals(cli);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = cli->command->run(cli, args);
-    }
     boxcar_store_close(cli->store);
     cli->store = NULL;
     return result;
@@ -89,20 +82,17 @@ static int without_command(struct cli *cli) {
 /* `words` begins with a command, or with a command of the group that is known already. The
  * word itself stands where popt expects the name of the program. */
 static int dispatch(struct cli *cli, const char *const *words) {
-    if (!words[0]) {
+    if (!words[0])
         return cli->command ? run_command(cli, words) : without_command(cli);
-    }
     const struct command *command = command_find(cli, cli->command, words[0]);
-    if (!command) {
+    if (!command)
         return CLI_USAGE;
-    }
     cli->command = command;
     bool is_group = command_is_group(command);
     struct option_parse parse;
     int result = option_parse(cli, (int)cli_args_count(words), words, is_group, &parse);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = is_group ? dispatch(cli, parse.args) : run_command(cli, parse.args);
-    }
     option_parse_release(&parse);
     return result;
 }
@@ -113,9 +103,8 @@ int cli_main(int argc, char **argv) {
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported as such */
     int result = option_parse(&cli, argc, (const char *const *)argv, true, &parse);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = dispatch(&cli, parse.args);
-    }
     int flushed = output_flush(&cli);
     option_parse_release(&parse);
     return result == CLI_DONE ? flushed : result;

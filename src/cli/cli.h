@@ -35,11 +35,11 @@ struct cli {
 
 /* One entry of the table that drives dispatch, help and option parsing. */
 struct command {
-    const char *name;        /* "enqueue", "dead ls" */
-    const char *summary;     /* what it does, in a few words */
-    const char *usage;       /* what follows the name, one form a line */
-    const char *description; /* paragraphs, wrapped by hand */
-    const char *examples;    /* command lines that work as they are, one a line */
+    const char *name;           /* "enqueue", "dead ls" */
+    const char *summary;        /* what it does, in a few words */
+    const char *usage;          /* what follows the name, one form a line */
+    const char *description;    /* paragraphs, wrapped by hand */
+    const char *examples;       /* command lines that work as they are, one a line */
     struct poptOption *options; /* NULL = only the global ones */
     /* `args` are the positional arguments, ended by NULL. Returns an enum cli_exit. */
     int (*run)(struct cli *cli, const char *const *args);

@@ -2,14 +2,13 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct {
-    char *owner, *error, *delay;
-} given;
+static struct { char *owner, *error, *delay; } given;
 
 static struct poptOption OPTIONS[] = {
     SETTLE_OPTION_OWNER(given),
     {"error", 0, POPT_ARG_STRING, &given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
-    {"delay", 0, POPT_ARG_STRING, &given.delay, 0, "until the next attempt (default: the store's backoff)", "DUR"},
+    {"delay", 0, POPT_ARG_STRING, &given.delay, 0, "until the next attempt (default: the store's backoff)",
+     "DUR"},
     POPT_TABLEEND};
 
 static boxcar_status settle(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
@@ -32,7 +31,8 @@ const struct command CMD_ABANDON = {
         "Counts an attempt and makes the messages ready again after a backoff that grows with each.\n"
         "A message whose attempts are used up becomes a dead letter (exhausted).\n"
         "\n" SETTLE_OUTPUT,
-    .examples = "boxcar abandon --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'connection refused' --delay 10s\n",
+    .examples =
+        "boxcar abandon --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'connection refused' --delay 10s\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -2,13 +2,9 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct {
-    char *owner;
-} given;
+static struct { char *owner; } given;
 
-static struct poptOption OPTIONS[] = {
-    SETTLE_OPTION_OWNER(given),
-    POPT_TABLEEND};
+static struct poptOption OPTIONS[] = {SETTLE_OPTION_OWNER(given), POPT_TABLEEND};
 
 static boxcar_status settle(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                             size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,

@@ -13,19 +13,15 @@ static int run(struct cli *cli, const char *const *args) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_ref ref;
     boxcar_box box = BOXCAR_OUTBOX;
-    if (!args[0]) {
+    if (!args[0])
         return cli_usage(cli, "ID is missing: give a work id or a message id");
-    }
-    if (!cli_args_at_most(cli, args, 1) || !value_box(cli, box_name, &box) || !value_ref(cli, args[0], &ref)) {
+    if (!cli_args_at_most(cli, args, 1) || !value_box(cli, box_name, &box) || !value_ref(cli, args[0], &ref))
         return CLI_USAGE;
-    }
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (boxcar_cancel(cli->store, box, ref, &err) != BOXCAR_OK) {
+    if (boxcar_cancel(cli->store, box, ref, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return output_count(cli, "cancelled", 1);
 }
 

@@ -15,20 +15,20 @@ static struct {
 static struct poptOption OPTIONS[] = {
     {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "who claims; needed to settle", "UUID"},
     {"lease", 0, POPT_ARG_STRING, &given.lease, 0, "100ms to 24h (default 30s)", "DUR"},
-    {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)", "N"},
+    {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
+     "N"},
     {"topic", 0, POPT_ARG_ARGV, &given.topics, 0, "only this topic, or PREFIX*; may be repeated", "TOPIC"},
     POPT_TABLEEND};
 
-static const char *const COLUMNS[] = {"work_id", "epoch", "message_id", "topic", "retry_count", "payload", NULL};
+static const char *const COLUMNS[] = {"work_id",     "epoch",   "message_id", "topic",
+                                      "retry_count", "payload", NULL};
 
 static int print(const struct cli *cli, const boxcar_message_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_JSONL, COLUMNS);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
-        if (!output_list_add(&output, message_json(boxcar_message_list_get(list, i), MESSAGE_WITH_PAYLOAD))) {
+    for (size_t i = 0; i < boxcar_message_list_count(list); i++)
+        if (!output_list_add(&output, message_json(boxcar_message_list_get(list, i), MESSAGE_WITH_PAYLOAD)))
             break;
-        }
-    }
     return output_list_end(&output, cli);
 }
 
@@ -36,12 +36,10 @@ static int claim(struct cli *cli, const boxcar_claim_options *options) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (boxcar_claim(cli->store, options, &list, &err) != BOXCAR_OK) {
+    if (boxcar_claim(cli->store, options, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     result = print(cli, list);
     boxcar_message_list_free(list);
     return result;
@@ -50,9 +48,8 @@ static int claim(struct cli *cli, const boxcar_claim_options *options) {
 static boxcar_str *read_topics(size_t *ret_count) {
     size_t count = given.topics ? cli_args_count((const char *const *)given.topics) : 0;
     boxcar_str *topics = calloc(count + 1, sizeof(*topics));
-    for (size_t i = 0; topics && i < count; i++) {
+    for (size_t i = 0; topics && i < count; i++)
         topics[i] = boxcar_str_of(given.topics[i]);
-    }
     *ret_count = count;
     return topics;
 }
@@ -61,13 +58,11 @@ static int run(struct cli *cli, const char *const *args) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     if (!cli_args_at_most(cli, args, 0) || !value_owner(cli, given.owner, &options.owner) ||
         !value_lease_time(cli, given.lease, &options.lease_ms) ||
-        !value_count(cli, "--batch-size", given.batch_size, &options.batch_size)) {
+        !value_count(cli, "--batch-size", given.batch_size, &options.batch_size))
         return CLI_USAGE;
-    }
     boxcar_str *topics = read_topics(&options.topic_count);
-    if (!topics) {
+    if (!topics)
         return cli_no_memory(cli);
-    }
     options.topics = topics;
     int result = claim(cli, &options);
     free(topics);
@@ -83,8 +78,9 @@ const struct command CMD_CLAIM = {
         "Lines unless -o says otherwise. Nothing ready prints nothing and is no error. Settle each\n"
         "before its lease ends: ack, abandon, defer or fail with WORK_ID:EPOCH, or renew it. A lease\n"
         "that ends spends an attempt, and the message is claimed alone from then on.\n",
-    .examples = "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
-                "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 --lease 2m\n",
+    .examples =
+        "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
+        "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 --lease 2m\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -24,9 +24,8 @@ static size_t add_page(struct output *output, const boxcar_message_list *list, b
     for (size_t i = 0; i < count; i++) {
         const boxcar_message *message = boxcar_message_list_get(list, i);
         *after = message->work_id;
-        if (!output_list_add(output, message_json(message, MESSAGE_WITHOUT_PAYLOAD))) {
+        if (!output_list_add(output, message_json(message, MESSAGE_WITHOUT_PAYLOAD)))
             return 0;
-        }
     }
     return count;
 }
@@ -52,17 +51,15 @@ static int run(struct cli *cli, const char *const *args) {
     boxcar_dead_filter filter;
     boxcar_work_id after = {0};
     int limit = given.all && !limit_text ? BOXCAR_LIST_LIMIT_MAX : 50;
-    if (!value_count(cli, "--limit", limit_text, &limit) || !value_work_id(cli, "--after", after_text, &after)) {
+    if (!value_count(cli, "--limit", limit_text, &limit) ||
+        !value_work_id(cli, "--after", after_text, &after))
         return CLI_USAGE;
-    }
     int result = dead_filter_read(cli, &given, args, &filter);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
     result = cli_store_open(cli);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = list_pages(cli, &filter, limit, after);
-    }
     dead_filter_release(&filter);
     return result;
 }
@@ -70,7 +67,8 @@ static int run(struct cli *cli, const char *const *args) {
 const struct command CMD_DEAD_LS = {
     .name = "dead ls",
     .summary = "list dead letters, newest first",
-    .usage = "[ID]... [--topic TOPIC] [--reason REASON] [--before TIME] [--limit N] [--after WORK_ID] [--all]",
+    .usage =
+        "[ID]... [--topic TOPIC] [--reason REASON] [--before TIME] [--limit N] [--after WORK_ID] [--all]",
     .description =
         "One page of dead letters with reason, died_at and last_error, without payloads. Conditions\n"
         "combine with \"and\". For the next page give the last work id of this one to --after.\n",

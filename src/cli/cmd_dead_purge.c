@@ -22,9 +22,8 @@ const struct command CMD_DEAD_PURGE = {
     .usage = "ID...\n"
              "[--topic TOPIC] [--reason REASON] [--before TIME]\n"
              "--all",
-    .description =
-        "Removes the chosen messages and their history. Prints how many; with -o json\n"
-        "{\"purged\": N}. Ids of which none is a dead letter give exit status 3.\n",
+    .description = "Removes the chosen messages and their history. Prints how many; with -o json\n"
+                   "{\"purged\": N}. Ids of which none is a dead letter give exit status 3.\n",
     .examples = "boxcar dead purge 1\n"
                 "boxcar dead purge --reason cancelled --before 2026-01-31T12:00:00Z\n",
     .options = OPTIONS,

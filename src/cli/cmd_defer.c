@@ -2,9 +2,7 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct {
-    char *owner, *delay;
-} given;
+static struct { char *owner, *delay; } given;
 
 static struct poptOption OPTIONS[] = {
     SETTLE_OPTION_OWNER(given),
@@ -27,9 +25,8 @@ const struct command CMD_DEFER = {
     .name = "defer",
     .summary = "give messages back for later, no attempt spent",
     .usage = "--owner UUID WORK_ID[:EPOCH]... [--delay DUR]",
-    .description =
-        "For waiting, rate limits and shutting down with work unstarted.\n"
-        "\n" SETTLE_OUTPUT,
+    .description = "For waiting, rate limits and shutting down with work unstarted.\n"
+                   "\n" SETTLE_OUTPUT,
     .examples = "boxcar defer --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --delay 1m\n",
     .options = OPTIONS,
     .run = run,

@@ -17,14 +17,18 @@ static struct {
 } given;
 
 static struct poptOption OPTIONS[] = {
-    {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read messages from JSON Lines; - is standard input", "FILE|-"},
-    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0, "up to 255 characters for tracing", "TEXT"},
+    {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read messages from JSON Lines; - is standard input",
+     "FILE|-"},
+    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0, "up to 255 characters for tracing",
+     "TEXT"},
     {"due", 0, POPT_ARG_STRING, &given.due, 0, "not claimed before this time", "TIME"},
     {"delay", 0, POPT_ARG_STRING, &given.delay, 0, "not claimed before this has passed", "DUR"},
     {"ttl", 0, POPT_ARG_STRING, &given.ttl, 0, "dead (expired) when not finished after this", "DUR"},
-    {"stream", 0, POPT_ARG_STRING, &given.stream, 0, "messages of a stream are handled one by one, in order", "KEY"},
+    {"stream", 0, POPT_ARG_STRING, &given.stream, 0, "messages of a stream are handled one by one, in order",
+     "KEY"},
     {"header", 0, POPT_ARG_ARGV, &given.headers, 0, "a header; may be repeated", "K=V"},
-    {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the message's id; one that exists is a no-op", "UUID"},
+    {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the message's id; one that exists is a no-op",
+     "UUID"},
     {"key", 0, POPT_ARG_STRING, &given.key, 0, "derive the message's id from this text", "TEXT"},
     {"max-attempts", 0, POPT_ARG_STRING, &given.max_attempts, 0, "instead of the store's setting", "N"},
     {"join", 0, POPT_ARG_STRING, &given.join, 0, "attach the message to a join", "ID"},
@@ -48,9 +52,8 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued, size_t 
         }
         return CLI_DONE;
     }
-    if (!is_list && cli->format != CLI_FORMAT_TABLE) {
+    if (!is_list && cli->format != CLI_FORMAT_TABLE)
         return output_object(cli, enqueued_json(&enqueued[0]));
-    }
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
     for (size_t i = 0; i < count && output_list_add(&output, enqueued_json(&enqueued[i])); i++) {
     }
@@ -95,25 +98,22 @@ static bool add_header(const struct cli *cli, json_t *object, const char *header
     json_t *value = json_string(equals + 1);
     bool repeated = name && json_object_get(object, name);
     bool good = name && !repeated && json_object_set(object, name, value) == 0;
-    if (repeated) {
+    if (repeated)
         cli_usage(cli, "--header %.64s is given twice: give each name once", name);
-    } else if (!good) {
+    else if (!good)
         cli_usage(cli, "--header is not valid UTF-8: encode it as UTF-8");
-    }
     json_decref(value);
     free(name);
     return good;
 }
 
 static bool read_headers(const struct cli *cli, boxcar_str *ret_headers, char **ret_text) {
-    if (!given.headers) {
+    if (!given.headers)
         return true;
-    }
     json_t *object = json_object();
     bool good = true;
-    for (size_t i = 0; good && given.headers[i]; i++) {
+    for (size_t i = 0; good && given.headers[i]; i++)
         good = add_header(cli, object, given.headers[i]);
-    }
     *ret_text = good ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     if (good && !*ret_text) {
@@ -129,8 +129,9 @@ static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
         cli_usage(cli, "--message-id and --key are both given: give one of them");
         return false;
     }
-    if (given.message_id && (!boxcar_message_id_parse(boxcar_str_of(given.message_id), &message->message_id) ||
-                             boxcar_message_id_is_none(message->message_id))) {
+    if (given.message_id &&
+        (!boxcar_message_id_parse(boxcar_str_of(given.message_id), &message->message_id) ||
+         boxcar_message_id_is_none(message->message_id))) {
         cli_usage(cli, "--message-id is '%.64s': give a UUID other than nil", given.message_id);
         return false;
     }
@@ -145,9 +146,8 @@ static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
 /* 0 would mean "the store's setting" to the library. */
 static bool read_max_attempts(const struct cli *cli, int *ret_max_attempts) {
     int count = 1;
-    if (!value_count(cli, "--max-attempts", given.max_attempts, &count)) {
+    if (!value_count(cli, "--max-attempts", given.max_attempts, &count))
         return false;
-    }
     if (count < 1 || count > BOXCAR_MAX_ATTEMPTS_MAX) {
         cli_usage(cli, "--max-attempts is %d: give 1 to %d", count, BOXCAR_MAX_ATTEMPTS_MAX);
         return false;
@@ -167,17 +167,15 @@ static bool read_times(const struct cli *cli, boxcar_new_message *message) {
 
 static int read_payload(const struct cli *cli, const char *argument, struct borrowed *borrowed,
                         boxcar_str *ret_payload) {
-    if (!argument) {
+    if (!argument)
         return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
-    }
     if (strcmp(argument, "-") != 0) {
         *ret_payload = boxcar_str_of(argument);
         return CLI_DONE;
     }
     size_t length = 0;
-    if (!read_all(cli, stdin, &borrowed->payload, &length)) {
+    if (!read_all(cli, stdin, &borrowed->payload, &length))
         return CLI_ERROR;
-    }
     *ret_payload = (boxcar_str){borrowed->payload, length};
     return CLI_DONE;
 }
@@ -189,10 +187,10 @@ static int read_message(const struct cli *cli, const char *const *args, boxcar_n
     message->correlation_id = boxcar_str_of(given.correlation_id);
     message->stream = boxcar_str_of(given.stream);
     message->key = boxcar_str_of(given.key);
-    if (!read_times(cli, message) || !read_ids(cli, message) || !read_max_attempts(cli, &message->max_attempts) ||
-        !read_headers(cli, &message->headers, &borrowed->headers)) {
+    if (!read_times(cli, message) || !read_ids(cli, message) ||
+        !read_max_attempts(cli, &message->max_attempts) ||
+        !read_headers(cli, &message->headers, &borrowed->headers))
         return CLI_USAGE;
-    }
     return read_payload(cli, args[1], borrowed, &message->payload);
 }
 
@@ -200,28 +198,23 @@ static int enqueue_one(struct cli *cli, const boxcar_new_message *message) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_enqueued enqueued;
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (boxcar_enqueue(cli->store, message, &enqueued, &err) != BOXCAR_OK) {
+    if (boxcar_enqueue(cli->store, message, &enqueued, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return print(cli, &enqueued, 1, false);
 }
 
 static int run_one(struct cli *cli, const char *const *args) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     struct borrowed borrowed = {0};
-    if (!args[0]) {
+    if (!args[0])
         return cli_usage(cli, "topic is missing: give TOPIC and PAYLOAD, or --batch FILE");
-    }
-    if (!cli_args_at_most(cli, args, 2)) {
+    if (!cli_args_at_most(cli, args, 2))
         return CLI_USAGE;
-    }
     int result = read_message(cli, args, &message, &borrowed);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = enqueue_one(cli, &message);
-    }
     free(borrowed.payload);
     free(borrowed.headers);
     return result;
@@ -230,13 +223,13 @@ static int run_one(struct cli *cli, const char *const *args) {
 static int enqueue_file(struct cli *cli, const struct batch_file *file) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_enqueued *enqueued = calloc(file->count + 1, sizeof(*enqueued));
-    if (!enqueued) {
+    if (!enqueued)
         return cli_no_memory(cli);
-    }
     int result = cli_store_open(cli);
     if (result == CLI_DONE) {
         boxcar_status status = boxcar_enqueue_many(cli->store, file->messages, file->count, enqueued, &err);
-        result = status == BOXCAR_OK ? print(cli, enqueued, file->count, true) : batch_file_fail(cli, file, &err);
+        result =
+            status == BOXCAR_OK ? print(cli, enqueued, file->count, true) : batch_file_fail(cli, file, &err);
     }
     free(enqueued);
     return result;
@@ -254,18 +247,15 @@ static int run_batch(struct cli *cli, const char *const *args) {
     }
     bool is_stdin = strcmp(given.batch, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(given.batch, "r");
-    if (!in) {
+    if (!in)
         return cli_usage(cli, "--batch: cannot open '%.200s': %s", given.batch, strerror(errno));
-    }
     struct batch_file file;
     int result = batch_file_read(cli, in, &file);
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE)
         result = enqueue_file(cli, &file);
-    }
     batch_file_release(&file);
-    if (!is_stdin) {
+    if (!is_stdin)
         fclose(in);
-    }
     return result;
 }
 

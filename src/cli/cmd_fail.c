@@ -2,9 +2,7 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct {
-    char *owner, *error;
-} given;
+static struct { char *owner, *error; } given;
 
 static struct poptOption OPTIONS[] = {
     SETTLE_OPTION_OWNER(given),

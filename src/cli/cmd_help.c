@@ -7,18 +7,15 @@ static int run(struct cli *cli, const char *const *args) {
     size_t i = 0;
     for (; args[i] && (!command || command_is_group(command)); i++) {
         command = command_find(cli, command, args[i]);
-        if (!command) {
+        if (!command)
             return CLI_USAGE;
-        }
     }
-    if (!cli_args_at_most(cli, args, i)) {
+    if (!cli_args_at_most(cli, args, i))
         return CLI_USAGE;
-    }
-    if (command) {
+    if (command)
         help_command(command);
-    } else {
+    else
         help_overview();
-    }
     return CLI_DONE;
 }
 

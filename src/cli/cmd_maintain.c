@@ -70,9 +70,8 @@ static boxcar_status maintain_all(struct cli *cli, boxcar_maintenance *ret_sum, 
     while (sum.more && !stopping) {
         boxcar_maintenance round = {0};
         boxcar_status status = boxcar_maintain(cli->store, &round, err);
-        if (status != BOXCAR_OK) {
+        if (status != BOXCAR_OK)
             return status;
-        }
         sum.reaped += round.reaped;
         sum.expired += round.expired;
         sum.purged_done += round.purged_done;
@@ -86,9 +85,8 @@ static boxcar_status maintain_all(struct cli *cli, boxcar_maintenance *ret_sum, 
 static int maintain_once(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum;
-    if (maintain_all(cli, &sum, &err) != BOXCAR_OK) {
+    if (maintain_all(cli, &sum, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return print(cli, &sum);
 }
 
@@ -96,9 +94,8 @@ static int maintain_once(struct cli *cli) {
 static int maintain_round(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum;
-    if (maintain_all(cli, &sum, &err) == BOXCAR_OK) {
+    if (maintain_all(cli, &sum, &err) == BOXCAR_OK)
         return print(cli, &sum);
-    }
     int result = cli_fail_with(cli, &err);
     return err.retryable ? CLI_DONE : result;
 }
@@ -110,9 +107,8 @@ static int maintain_for_ever(struct cli *cli, int64_t interval_ms) {
         sigprocmask(SIG_SETMASK, &open_mask, &blocked);
         result = maintain_round(cli);
         sigprocmask(SIG_SETMASK, &blocked, NULL);
-        if (result == CLI_DONE && !stopping) {
+        if (result == CLI_DONE && !stopping)
             wait_ms(interval_ms, &open_mask);
-        }
     }
     return result;
 }
@@ -120,13 +116,11 @@ static int maintain_for_ever(struct cli *cli, int64_t interval_ms) {
 static int run(struct cli *cli, const char *const *args) {
     int64_t interval_ms = 60000;
     if (!cli_args_at_most(cli, args, 0) ||
-        !value_duration(cli, "--interval", interval_text, 100, INT64_C(86400000), &interval_ms)) {
+        !value_duration(cli, "--interval", interval_text, 100, INT64_C(86400000), &interval_ms))
         return CLI_USAGE;
-    }
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
     return once ? maintain_once(cli) : maintain_for_ever(cli, interval_ms);
 }
 

@@ -6,16 +6,13 @@
 static int run(struct cli *cli, const char *const *args) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t count = 0;
-    if (!cli_args_at_most(cli, args, 0)) {
+    if (!cli_args_at_most(cli, args, 0))
         return CLI_USAGE;
-    }
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (boxcar_reap(cli->store, &count, &err) != BOXCAR_OK) {
+    if (boxcar_reap(cli->store, &count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return output_count(cli, "reaped", count);
 }
 

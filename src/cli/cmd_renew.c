@@ -2,9 +2,7 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct {
-    char *owner, *lease;
-} given;
+static struct { char *owner, *lease; } given;
 
 static struct poptOption OPTIONS[] = {
     SETTLE_OPTION_OWNER(given),

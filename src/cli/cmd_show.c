@@ -7,9 +7,7 @@ static char *box;
 
 static struct poptOption OPTIONS[] = {OPTION_BOX(box), POPT_TABLEEND};
 
-static int run(struct cli *cli, const char *const *args) {
-    return inspect_show(cli, box, args, false);
-}
+static int run(struct cli *cli, const char *const *args) { return inspect_show(cli, box, args, false); }
 
 const struct command CMD_SHOW = {
     .name = "show",

@@ -16,8 +16,8 @@ static struct poptOption OPTIONS[] = {
     OPTION_BOX(box_name),
     POPT_TABLEEND};
 
-static const char *const COLUMNS[] = {"topic", "ready",  "waiting", "in_progress",
-                                      "done",  "failed", "oldest_ready_age_seconds", NULL};
+static const char *const COLUMNS[] = {
+    "topic", "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds", NULL};
 
 static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
     json_t *object = json_object();
@@ -36,15 +36,12 @@ static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
 /* Row 0 is about all topics together. */
 static int print(const struct cli *cli, const boxcar_stats_list *list) {
     struct output output;
-    if (!by_topic) {
+    if (!by_topic)
         return output_object(cli, stats_json(boxcar_stats_list_get(list, 0), false));
-    }
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 1; i < boxcar_stats_list_count(list); i++) {
-        if (!output_list_add(&output, stats_json(boxcar_stats_list_get(list, i), true))) {
+    for (size_t i = 1; i < boxcar_stats_list_count(list); i++)
+        if (!output_list_add(&output, stats_json(boxcar_stats_list_get(list, i), true)))
             break;
-        }
-    }
     return output_list_end(&output, cli);
 }
 
@@ -52,16 +49,13 @@ static int run(struct cli *cli, const char *const *args) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_stats_list *list = NULL;
     boxcar_box box = BOXCAR_OUTBOX;
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, box_name, &box)) {
+    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, box_name, &box))
         return CLI_USAGE;
-    }
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
-    if (boxcar_stats_read(cli->store, box, by_topic, &list, &err) != BOXCAR_OK) {
+    if (boxcar_stats_read(cli->store, box, by_topic, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     result = print(cli, list);
     boxcar_stats_list_free(list);
     return result;

@@ -5,9 +5,8 @@
 #include "output.h"
 
 static int run(struct cli *cli, const char *const *args) {
-    if (!cli_args_at_most(cli, args, 0)) {
+    if (!cli_args_at_most(cli, args, 0))
         return CLI_USAGE;
-    }
     if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE) {
         return output_object(cli, json_pack("{s:s, s:s, s:i}", "version", BOXCAR_VERSION, "library_version",
                                             boxcar_version(), "schema_version", boxcar_schema_version()));
@@ -20,7 +19,8 @@ const struct command CMD_VERSION = {
     .name = "version",
     .summary = "show the version of the program, the library and the schema",
     .usage = "",
-    .description = "Opens no store. With -o json an object with version, library_version and schema_version.\n",
+    .description =
+        "Opens no store. With -o json an object with version, library_version and schema_version.\n",
     .examples = "boxcar version\n"
                 "boxcar version -o json\n",
     .run = run,

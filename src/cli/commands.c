@@ -6,10 +6,11 @@
 #include "suggest.h"
 
 const struct command *const COMMANDS[] = {
-    &CMD_INIT,     &CMD_ENQUEUE,   &CMD_CLAIM,       &CMD_ACK,        &CMD_ABANDON, &CMD_DEFER,
-    &CMD_FAIL,     &CMD_RENEW,     &CMD_REAP,        &CMD_SHOW,       &CMD_LS,      &CMD_STATS,
-    &CMD_DEAD,     &CMD_DEAD_LS,   &CMD_DEAD_SHOW,   &CMD_DEAD_REPLAY, &CMD_DEAD_PURGE, &CMD_CANCEL,
-    &CMD_MAINTAIN, &CMD_SETTINGS,  &CMD_VERSION,     &CMD_HELP,       NULL};
+    &CMD_INIT,        &CMD_ENQUEUE,    &CMD_CLAIM,  &CMD_ACK,      &CMD_ABANDON,
+    &CMD_DEFER,       &CMD_FAIL,       &CMD_RENEW,  &CMD_REAP,     &CMD_SHOW,
+    &CMD_LS,          &CMD_STATS,      &CMD_DEAD,   &CMD_DEAD_LS,  &CMD_DEAD_SHOW,
+    &CMD_DEAD_REPLAY, &CMD_DEAD_PURGE, &CMD_CANCEL, &CMD_MAINTAIN, &CMD_SETTINGS,
+    &CMD_VERSION,     &CMD_HELP,       NULL};
 
 bool command_is_in_group(const struct command *member, const struct command *group) {
     size_t length = strlen(group->name);
@@ -17,19 +18,16 @@ bool command_is_in_group(const struct command *member, const struct command *gro
 }
 
 bool command_is_group(const struct command *command) {
-    for (size_t i = 0; COMMANDS[i]; i++) {
-        if (command_is_in_group(COMMANDS[i], command)) {
+    for (size_t i = 0; COMMANDS[i]; i++)
+        if (command_is_in_group(COMMANDS[i], command))
             return true;
-        }
-    }
     return false;
 }
 
 /* The word that names `command` inside `group`; NULL = it is not there. */
 static const char *word_in(const struct command *command, const struct command *group) {
-    if (group) {
+    if (group)
         return command_is_in_group(command, group) ? command->name + strlen(group->name) + 1 : NULL;
-    }
     return strchr(command->name, ' ') ? NULL : command->name;
 }
 
@@ -37,15 +35,14 @@ static void report_unknown(const struct cli *cli, const struct command *group, c
     struct suggestion suggestion = {.typed = typed};
     for (size_t i = 0; COMMANDS[i]; i++) {
         const char *word = word_in(COMMANDS[i], group);
-        if (word) {
+        if (word)
             suggest_consider(&suggestion, word);
-        }
     }
     const char *prefix = group ? group->name : "";
     const char *space = group ? " " : "";
     if (suggestion.best) {
-        cli_usage(cli, "unknown command '%.64s', did you mean '%s'? See boxcar help%s%s", typed, suggestion.best,
-                  space, prefix);
+        cli_usage(cli, "unknown command '%.64s', did you mean '%s'? See boxcar help%s%s", typed,
+                  suggestion.best, space, prefix);
     } else {
         cli_usage(cli, "unknown command '%.64s': see boxcar help%s%s", typed, space, prefix);
     }
@@ -54,9 +51,8 @@ static void report_unknown(const struct cli *cli, const struct command *group, c
 const struct command *command_find(const struct cli *cli, const struct command *group, const char *word) {
     for (size_t i = 0; COMMANDS[i]; i++) {
         const char *name = word_in(COMMANDS[i], group);
-        if (name && strcmp(name, word) == 0) {
+        if (name && strcmp(name, word) == 0)
             return COMMANDS[i];
-        }
     }
     report_unknown(cli, group, word);
     return NULL;

@@ -11,11 +11,11 @@ struct dead_given {
 
 #define DEAD_OPTIONS(given, all_text) \
     {"topic", 0, POPT_ARG_STRING, &(given).topic, 0, "only this topic, or PREFIX*", "TOPIC"}, \
-    {"reason", 0, POPT_ARG_STRING, &(given).reason, 0, \
-     "rejected, exhausted, expired, no_handler or cancelled", "REASON"}, \
-    {"before", 0, POPT_ARG_STRING, &(given).before, 0, "only those that died before", "TIME"}, \
-    {"all", 0, POPT_ARG_NONE, &(given).all, 0, all_text, NULL}, \
-    OPTION_BOX((given).box)
+        {"reason",        0, POPT_ARG_STRING, \
+         &(given).reason, 0, "rejected, exhausted, expired, no_handler or cancelled", \
+         "REASON"}, \
+        {"before", 0, POPT_ARG_STRING, &(given).before, 0, "only those that died before", "TIME"}, \
+        {"all", 0, POPT_ARG_NONE, &(given).all, 0, all_text, NULL}, OPTION_BOX((given).box)
 
 /* Fills in a filter from the options and the ID arguments. Returns an enum cli_exit and has
  * reported what is wrong. The caller frees filter->refs. */

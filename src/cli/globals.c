@@ -14,8 +14,8 @@ static const char *environment(const char *name) {
 }
 
 static bool read_format(const char *text, enum cli_format *ret_format) {
-    static const char *const NAMES[] = {[CLI_FORMAT_TABLE] = "table", [CLI_FORMAT_JSON] = "json",
-                                        [CLI_FORMAT_JSONL] = "jsonl"};
+    static const char *const NAMES[] = {
+        [CLI_FORMAT_TABLE] = "table", [CLI_FORMAT_JSON] = "json", [CLI_FORMAT_JSONL] = "jsonl"};
     for (size_t i = CLI_FORMAT_TABLE; i <= CLI_FORMAT_JSONL; i++) {
         if (strcmp(text, NAMES[i]) == 0) {
             *ret_format = (enum cli_format)i;
@@ -28,16 +28,14 @@ static bool read_format(const char *text, enum cli_format *ret_format) {
 static int apply_log(struct cli *cli) {
     const char *level = global_options.log_level;
     const char *format = global_options.log_format;
-    if (level && !boxcar_log_level_parse(boxcar_str_of(level), &cli->log.level)) {
+    if (level && !boxcar_log_level_parse(boxcar_str_of(level), &cli->log.level))
         return cli_usage(cli, "--log-level is '%.64s': give debug, info, warn or error", level);
-    }
     if (!format || strcmp(format, "logfmt") == 0) {
         cli->log.format = LOG_FORMAT_LOGFMT;
         return CLI_DONE;
     }
-    if (strcmp(format, "json") != 0) {
+    if (strcmp(format, "json") != 0)
         return cli_usage(cli, "--log-format is '%.64s': give logfmt or json", format);
-    }
     cli->log.format = LOG_FORMAT_JSON;
     return CLI_DONE;
 }
@@ -64,13 +62,11 @@ static void apply_store(struct cli *cli) {
 }
 
 int option_apply_globals(struct cli *cli) {
-    if (global_options.output && !read_format(global_options.output, &cli->format)) {
+    if (global_options.output && !read_format(global_options.output, &cli->format))
         return cli_usage(cli, "--output is '%.64s': give table, json or jsonl", global_options.output);
-    }
     int result = apply_log(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
     apply_store(cli);
     warn_of_password(cli);
     return CLI_DONE;

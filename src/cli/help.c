@@ -17,17 +17,15 @@ static void put_lines(const char *prefix, const char *text) {
 
 static void option_name(const struct poptOption *option, char *ret_text, size_t size) {
     char letter[8] = "    ";
-    if (option->shortName) {
+    if (option->shortName)
         snprintf(letter, sizeof(letter), "-%c, ", option->shortName);
-    }
     snprintf(ret_text, size, "%s--%s%s%s", letter, option->longName, option->argDescrip ? " " : "",
              option->argDescrip ? option->argDescrip : "");
 }
 
 static void put_options(const char *title, const struct poptOption *table) {
-    if (!table || !table->longName) {
+    if (!table || !table->longName)
         return;
-    }
     printf("\n%s:\n", title);
     for (const struct poptOption *option = table; option->longName; option++) {
         char name[64];
@@ -38,31 +36,26 @@ static void put_options(const char *title, const struct poptOption *table) {
 
 static void put_members(const struct command *group) {
     printf("\nCommands:\n");
-    for (size_t i = 0; COMMANDS[i]; i++) {
-        if (command_is_in_group(COMMANDS[i], group)) {
+    for (size_t i = 0; COMMANDS[i]; i++)
+        if (command_is_in_group(COMMANDS[i], group))
             printf("  %-12s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
-        }
-    }
 }
 
-static const char EXIT_STATUS[] =
-    "0 done, 2 usage or invalid argument, 3 not found, 4 conflict,\n"
-    "5 store unavailable (worth a retry), 1 anything else\n";
+static const char EXIT_STATUS[] = "0 done, 2 usage or invalid argument, 3 not found, 4 conflict,\n"
+                                  "5 store unavailable (worth a retry), 1 anything else\n";
 
 void help_command(const struct command *command) {
     char prefix[64];
     printf("boxcar %s: %s\n\nUsage:\n", command->name, command->summary);
     snprintf(prefix, sizeof(prefix), "  boxcar %s ", command->name);
-    if (command->usage[0]) {
+    if (command->usage[0])
         put_lines(prefix, command->usage);
-    } else {
+    else
         printf("  boxcar %s\n", command->name);
-    }
     putchar('\n');
     put_lines("", command->description);
-    if (command_is_group(command)) {
+    if (command_is_group(command))
         put_members(command);
-    }
     put_options("Options", command->options);
     put_options("Global options", GLOBAL_OPTIONS);
     printf("\nExamples:\n");
@@ -74,9 +67,8 @@ void help_command(const struct command *command) {
 void help_overview(void) {
     printf("boxcar: transactional messaging in your own database\n\n"
            "Usage:\n  boxcar [GLOBAL OPTIONS] COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n");
-    for (size_t i = 0; COMMANDS[i]; i++) {
+    for (size_t i = 0; COMMANDS[i]; i++)
         printf("  %-12s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
-    }
     put_options("Global options", GLOBAL_OPTIONS);
     printf("\nDurations are 500ms, 30s, 5m, 2h or 7d; times are RFC 3339 (2026-01-31T12:00:00Z).\n"
            "Data goes to standard output, everything else to standard error.\n"

@@ -4,22 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 static const char *skip_blanks(const char *at, const char *end) {
-    while (at < end && is_blank(*at)) {
+    while (at < end && is_blank(*at))
         at++;
-    }
     return at;
 }
 
 /* `at` is on the opening quote; returns what follows the closing one. */
 static const char *skip_string(const char *at, const char *end) {
-    for (at++; at < end && *at != '"'; at++) {
+    for (at++; at < end && *at != '"'; at++)
         at += *at == '\\';
-    }
     return at < end ? at + 1 : end;
 }
 
@@ -30,9 +26,8 @@ static const char *skip_value(const char *at, const char *end) {
             at = skip_string(at, end);
             continue;
         }
-        if (depth == 0 && (*at == ',' || *at == '}')) {
+        if (depth == 0 && (*at == ',' || *at == '}'))
             return at;
-        }
         depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
         at++;
     }
@@ -50,9 +45,8 @@ static bool key_is(const char *from, const char *to, const char *name) {
 static char *compact(const char *from, const char *to, size_t *ret_length) {
     char *result = malloc((size_t)(to - from) + 1);
     size_t length = 0;
-    if (!result) {
+    if (!result)
         return NULL;
-    }
     while (from < to) {
         const char *next = *from == '"' ? skip_string(from, to) : from + 1;
         if (!is_blank(*from)) {
@@ -71,16 +65,14 @@ char *json_text_member(boxcar_str text, const char *name, size_t *ret_length) {
     const char *at = skip_blanks(text.data, end);
     while (at < end && (*at == '{' || *at == ',')) {
         const char *key = skip_blanks(at + 1, end);
-        if (key == end || *key != '"') {
+        if (key == end || *key != '"')
             return NULL;
-        }
         const char *key_end = skip_string(key, end);
         const char *colon = skip_blanks(key_end, end);
         const char *value = colon < end ? colon + 1 : end;
         at = skip_value(value, end);
-        if (key_is(key, key_end, name)) {
+        if (key_is(key, key_end, name))
             return compact(value, at, ret_length);
-        }
     }
     return NULL;
 }

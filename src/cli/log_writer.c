@@ -17,15 +17,12 @@ static char *clean(boxcar_str text) {
     return result;
 }
 
-static bool needs_quotes(const char *text) {
-    return text[0] == '\0' || strpbrk(text, " =\"\\");
-}
+static bool needs_quotes(const char *text) { return text[0] == '\0' || strpbrk(text, " =\"\\"); }
 
 static void put_logfmt(FILE *out, const char *name, boxcar_str value) {
     char *text = clean(value);
-    if (!text) {
+    if (!text)
         return;
-    }
     if (!needs_quotes(text)) {
         fprintf(out, " %s=%s", name, text);
         free(text);
@@ -33,9 +30,8 @@ static void put_logfmt(FILE *out, const char *name, boxcar_str value) {
     }
     fprintf(out, " %s=\"", name);
     for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\') {
+        if (*c == '"' || *c == '\\')
             fputc('\\', out);
-        }
         fputc(*c, out);
     }
     fputc('"', out);
@@ -47,9 +43,8 @@ static void write_logfmt(FILE *out, const boxcar_log_record *record, const char 
             record->event ? record->event : "log");
     put_logfmt(out, "store", boxcar_str_of(record->store_id ? record->store_id : ""));
     put_logfmt(out, "text", boxcar_str_of(record->text ? record->text : ""));
-    for (size_t i = 0; i < record->field_count; i++) {
+    for (size_t i = 0; i < record->field_count; i++)
         put_logfmt(out, record->fields[i].name, record->fields[i].value);
-    }
 }
 
 static void put_json(json_t *object, const char *name, boxcar_str value) {
@@ -65,32 +60,28 @@ static void write_json(FILE *out, const boxcar_log_record *record, const char *n
     put_json(object, "event", boxcar_str_of(record->event ? record->event : "log"));
     put_json(object, "store", boxcar_str_of(record->store_id ? record->store_id : ""));
     put_json(object, "text", boxcar_str_of(record->text ? record->text : ""));
-    for (size_t i = 0; i < record->field_count; i++) {
+    for (size_t i = 0; i < record->field_count; i++)
         put_json(object, record->fields[i].name, record->fields[i].value);
-    }
     json_dumpf(object, out, JSON_COMPACT);
     json_decref(object);
 }
 
 void log_writer_write(void *context, const boxcar_log_record *record) {
     const struct log_writer *writer = context;
-    if (record->level < writer->level) {
+    if (record->level < writer->level)
         return;
-    }
     char *line = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&line, &size);
-    if (!out) {
+    if (!out)
         return;
-    }
     struct timespec clock;
     char now[BOXCAR_TIME_TEXT_SIZE];
     clock_gettime(CLOCK_REALTIME, &clock);
     boxcar_time_format((boxcar_time)clock.tv_sec * 1000000 + clock.tv_nsec / 1000, now);
     (writer->format == LOG_FORMAT_JSON ? write_json : write_logfmt)(out, record, now);
     fputc('\n', out);
-    if (fclose(out) == 0) {
+    if (fclose(out) == 0)
         fwrite(line, 1, size, stderr);
-    }
     free(line);
 }

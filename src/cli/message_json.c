@@ -1,22 +1,17 @@
 #include "message_json.h"
 
-json_t *json_from_str(boxcar_str text) {
-    return text.data ? json_stringn(text.data, text.len) : json_null();
-}
+json_t *json_from_str(boxcar_str text) { return text.data ? json_stringn(text.data, text.len) : json_null(); }
 
 json_t *json_from_time(boxcar_time time) {
     char text[BOXCAR_TIME_TEXT_SIZE];
-    if (time == BOXCAR_TIME_NONE) {
+    if (time == BOXCAR_TIME_NONE)
         return json_null();
-    }
     boxcar_time_format(time, text);
     return json_string(text);
 }
 
 /* Numbers that start at 1: 0 means none. */
-static json_t *from_number(int64_t number) {
-    return number ? json_integer(number) : json_null();
-}
+static json_t *from_number(int64_t number) { return number ? json_integer(number) : json_null(); }
 
 static json_t *from_message_id(boxcar_message_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
@@ -26,17 +21,15 @@ static json_t *from_message_id(boxcar_message_id id) {
 
 static json_t *from_owner(boxcar_owner owner) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    if (boxcar_owner_is_none(owner)) {
+    if (boxcar_owner_is_none(owner))
         return json_null();
-    }
     boxcar_owner_format(owner, text);
     return json_string(text);
 }
 
 static json_t *from_headers(boxcar_str headers) {
-    if (!headers.data) {
+    if (!headers.data)
         return json_null();
-    }
     return json_loadb(headers.data, headers.len, JSON_ALLOW_NUL, NULL);
 }
 
@@ -49,9 +42,8 @@ bool json_put(json_t *object, const char *name, json_t *value) {
 }
 
 json_t *json_finish(json_t *object, bool good) {
-    if (good) {
+    if (good)
         return object;
-    }
     json_decref(object);
     return NULL;
 }
@@ -87,8 +79,9 @@ static bool put_progress(json_t *object, const boxcar_message *message) {
 
 json_t *message_json(const boxcar_message *message, enum message_part part) {
     json_t *object = json_object();
-    bool good = put_identity(object, message) && put_progress(object, message) &&
-                (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
+    bool good =
+        put_identity(object, message) && put_progress(object, message) &&
+        (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
     return json_finish(object, good);
 }
 
@@ -106,9 +99,8 @@ static json_t *attempt_json(const boxcar_attempt *attempt) {
 json_t *attempt_list_json(const boxcar_attempt_list *list) {
     json_t *array = json_array();
     bool good = true;
-    for (size_t i = 0; good && i < boxcar_attempt_list_count(list); i++) {
+    for (size_t i = 0; good && i < boxcar_attempt_list_count(list); i++)
         good = json_array_append_new(array, attempt_json(boxcar_attempt_list_get(list, i))) == 0;
-    }
     return json_finish(array, good);
 }
 

@@ -33,59 +33,41 @@ static char *guard(const char *text) {
     char *result = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&result, &size);
-    if (!out) {
+    if (!out)
         return NULL;
-    }
-    for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1) {
+    for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1)
         fprintf(out, "%.*s!\001\002\001", (int)(found - text), text);
-    }
     fputs(text, out);
     return fclose(out) == 0 ? result : NULL;
 }
 
 static void unguard(char *text) {
-    for (char *found = text; found && (found = strstr(found, GUARDED));) {
+    for (char *found = text; found && (found = strstr(found, GUARDED));)
         memmove(found + 1, found + 1 + GUARD_SIZE, strlen(found + 1 + GUARD_SIZE) + 1);
-    }
 }
 
 static void unguard_list(char **list) {
-    for (size_t i = 0; list && list[i]; i++) {
+    for (size_t i = 0; list && list[i]; i++)
         unguard(list[i]);
-    }
 }
 
-static bool is_table_end(const struct poptOption *option) {
-    return !option->longName && !option->shortName;
-}
-
-static void unguard_values(const struct poptOption *table) {
-    for (const struct poptOption *option = table; table && !is_table_end(option); option++) {
-        if ((option->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING) {
-            unguard(*(char **)option->arg);
-        } else if ((option->argInfo & POPT_ARG_MASK) == POPT_ARG_ARGV) {
-            unguard_list(*(char ***)option->arg);
-        }
-    }
-}
+static bool is_table_end(const struct poptOption *option) { return !option->longName && !option->shortName; }
 
 static const struct poptOption *own_options(const struct cli *cli) {
     return cli->command ? cli->command->options : NULL;
 }
 
 static void consider_options(struct suggestion *suggestion, const struct poptOption *table) {
-    for (const struct poptOption *option = table; table && !is_table_end(option); option++) {
+    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
         suggest_consider(suggestion, option->longName);
-    }
 }
 
 static int unknown_option(const struct cli *cli, const char *typed) {
     bool is_long = strncmp(typed, "--", 2) == 0;
     struct suggestion suggestion = {.typed = typed + (is_long ? 2 : 1)};
     const char *command = cli->command ? cli->command->name : "";
-    if (!is_long && isdigit((unsigned char)typed[1])) {
+    if (!is_long && isdigit((unsigned char)typed[1]))
         return cli_usage(cli, "unknown option %s: put -- before arguments that begin with -", typed);
-    }
     consider_options(&suggestion, own_options(cli));
     consider_options(&suggestion, GLOBAL_OPTIONS);
     if (suggestion.best) {
@@ -98,14 +80,14 @@ static int unknown_option(const struct cli *cli, const char *typed) {
 /* `typed` may carry a value ("--stor=URL") that is nobody's business. */
 static int refuse(const struct cli *cli, int error, const char *typed) {
     char *name = strndup(typed, strcspn(typed, "="));
-    if (!name) {
+    if (!name)
         return cli_no_memory(cli);
-    }
     int result;
     if (error == POPT_ERROR_BADOPT) {
         result = unknown_option(cli, name);
     } else if (error == POPT_ERROR_NOARG) {
-        result = cli_usage(cli, "%s needs a value: see boxcar help %s", name, cli->command ? cli->command->name : "");
+        result = cli_usage(cli, "%s needs a value: see boxcar help %s", name,
+                           cli->command ? cli->command->name : "");
     } else if (error == POPT_ERROR_UNWANTEDARG) {
         result = cli_usage(cli, "%s takes no value", name);
     } else {
@@ -119,69 +101,95 @@ static bool copy_arguments(struct option_parse *parse, int argc, const char *con
     parse->argv = calloc((size_t)argc + 2, sizeof(*parse->argv));
     for (int i = 0; parse->argv && i < argc; i++) {
         parse->argv[i] = guard(argv[i]);
-        if (!parse->argv[i]) {
+        if (!parse->argv[i])
             return false;
-        }
         parse->argc = i + 1;
     }
     return parse->argv != NULL;
 }
 
-static void collect(struct option_parse *parse, const struct poptOption *own) {
+static size_t table_length(const struct poptOption *table) {
+    size_t length = 0;
+    while (table && !is_table_end(&table[length]))
+        length++;
+    return length;
+}
+
+/* Own and global options in one table. popt would leak the first value of an option given
+ * twice, so texts are handed to us one by one: `val` says which option, from 1 on. */
+static struct poptOption *merge_tables(const struct poptOption *own) {
+    size_t own_length = table_length(own), length = own_length + table_length(GLOBAL_OPTIONS);
+    struct poptOption *merged = calloc(length + 1, sizeof(*merged));
+    for (size_t i = 0; merged && i < length; i++) {
+        merged[i] = i < own_length ? own[i] : GLOBAL_OPTIONS[i - own_length];
+        if ((merged[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING) {
+            merged[i].arg = NULL;
+            merged[i].val = (int)i + 1;
+        }
+    }
+    return merged;
+}
+
+/* Keeps the last value of option number `val`. */
+static void keep_value(const struct poptOption *own, size_t val, char *value) {
+    size_t own_length = table_length(own);
+    const struct poptOption *option =
+        val <= own_length ? &own[val - 1] : &GLOBAL_OPTIONS[val - own_length - 1];
+    char **kept = option->arg;
+    free(*kept);
+    unguard(value);
+    *kept = value;
+}
+
+static void unguard_lists(const struct poptOption *table) {
+    for (size_t i = 0; i < table_length(table); i++)
+        if ((table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_ARGV)
+            unguard_list(*(char ***)table[i].arg);
+}
+
+static void collect_args(struct option_parse *parse) {
     static const char *const NONE[] = {NULL};
     const char **args = poptGetArgs(parse->context);
+    unguard_list((char **)args); /* popt's own copies */
     parse->args = args ? (const char *const *)args : NONE;
-    /* Positional arguments are the copies themselves, option values are popt's own. */
-    unguard_list(parse->argv);
-    unguard_values(own);
-    unguard_values(GLOBAL_OPTIONS);
+}
+
+static int read_options(const struct cli *cli, struct option_parse *parse) {
+    int next;
+    while ((next = poptGetNextOpt(parse->context)) > 0)
+        keep_value(own_options(cli), (size_t)next, poptGetOptArg(parse->context));
+    if (next < -1)
+        return refuse(cli, next, poptBadOption(parse->context, POPT_BADOPTION_NOALIAS));
+    unguard_lists(own_options(cli));
+    collect_args(parse);
+    return CLI_DONE;
 }
 
 int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
                  struct option_parse *ret_parse) {
-    struct poptOption empty[] = {POPT_TABLEEND};
-    const struct poptOption *own = own_options(cli);
-    struct poptOption all[] = {
-        {NULL, 0, POPT_ARG_INCLUDE_TABLE, own ? (void *)own : empty, 0, NULL, NULL},
-        {NULL, 0, POPT_ARG_INCLUDE_TABLE, GLOBAL_OPTIONS, 0, NULL, NULL},
-        POPT_TABLEEND};
     *ret_parse = (struct option_parse){0};
-    if (!copy_arguments(ret_parse, argc, argv)) {
+    ret_parse->table = merge_tables(own_options(cli));
+    if (!ret_parse->table || !copy_arguments(ret_parse, argc, argv))
         return cli_no_memory(cli);
-    }
-    ret_parse->context = poptGetContext("boxcar", argc, (const char **)ret_parse->argv, all,
+    ret_parse->context = poptGetContext("boxcar", argc, (const char **)ret_parse->argv, ret_parse->table,
                                         stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
-    if (!ret_parse->context) {
-        return cli_no_memory(cli);
-    }
-    int next;
-    do {
-        next = poptGetNextOpt(ret_parse->context);
-    } while (next >= 0);
-    if (next < -1) {
-        return refuse(cli, next, poptBadOption(ret_parse->context, POPT_BADOPTION_NOALIAS));
-    }
-    collect(ret_parse, own);
-    return CLI_DONE;
+    return ret_parse->context ? read_options(cli, ret_parse) : cli_no_memory(cli);
 }
 
 void option_parse_release(struct option_parse *parse) {
-    if (parse->context) {
+    if (parse->context)
         poptFreeContext(parse->context);
-    }
-    for (int i = 0; i < parse->argc; i++) {
+    for (int i = 0; i < parse->argc; i++)
         free(parse->argv[i]);
-    }
     free(parse->argv);
+    free(parse->table);
     *parse = (struct option_parse){0};
 }
 
 static bool has_option(const struct poptOption *table, const char *name) {
-    for (const struct poptOption *option = table; table && !is_table_end(option); option++) {
-        if (option->longName && strcmp(option->longName, name) == 0) {
+    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
+        if (option->longName && strcmp(option->longName, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -204,14 +212,12 @@ void option_label(const struct cli *cli, const char *argument, char ret_label[OP
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof(ENDINGS) / sizeof(ENDINGS[0]); i++) {
         size_t ending = strlen(ENDINGS[i]);
-        if (ending > length || strcmp(name + length - ending, ENDINGS[i]) != 0) {
+        if (ending > length || strcmp(name + length - ending, ENDINGS[i]) != 0)
             continue;
-        }
         char option[OPTION_LABEL_SIZE];
         snprintf(option, sizeof(option), "%.*s", (int)(length - ending), name);
-        for (char *c = option; *c; c++) {
+        for (char *c = option; *c; c++)
             *c = *c == '_' ? '-' : *c;
-        }
         if (has_option(own_options(cli), option) || has_option(GLOBAL_OPTIONS, option)) {
             snprintf(ret_label, OPTION_LABEL_SIZE, "--%.70s", option);
             return;

@@ -21,14 +21,15 @@ extern struct poptOption GLOBAL_OPTIONS[];
 
 /* Most commands that inspect take it. */
 #define OPTION_BOX(variable) \
-    {"box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX"}
+    { "box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX" }
 
 /* A command line that was taken apart. Release it with option_parse_release(). */
 struct option_parse {
     poptContext context;
+    struct poptOption *table; /* what it was parsed with */
     int argc;
-    char **argv;              /* own copies */
-    const char *const *args;  /* positional arguments, ended by NULL */
+    char **argv;             /* own copies */
+    const char *const *args; /* positional arguments, ended by NULL */
 };
 
 /* Parses argv[1..] with the global options and those of cli->command, if that is known. With

@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* A cell of a table is cut here; JSON has the whole. */
-enum { CELL_WIDTH_MAX = 60 };
+enum { CELL_WIDTH_MAX = 80 };
 
 /* Doubles with as many digits as survive both ways. */
 enum { DUMP_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
@@ -22,18 +22,16 @@ enum cli_format output_format(const struct cli *cli, enum cli_format fallback) {
 static bool use_colours(void) {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
+    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-static void put_json(const json_t *value) {
-    json_dumpf(value, stdout, DUMP_FLAGS);
-}
+static void put_json(const json_t *value) { json_dumpf(value, stdout, DUMP_FLAGS); }
 
 /* A value for people; free() it. NULL = out of memory. */
 static char *cell_text(const json_t *value, size_t *ret_width) {
-    if (!value || json_is_null(value)) {
+    if (!value || json_is_null(value))
         return text_printable(BOXCAR_STR("-"), ret_width);
-    }
     if (json_is_string(value)) {
         boxcar_str text = {json_string_value(value), json_string_length(value)};
         return text_printable(text, ret_width);
@@ -76,18 +74,16 @@ static size_t column_width(const json_t *rows, const char *column) {
 }
 
 static void put_padding(size_t width) {
-    for (size_t i = 0; i < width; i++) {
+    for (size_t i = 0; i < width; i++)
         putchar(' ');
-    }
 }
 
 /* `last`: nothing follows, so no trailing blanks. Numbers go to the right. */
 static void put_cell(const char *text, size_t used, size_t width, bool right, bool last) {
     put_padding(right ? width - used : 0);
     fputs(text, stdout);
-    if (!last) {
+    if (!last)
         put_padding((right ? 0 : width - used) + 2);
-    }
 }
 
 static bool is_number_column(const json_t *rows, const char *column) {
@@ -95,9 +91,8 @@ static bool is_number_column(const json_t *rows, const char *column) {
     const json_t *row;
     json_array_foreach(rows, i, row) {
         const json_t *value = json_object_get(row, column);
-        if (value && !json_is_null(value)) {
+        if (value && !json_is_null(value))
             return json_is_number(value);
-        }
     }
     return false;
 }
@@ -106,18 +101,19 @@ static void put_heading(const struct output *output, const size_t *widths, const
     bool colours = use_colours();
     fputs(colours ? "\033[1m" : "", stdout);
     for (size_t i = 0; output->columns[i]; i++) {
-        put_cell(output->columns[i], strlen(output->columns[i]), widths[i], numeric[i], !output->columns[i + 1]);
+        put_cell(output->columns[i], strlen(output->columns[i]), widths[i], numeric[i],
+                 !output->columns[i + 1]);
     }
     fputs(colours ? "\033[0m\n" : "\n", stdout);
 }
 
-static bool put_table_row(const struct output *output, const json_t *row, const size_t *widths, const bool *numeric) {
+static bool put_table_row(const struct output *output, const json_t *row, const size_t *widths,
+                          const bool *numeric) {
     for (size_t i = 0; output->columns[i]; i++) {
         size_t used = 0;
         char *text = table_cell(json_object_get(row, output->columns[i]), &used);
-        if (!text) {
+        if (!text)
             return false;
-        }
         put_cell(text, used, widths[i], numeric[i], !output->columns[i + 1]);
         free(text);
     }
@@ -136,9 +132,8 @@ static bool put_table(const struct output *output) {
     put_heading(output, widths, numeric);
     const json_t *row;
     json_array_foreach(output->rows, i, row) {
-        if (!put_table_row(output, row, widths, numeric)) {
+        if (!put_table_row(output, row, widths, numeric))
             return false;
-        }
     }
     return true;
 }
@@ -170,11 +165,10 @@ bool output_list_add(struct output *output, json_t *row) {
 }
 
 int output_list_end(struct output *output, const struct cli *cli) {
-    if (output->format == CLI_FORMAT_TABLE && !output->failed) {
+    if (output->format == CLI_FORMAT_TABLE && !output->failed)
         output->failed = !put_table(output);
-    } else if (output->format == CLI_FORMAT_JSON) {
+    else if (output->format == CLI_FORMAT_JSON)
         fputs(output->count ? "]\n" : "[]\n", stdout);
-    }
     json_decref(output->rows);
     output->rows = NULL;
     return output->failed ? cli_no_memory(cli) : CLI_DONE;
@@ -184,14 +178,11 @@ static int put_fields(const struct cli *cli, json_t *object) {
     size_t widest = 0;
     const char *name;
     json_t *value;
-    json_object_foreach(object, name, value) {
-        widest = strlen(name) > widest ? strlen(name) : widest;
-    }
+    json_object_foreach(object, name, value) { widest = strlen(name) > widest ? strlen(name) : widest; }
     json_object_foreach(object, name, value) {
         char *text = cell_text(value, NULL);
-        if (!text) {
+        if (!text)
             return cli_no_memory(cli);
-        }
         printf("%-*s  %s\n", (int)widest, name, text);
         free(text);
     }
@@ -199,9 +190,8 @@ static int put_fields(const struct cli *cli, json_t *object) {
 }
 
 int output_object(const struct cli *cli, json_t *object) {
-    if (!object) {
+    if (!object)
         return cli_no_memory(cli);
-    }
     int result = CLI_DONE;
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
         result = put_fields(cli, object);
@@ -224,9 +214,8 @@ int output_count(const struct cli *cli, const char *name, int64_t count) {
 int output_flush(const struct cli *cli) {
     bool failed_before = ferror(stdout) != 0;
     errno = 0;
-    if (fflush(stdout) == 0 && !failed_before) {
+    if (fflush(stdout) == 0 && !failed_before)
         return CLI_DONE;
-    }
     const char *why = errno ? strerror(errno) : "a write failed";
     clearerr(stdout);
     return cli_fail(cli, CLI_ERROR, "cannot write to standard output: %s", why);

@@ -10,14 +10,12 @@ static const char MASK[] = "***";
  * ":/?@ ", typed without encoding, so it ends at the last @. */
 static const char *find_url_password(const char *text, const char **ret_end) {
     const char *scheme = strstr(text, "://");
-    if (!scheme) {
+    if (!scheme)
         return NULL;
-    }
     const char *at = strrchr(scheme, '@');
     const char *colon = strchr(scheme + 3, ':');
-    if (!at || !colon || colon > at || colon + 1 == at) {
+    if (!at || !colon || colon > at || colon + 1 == at)
         return NULL;
-    }
     *ret_end = at;
     return colon + 1;
 }
@@ -26,9 +24,8 @@ static const char *find_url_password(const char *text, const char **ret_end) {
 static const char *find_password_value(const char *text, const char **ret_end) {
     static const char KEY[] = "password=";
     const char *found = strstr(text, KEY);
-    if (!found) {
+    if (!found)
         return NULL;
-    }
     const char *value = found + sizeof(KEY) - 1;
     bool quoted = *value == '\'';
     const char *end = quoted ? strchr(value + 1, '\'') : value + strcspn(value, "& \t\n'\"");
@@ -38,9 +35,8 @@ static const char *find_password_value(const char *text, const char **ret_end) {
 
 static char *replace(const char *text, const char *from, const char *to) {
     char *result = NULL;
-    if (asprintf(&result, "%.*s%s%s", (int)(from - text), text, MASK, to) < 0) {
+    if (asprintf(&result, "%.*s%s%s", (int)(from - text), text, MASK, to) < 0)
         return NULL;
-    }
     return result;
 }
 
@@ -48,9 +44,8 @@ static char *replace(const char *text, const char *from, const char *to) {
 static char *redact_values(char *text, size_t start) {
     const char *end;
     const char *from = find_password_value(text + start, &end);
-    if (!from) {
+    if (!from)
         return text;
-    }
     size_t next = (size_t)(from - text) + sizeof(MASK) - 1;
     char *result = replace(text, from, end);
     free(text);

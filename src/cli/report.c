@@ -20,9 +20,8 @@ static void print_line(const struct cli *cli, const char *kind, const char *text
 
 static void print_formatted(const struct cli *cli, const char *kind, const char *format, va_list arguments) {
     char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0) {
+    if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
-    }
     print_line(cli, kind, text ? text : "out of memory");
     free(text);
 }
@@ -43,14 +42,11 @@ int cli_fail(const struct cli *cli, int exit_status, const char *format, ...) {
     return exit_status;
 }
 
-int cli_no_memory(const struct cli *cli) {
-    return cli_fail(cli, CLI_ERROR, "out of memory");
-}
+int cli_no_memory(const struct cli *cli) { return cli_fail(cli, CLI_ERROR, "out of memory"); }
 
 void cli_warn(const struct cli *cli, const char *format, ...) {
-    if (cli->log.level > BOXCAR_LOG_WARN) {
+    if (cli->log.level > BOXCAR_LOG_WARN)
         return;
-    }
     va_list arguments;
     va_start(arguments, format);
     print_formatted(cli, "warning: ", format, arguments);
@@ -74,19 +70,29 @@ static int exit_of(boxcar_status status) {
     }
 }
 
+/* What follows the argument's name, with or without its path, at the start of `text`; NULL when
+ * it does not begin so. */
+static const char *after_name(const char *text, const char *argument) {
+    const char *dot = strrchr(argument, '.');
+    const char *names[] = {argument, dot ? dot + 1 : argument};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(text, names[i], length) == 0)
+            return text + length;
+    }
+    return NULL;
+}
+
 /* "lease_ms is 0: ..." becomes "--lease is 0: ...". A text that does not begin with the
  * argument's name is kept, with the name in front. */
 static int fail_naming(const struct cli *cli, const char *where, const char *label, const boxcar_error *err) {
     const char *text = err->message[0] ? err->message : boxcar_status_name(err->status);
-    size_t length = strlen(err->argument);
+    const char *rest = after_name(text, err->argument);
     const char *colon = where[0] ? ": " : "";
-    if (!length) {
+    if (!err->argument[0])
         return cli_fail(cli, exit_of(err->status), "%s%s%s", where, colon, text);
-    }
-    if (strncmp(text, err->argument, length) == 0) {
-        return cli_fail(cli, exit_of(err->status), "%s%s%s%s", where, colon, label, text + length);
-    }
-    return cli_fail(cli, exit_of(err->status), "%s%s%s: %s", where, colon, label, text);
+    return cli_fail(cli, exit_of(err->status), "%s%s%s%s%s", where, colon, label, rest ? "" : ": ",
+                    rest ? rest : text);
 }
 
 int cli_fail_with(const struct cli *cli, const boxcar_error *err) {

@@ -21,11 +21,9 @@ static bool read_ids(const struct cli *cli, const char *const *args, struct sett
         cli_no_memory(cli);
         return false;
     }
-    for (size_t i = 0; i < settlements->count; i++) {
-        if (!value_lease(cli, args[i], &settlements->items[i])) {
+    for (size_t i = 0; i < settlements->count; i++)
+        if (!value_lease(cli, args[i], &settlements->items[i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -42,9 +40,8 @@ static json_t *affected_json(const struct settlements *settlements) {
 
 static int print(const struct cli *cli, const struct settlements *settlements) {
     enum cli_format format = output_format(cli, CLI_FORMAT_TABLE);
-    if (format == CLI_FORMAT_JSON) {
+    if (format == CLI_FORMAT_JSON)
         return output_object(cli, affected_json(settlements));
-    }
     for (size_t i = 0; i < settlements->affected_count; i++) {
         printf(format == CLI_FORMAT_JSONL ? "{\"work_id\":%lld}\n" : "%lld\n",
                (long long)settlements->affected[i].value);
@@ -56,26 +53,23 @@ static int settle_all(struct cli *cli, settle_fn *settle, boxcar_owner owner, in
                       struct settlements *settlements) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int result = cli_store_open(cli);
-    if (result != CLI_DONE) {
+    if (result != CLI_DONE)
         return result;
-    }
     if (settle(cli->store, owner, settlements->items, settlements->count, lease_ms, settlements->affected,
-               &settlements->affected_count, &err) != BOXCAR_OK) {
+               &settlements->affected_count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    }
     return print(cli, settlements);
 }
 
-int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *given, const char *const *args) {
+int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *given,
+               const char *const *args) {
     boxcar_owner owner;
     int64_t delay_ms = BOXCAR_BACKOFF, lease_ms = BOXCAR_LEASE_MS_DEFAULT;
     if (!value_owner(cli, given->owner, &owner) || !value_delay(cli, given->delay, &delay_ms) ||
-        !value_lease_time(cli, given->lease, &lease_ms)) {
+        !value_lease_time(cli, given->lease, &lease_ms))
         return CLI_USAGE;
-    }
-    if (!args[0]) {
+    if (!args[0])
         return cli_usage(cli, "WORK_ID is missing: give one or more, as claim printed them");
-    }
     struct settlements settlements = {0};
     int result = CLI_USAGE;
     if (read_ids(cli, args, &settlements)) {

@@ -20,7 +20,7 @@ struct settle_given {
 int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *given, const char *const *args);
 
 #define SETTLE_OPTION_OWNER(given) \
-    {"owner", 0, POPT_ARG_STRING, &(given).owner, 0, "who holds the lease", "UUID"}
+    { "owner", 0, POPT_ARG_STRING, &(given).owner, 0, "who holds the lease", "UUID" }
 #define SETTLE_OUTPUT \
     "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n" \
     "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or under another\n" \

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_continuation(unsigned char byte) {
-    return (byte & 0xC0) == 0x80;
-}
+static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
 /* Bounds of the second byte rule out overlong forms, surrogates and what is above U+10FFFF. */
 static bool second_byte_fits(unsigned char first, unsigned char second) {
@@ -26,22 +24,18 @@ static bool second_byte_fits(unsigned char first, unsigned char second) {
 
 size_t text_character_size(boxcar_str text) {
     const unsigned char *bytes = (const unsigned char *)text.data;
-    if (text.len == 0) {
+    if (text.len == 0)
         return 0;
-    }
     size_t size = bytes[0] < 0x80                        ? 1
                   : bytes[0] >= 0xC2 && bytes[0] <= 0xDF ? 2
                   : bytes[0] >= 0xE0 && bytes[0] <= 0xEF ? 3
                   : bytes[0] >= 0xF0 && bytes[0] <= 0xF4 ? 4
                                                          : 0;
-    if (size == 0 || size > text.len || (size > 1 && !second_byte_fits(bytes[0], bytes[1]))) {
+    if (size == 0 || size > text.len || (size > 1 && !second_byte_fits(bytes[0], bytes[1])))
         return 0;
-    }
-    for (size_t i = 1; i < size; i++) {
-        if (!is_continuation(bytes[i])) {
+    for (size_t i = 1; i < size; i++)
+        if (!is_continuation(bytes[i]))
             return 0;
-        }
-    }
     return size;
 }
 
@@ -69,9 +63,8 @@ static size_t put_character(FILE *out, boxcar_str rest, size_t *width) {
         return size;
     }
     size_t used = size ? size : 1;
-    for (size_t i = 0; i < used; i++) {
+    for (size_t i = 0; i < used; i++)
         *width += put_escape(out, bytes[i]);
-    }
     return used;
 }
 
@@ -79,9 +72,8 @@ char *text_printable(boxcar_str text, size_t *ret_width) {
     char *result = NULL;
     size_t size = 0, width = 0;
     FILE *out = open_memstream(&result, &size);
-    if (!out) {
+    if (!out)
         return NULL;
-    }
     while (text.len > 0) {
         size_t used = put_character(out, text, &width);
         text = (boxcar_str){text.data + used, text.len - used};
@@ -90,8 +82,7 @@ char *text_printable(boxcar_str text, size_t *ret_width) {
         free(result);
         return NULL;
     }
-    if (ret_width) {
+    if (ret_width)
         *ret_width = width;
-    }
     return result;
 }

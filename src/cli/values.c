@@ -10,23 +10,20 @@
 
 bool value_parse_integer(const char *text, int64_t *ret_number) {
     const char *digits = text + (text[0] == '-');
-    if (!digits[0] || digits[strspn(digits, "0123456789")]) {
+    if (!digits[0] || digits[strspn(digits, "0123456789")])
         return false;
-    }
     errno = 0;
     long long number = strtoll(text, NULL, 10);
-    if (errno) {
+    if (errno)
         return false;
-    }
     *ret_number = number;
     return true;
 }
 
 bool value_count(const struct cli *cli, const char *option, const char *text, int *ret_count) {
     int64_t number;
-    if (!text) {
+    if (!text)
         return true;
-    }
     if (!value_parse_integer(text, &number)) {
         cli_usage(cli, "%s is '%.64s': give a whole number", option, text);
         return false;
@@ -45,18 +42,16 @@ void value_format_duration(int64_t ms, char ret_text[VALUE_DURATION_SIZE]) {
         int64_t ms;
     } UNITS[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
     size_t i = ms ? 0 : 4; /* 24h reads better than 1d */
-    while (ms % UNITS[i].ms || (ms == UNITS[i].ms && UNITS[i].ms == 86400000)) {
+    while (ms % UNITS[i].ms || (ms == UNITS[i].ms && UNITS[i].ms == 86400000))
         i++;
-    }
     snprintf(ret_text, VALUE_DURATION_SIZE, "%lld%s", (long long)(ms / UNITS[i].ms), UNITS[i].name);
 }
 
-bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms, int64_t max_ms,
-                    int64_t *ret_ms) {
+bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms,
+                    int64_t max_ms, int64_t *ret_ms) {
     int64_t ms;
-    if (!text) {
+    if (!text)
         return true;
-    }
     if (!boxcar_duration_parse(boxcar_str_of(text), &ms)) {
         cli_usage(cli, "%s is '%.64s': give a duration such as 500ms, 30s, 5m, 2h or 7d", option, text);
         return false;
@@ -86,17 +81,15 @@ bool value_ttl(const struct cli *cli, const char *text, int64_t *ret_ms) {
 }
 
 bool value_time(const struct cli *cli, const char *option, const char *text, boxcar_time *ret_time) {
-    if (!text || boxcar_time_parse(boxcar_str_of(text), ret_time)) {
+    if (!text || boxcar_time_parse(boxcar_str_of(text), ret_time))
         return true;
-    }
     cli_usage(cli, "%s is '%.64s': give an RFC 3339 time such as 2026-01-31T12:00:00Z", option, text);
     return false;
 }
 
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box) {
-    if (!text || boxcar_box_parse(boxcar_str_of(text), ret_box)) {
+    if (!text || boxcar_box_parse(boxcar_str_of(text), ret_box))
         return true;
-    }
     cli_usage(cli, "--box is '%.64s': give outbox or inbox", text);
     return false;
 }
@@ -104,17 +97,15 @@ bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box) {
 /* Work ids and epochs alike start at 1. */
 static bool parse_positive(const char *text, int64_t *ret_number) {
     int64_t number;
-    if (!value_parse_integer(text, &number) || number < 1) {
+    if (!value_parse_integer(text, &number) || number < 1)
         return false;
-    }
     *ret_number = number;
     return true;
 }
 
 bool value_work_id(const struct cli *cli, const char *option, const char *text, boxcar_work_id *ret_id) {
-    if (!text || parse_positive(text, &ret_id->value)) {
+    if (!text || parse_positive(text, &ret_id->value))
         return true;
-    }
     cli_usage(cli, "%s is '%.64s': give a work id, a number from 1 on", option, text);
     return false;
 }
@@ -147,7 +138,8 @@ bool value_ref(const struct cli *cli, const char *text, boxcar_message_ref *ret_
     return true;
 }
 
-bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs, size_t *ret_count) {
+bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs,
+                size_t *ret_count) {
     size_t count = cli_args_count(args);
     boxcar_message_ref *refs = calloc(count + 1, sizeof(*refs));
     if (!refs) {

@@ -7,8 +7,8 @@
 
 bool value_count(const struct cli *cli, const char *option, const char *text, int *ret_count);
 /* A duration from min_ms to max_ms; the complaint says both in units people use. */
-bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms, int64_t max_ms,
-                    int64_t *ret_ms);
+bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms,
+                    int64_t max_ms, int64_t *ret_ms);
 bool value_time(const struct cli *cli, const char *option, const char *text, boxcar_time *ret_time);
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box);
 bool value_work_id(const struct cli *cli, const char *option, const char *text, boxcar_work_id *ret_id);
@@ -18,7 +18,8 @@ bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owne
 /* ID: digits are a work id, a UUID a message id. */
 bool value_ref(const struct cli *cli, const char *text, boxcar_message_ref *ret_ref);
 /* The ID arguments of a command; *ret_refs is the caller's to free(). */
-bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs, size_t *ret_count);
+bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs,
+                size_t *ret_count);
 /* WORK_ID[:EPOCH] */
 bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement);
 

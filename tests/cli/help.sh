@@ -12,13 +12,14 @@ is "the same" "$overview" "$out"
 exits "-h" 0 boxcar -h
 is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
-is "the overview lists exactly the commands" "$(printf '%s\n' $commands | tr . ' ')" \
+is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
 
 # What the examples talk about: a store with message 1 in the state that the command needs.
 prepare() {
-    rm -f "$PWD"/*.db*
-    export BOXCAR_STORE=sqlite:$PWD/examples.db
+    rm -rf examples
+    mkdir examples
+    export BOXCAR_STORE=sqlite:$PWD/examples/store.db
     boxcar init >/dev/null
     for n in 1 2 3; do
         boxcar enqueue orders.paid "$n" >/dev/null
@@ -46,7 +47,7 @@ for dotted in $commands; do
     while IFS= read -r example; do
         prepare "$dotted"
         [ -n "$example" ] || continue
-        exits "example: $example" 0 sh -c "$example"
+        exits "example: $example" 0 sh -c "cd examples && $example"
     done < <(printf '%s\n' "$text" | sed -n '/^Examples:/,/^$/s/^  //p')
 done
 export BOXCAR_STORE=$BOXCAR_TEST_STORE

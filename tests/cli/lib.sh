@@ -70,12 +70,12 @@ json() {
 
 # Enqueues a message and leaves its work id in $id.
 enqueue() {
-    id=$(boxcar enqueue "$@" -o json | jq -r .work_id)
+    id=$(boxcar enqueue -o json "$@" | jq -r .work_id)
 }
 
 # Claims everything that is ready for $owner.
 claim_all() {
-    boxcar claim --owner "$owner" >/dev/null
+    boxcar claim --owner "$owner" --lease 1h >/dev/null
 }
 
 # Makes a dead letter out of a new message; its work id is in $id.

@@ -8,7 +8,7 @@ enqueue t one --header a=b
 a=$id
 enqueue t two
 b=$id
-exits "claim" 0 boxcar claim --owner "$owner" --batch-size 1
+exits "claim" 0 boxcar claim --owner "$owner" --batch-size 1 --lease 10m
 is "takes no more than asked, as one line of JSON" 1 "$(printf '%s\n' "$out" | wc -l | tr -d ' ')"
 is "the oldest first" "$a" "$(json .work_id)"
 is "all fields of a message, with the payload" \
@@ -41,7 +41,7 @@ is "the lease is as it was" "in_progress $epoch" "$(show "$a" '.status + " " + (
 
 # Renew: the lease ends later, never earlier.
 until=$(show "$a" .locked_until)
-exits "renew" 0 boxcar renew --owner "$owner" "$a:$epoch" --lease 1h
+exits "renew" 0 boxcar renew --owner "$owner" "$a:$epoch" --lease 2h
 is "prints the work id" "$a" "$out"
 later=$(show "$a" .locked_until)
 if [[ $later > $until ]]; then ok "the lease ends later"; else not_ok "the lease ends later" "$until" "$later"; fi
@@ -67,6 +67,8 @@ exits "ack as objects" 0 boxcar ack --owner "$owner" "$a" "$b" -o jsonl
 is "one a line" "$a $b" "$(json .work_id | sort -n | paste -sd' ')"
 
 # OBX-035, OBX-036, OBX-037, OBX-040, OBX-041, BX-021
+boxcar settings backoff_base 1h >/dev/null # longer than any run of this script
+boxcar settings backoff_cap 3h >/dev/null
 enqueue t x
 claim_all
 exits "abandon" 0 boxcar abandon --owner "$owner" "$id" --error 'connection refused'
@@ -74,6 +76,8 @@ is "prints the work id" "$id" "$out"
 is "counts an attempt" 'ready 1 connection refused null' "$(show "$id" '[.status, .retry_count, .last_error, .owner]|map(tostring)|join(" ")')"
 exits "backoff" 0 boxcar claim --owner "$owner"
 is "holds it back" "" "$out"
+is "by base * factor^1" 7200 "$(boxcar show "$id" -o json |
+    jq '(.available_at|sub("\\..*";"Z")|fromdate) - (.attempts[0].at|sub("\\..*";"Z")|fromdate)')"
 is "stats call that waiting" 1 "$(boxcar stats -o json | jq .waiting)"
 enqueue t y
 claim_all

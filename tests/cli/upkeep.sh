@@ -12,6 +12,10 @@ if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     is "applies the migration" "schema version 1, 1 migration applied" "$out"
     exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
     is "applied" 1 "$(json .applied)"
+else
+    exits "init of a new schema" 0 boxcar init --schema "${BOXCAR_SCHEMA}_new"
+    is "applies the migration" "schema version 1, 1 migration applied" "$out"
+    psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_new cascade" >/dev/null 2>&1
 fi
 refuses "init with an argument" 2 "*unexpected argument*" boxcar init now
 

@@ -113,6 +113,19 @@ static void server_that_does_not_answer_is_unavailable_and_worth_a_retry(void **
     assert_null(store);
 }
 
+/* BX-011 */
+static void url_that_cannot_be_read_is_an_invalid_argument(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const BAD[] = {"postgres://u@[bad/d", "postgres://u@127.0.0.1:1/d?nonsense=1",
+                                      "postgres://u@127.0.0.1:port/d", "postgres://%zz@h/d"};
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        boxcar_store *store = NULL;
+        ASSERT_INVALID(f, "url", open_url(f, BAD[i], NULL, &store));
+        assert_null(store);
+    }
+}
+
 /* BX-010 */
 static void password_of_a_url_is_in_no_error(void **state)
 {
@@ -137,6 +150,7 @@ static const struct CMUnitTest TESTS[] = {
     BARE_TEST(directory_that_does_not_exist_is_unavailable),
     BARE_TEST(missing_file_is_not_created_without_deployment),
     BARE_TEST(server_that_does_not_answer_is_unavailable_and_worth_a_retry),
+    BARE_TEST(url_that_cannot_be_read_is_an_invalid_argument),
     BARE_TEST(password_of_a_url_is_in_no_error),
 };
 

@@ -124,7 +124,7 @@ static int work_as_process(const struct fixture *f)
         if (boxcar_enqueue(me.store, &message, &enqueued, &me.err) != BOXCAR_OK)
             return 2;
     }
-    for (;;) {
+    for (int quiet = 0; quiet < 3;) {
         boxcar_message_list *list = NULL;
         if (member_claim(&me, 7, &list) != BOXCAR_OK)
             return 3;
@@ -135,8 +135,7 @@ static int work_as_process(const struct fixture *f)
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_message_list_free(list);
-        if (count == 0)
-            break;
+        quiet = count == 0 ? quiet + 1 : 0;
         if (boxcar_ack(me.store, me.owner, settlements, count, NULL, &affected, &me.err) != BOXCAR_OK)
             return 4;
         if (affected != count)

@@ -118,8 +118,8 @@ static void dead_letters_are_listed_newest_first_in_pages_without_payload(void *
     struct fixture *f = *state;
     boxcar_work_id a = enqueue_dead(f, "t", "a").work_id, b = enqueue_dead(f, "t", "b").work_id,
                    c = enqueue_dead(f, "t", "c").work_id;
+    enqueue_done(f, "t");
     enqueue(f, "t", "alive");
-    enqueue_done(f, "other");
     boxcar_dead_filter any = BOXCAR_DEAD_FILTER_INIT;
     assert_dead_ids(f, &any, 0, 2, (boxcar_work_id[]){c, b});
     assert_dead_ids(f, &any, b.value, 1, &a);

@@ -16,7 +16,7 @@ begin
     from taken t, unnest(t.items) r;
 
     if off_path is not null then
-        perform :"schema"._unpark(p_box, array(select :"schema"._ids(off_path)), ts);
+        perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), ts);
     end if;
-    return array(select :"schema"._ids(coalesce(done, '{}')));
+    return array(select generate_series(lower(r), upper(r) - 1) from unnest(done) r);
 end $$;

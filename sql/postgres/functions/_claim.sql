@@ -21,6 +21,7 @@ declare
     side bigint[] := '{}';
     fresh bigint[] := '{}';
     flags int := 0;
+    aside record;
     got record;
     note :"schema".claimed_message;
 begin
@@ -32,8 +33,15 @@ begin
     if not durable then
         perform set_config('synchronous_commit', 'off', true);
     end if;
-    perform :"schema"._expire_leases(p_box, case when ts >= f.look_at then '-infinity' else f.lease_from end, 20);
-    perform :"schema"._bury_expired(p_box, 1000);
+    if ts >= f.look_at then
+        f.lease_from := '-infinity';
+    end if;
+    if exists (select from :"schema".lease l where l.box = p_box and l.until >= f.lease_from and l.until <= ts) then
+        perform :"schema"._expire_leases(p_box, f.lease_from, 20);
+    end if;
+    if exists (select from :"schema".parked p where p.box = p_box and p.epoch is null and p.expires_at <= ts) then
+        perform :"schema"._bury_expired(p_box, 1000);
+    end if;
 
     have_turn := :"schema"._turn(p_box);
     ts := clock_timestamp();
@@ -50,27 +58,43 @@ begin
         streams_sorted := :"schema"._sort_streams(p_box, ts);
     end if;
 
-    if f.suspects_next then
+    -- Most claims find nothing but fresh messages: one look tells what else there is.
+    select exists (select from :"schema".parked p
+                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
+                     and p.available_at >= f.due_from and p.available_at <= ts)
+               or streams_sorted and exists (select from :"schema".stream s
+                   where s.box = p_box and s.suspect and s.available_at <= ts) as suspects,
+           exists (select from :"schema".parked p
+                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                     and p.available_at >= f.due_from and p.available_at <= ts)
+               or streams_sorted and exists (select from :"schema".stream s
+                   where s.box = p_box and not s.suspect and s.available_at <= ts) as others
+    into aside;
+
+    if aside.suspects and f.suspects_next then
         side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+        f.suspects_next := side = '{}';
     end if;
     if side = '{}' then
-        side := :"schema"._claim_side(p_box, epoch, wanted / 2 + (wanted % 2) * (f.seq % 2)::int, f.seq % 4 < 2,
-                                      streams_sorted, f.due_from, ts, exact, prefixes);
+        if aside.others then
+            side := :"schema"._claim_side(p_box, epoch, wanted / 2 + (wanted % 2) * (f.seq % 2)::int, f.seq % 4 < 2,
+                                          streams_sorted, f.due_from, ts, exact, prefixes);
+        end if;
         if have_turn and cardinality(side) < wanted then
             select * into got from :"schema"._claim_fresh(f, wanted - cardinality(side), ts, exact, prefixes);
             f := got.f;
             fresh := got.taken;
             flags := got.parked_expired::int + 2 * got.more::int;
         end if;
-        side := side || :"schema"._claim_side(p_box, epoch, wanted - cardinality(side) - cardinality(fresh),
-                                              f.seq % 4 < 2, streams_sorted, f.due_from, ts, exact, prefixes);
-        f.suspects_next := true;
-        if side = '{}' and fresh = '{}' then
-            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
-            f.suspects_next := before.suspects_next;
+        if aside.others then
+            side := side || :"schema"._claim_side(p_box, epoch, wanted - cardinality(side) - cardinality(fresh),
+                                                  f.seq % 4 < 2, streams_sorted, f.due_from, ts, exact, prefixes);
         end if;
-    else
-        f.suspects_next := false;
+        if aside.suspects and side = '{}' and fresh = '{}' then
+            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+        elsif aside.suspects then
+            f.suspects_next := true;
+        end if;
     end if;
 
     if side <> '{}' or fresh <> '{}' then

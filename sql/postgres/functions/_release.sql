@@ -9,6 +9,10 @@ declare
     counted int := (p_outcome is not null)::int;
     crashed int := (p_outcome is not distinct from 'lease_expired')::int;
     default_attempts int := :"schema"._setting('max_attempts', 10);
+    base double precision := :"schema"._setting('backoff_base', 1000);
+    factor double precision := :"schema"._setting('backoff_factor', 2);
+    cap double precision := :"schema"._setting('backoff_cap', 60000);
+    jitter double precision := :"schema"._setting('backoff_jitter', 0);
     exhausted bigint[];
 begin
     insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
@@ -22,7 +26,8 @@ begin
         set epoch = null,
             retry_count = p.retry_count + counted,
             crash_count = p.crash_count + crashed,
-            available_at = ts + case when i.delay < 0 then :"schema"._backoff(p.retry_count + counted)
+            available_at = ts + case when i.delay < 0 then :"schema"._backoff(
+                                         p.retry_count + counted, base, factor, cap, jitter)
                                      else make_interval(secs => i.delay / 1000.0) end,
             last_error = coalesce(i.error, p.last_error)
         from unnest(ids, owners, epochs, delays, errors) i(id, owner, epoch, delay, error)

@@ -36,5 +36,5 @@ begin
         select p_box, p.epoch, p.new_part, p_owner, greatest(p.until, ts + lease), p.hit, p.has_parked
         from part p where p.items <> p.hit)
     select range_agg(r) into renewed from part p, unnest(p.hit) r;
-    return array(select :"schema"._ids(coalesce(renewed, '{}')));
+    return array(select generate_series(lower(r), upper(r) - 1) from unnest(renewed) r);
 end $$;

@@ -64,7 +64,7 @@ begin
             + count(*) filter (where g.source = 'h' and g.ready))::bigint,
            (coalesce(sum(s.p) filter (where g.source = 'p' and not g.ready), 0)
             + coalesce(sum(s.f) filter (where g.source = 'f' and not g.ready), 0))::bigint,
-           count(*) filter (where g.source = 'h'),
+           count(*) filter (where g.source = 'h' and not g.ready),
            coalesce(sum(g.done), 0)::bigint
                + case when g.topic is null then (select n from deltas_left) else 0 end,
            coalesce(sum(s.x) filter (where g.source = 'x'), 0)::bigint,

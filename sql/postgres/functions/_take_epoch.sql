@@ -10,7 +10,9 @@ begin
         delete from :"schema".lease l
         where l.box = p_box and l.epoch = p_epoch and l.owner = p_owner and l.items <@ wanted
         returning l.epoch, l.items, l.has_parked;
-    if found then
+    if found and not exists (
+        select from :"schema".lease l
+        where l.box = p_box and l.epoch = p_epoch and l.owner = p_owner and l.items && wanted) then
         return;
     end if;
     return query

@@ -12,10 +12,9 @@ create table boxcar_schema (
 -- The log: one row a message, written once. Lane 0 is the straight path: fresh while its number is
 -- beyond the frontier of its box. Lane 1 was set aside when it was enqueued (due later, streamed,
 -- expiring) or cancelled before a claim reached it; claims pass over it in the log.
--- The payload comes last, so that reading the other columns never touches its overflow pages;
--- autoincrement, because purging must not make numbers free again.
+-- The payload comes last, so that reading the other columns never touches its overflow pages.
 create table boxcar_message (
-    work_id integer primary key autoincrement,
+    work_id integer primary key,
     message_id blob not null unique,
     box integer not null,
     lane integer not null,
@@ -29,6 +28,14 @@ create table boxcar_message (
     max_attempts integer,
     payload text not null
 );
+
+-- Work ids are never used twice: the next one follows the newest message or the highest that was
+-- removed. Autoincrement promises the same, but writes one more page with every enqueue.
+create table boxcar_removed (
+    only_row integer primary key check (only_row = 1),
+    highest_id integer not null
+);
+insert into boxcar_removed (only_row, highest_id) values (1, 0);
 
 -- How far the claims of each box have come in the log, and whose turn it is.
 create table boxcar_frontier (
@@ -66,8 +73,8 @@ create table boxcar_parked (
     crash_count integer not null,
     last_error text
 );
-create index boxcar_parked_available on boxcar_parked (box, state, available_at) where state < 2;
-create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at) where state < 2;
+create index boxcar_parked_available on boxcar_parked (box, state, available_at) where state <> 2 and state <> 3;
+create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at) where state <> 2 and state <> 3;
 create index boxcar_parked_stream on boxcar_parked (box, stream, state, work_id) where stream is not null;
 create index boxcar_parked_expiry on boxcar_parked (expires_at) where expires_at is not null and state < 3;
 

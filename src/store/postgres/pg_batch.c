@@ -225,9 +225,13 @@ static boxcar_status receive_second(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-/* A transaction of ours that failed in the middle is still open. */
-static void end_failed_transaction(struct pg_store *pg) {
-    if (!pg->borrowed && PQtransactionStatus(pg->conn) == PQTRANS_INERROR)
+/* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
+ * Only behind the last sync does libpq know. */
+static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
+    if (PQtransactionStatus(pg->conn) != PQTRANS_INERROR)
+        return;
+    err->must_roll_back = pg->borrowed;
+    if (!pg->borrowed)
         PQclear(PQexec(pg->conn, "rollback"));
 }
 
@@ -253,7 +257,7 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     if (claiming)
         second = receive_second(x, first == BOXCAR_OK ? err : &second_error);
     PQexitPipelineMode(x->pg->conn);
-    end_failed_transaction(x->pg);
+    end_failed_transaction(x->pg, err);
     return first != BOXCAR_OK ? first : second;
 }
 

@@ -209,7 +209,9 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
     if (status != BOXCAR_OK)
         return status;
     pg->url = memory_copy_text(options->url);
-    status = pg->url ? pg_connect(pg, err) : error_no_memory(err);
+    status = pg->url ? pg_check_url(pg->url, err) : error_no_memory(err);
+    if (status == BOXCAR_OK)
+        status = pg_connect(pg, err);
     if (status == BOXCAR_OK)
         status = options->deploy ? pg_deploy(&pg->base, &(boxcar_deployment){0}, err) : pg_check_version(pg, err);
     if (status != BOXCAR_OK) {

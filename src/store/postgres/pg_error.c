@@ -42,7 +42,7 @@ static void add_details(struct pg_store *pg, boxcar_error *err, const char *sqls
         return;
     snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
     snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
-    err->must_roll_back = PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
+    err->must_roll_back = pg->borrowed && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
 }
 
 /* A claimer whose view of the frontier was stale, or two that met at the same microsecond, break

@@ -44,6 +44,9 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
 bool pg_error_is_transient(const boxcar_error *err);
 bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsewhere */
 
+/* pg_url.c: BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
+boxcar_status pg_check_url(const char *url, boxcar_error *err);
+
 /* pg_connection.c */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);
 bool pg_is_connected(const struct pg_store *pg);

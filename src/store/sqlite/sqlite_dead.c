@@ -203,22 +203,30 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
     return status == BOXCAR_OK ? sqlite_attempt_write(store, &attempt, err) : status;
 }
 
-static boxcar_status delete_range(struct sqlite_store *store, enum statement statement, int64_t work_id,
+static boxcar_status run_on_range(struct sqlite_store *store, enum statement statement, int64_t first, int64_t last,
                                   boxcar_error *err) {
     struct query query = query_on(store, statement);
 
-    query_int(&query, work_id);
-    query_int(&query, work_id);
+    query_int(&query, first);
+    query_int(&query, last);
     return query_run(&query, err);
+}
+
+boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err) {
+    struct query removed = query_on(store, S_REMOVED_NOTE);
+    boxcar_status status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
+
+    if (status == BOXCAR_OK)
+        status = run_on_range(store, S_MESSAGE_DELETE, first, last, err);
+    query_int(&removed, last);
+    return status == BOXCAR_OK ? query_run(&removed, err) : status;
 }
 
 static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
     boxcar_status status = delete_dead(store, work_id, row, err);
 
-    if (status == BOXCAR_OK)
-        status = delete_range(store, S_ATTEMPT_DELETE, work_id, err);
-    return status == BOXCAR_OK ? delete_range(store, S_MESSAGE_DELETE, work_id, err) : status;
+    return status == BOXCAR_OK ? sqlite_message_remove(store, work_id, work_id, err) : status;
 }
 
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed, boxcar_error *err) {

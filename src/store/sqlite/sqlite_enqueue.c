@@ -18,11 +18,24 @@ static bool is_special(const struct sqlite_store *store, const boxcar_new_messag
 
 static boxcar_str present(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
+static boxcar_status read_last_work_id(struct sqlite_store *store, int64_t *ret_work_id, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_LAST_WORK_ID);
+    bool found = false;
+    boxcar_status status = query_step(&query, &found, err);
+
+    if (status == BOXCAR_OK && !found)
+        status = error_set(err, BOXCAR_E_STORE, "%s: the row of boxcar_removed is missing", store->base.id);
+    if (status == BOXCAR_OK)
+        *ret_work_id = query_get_int(&query, 0);
+    return status;
+}
+
 static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                            bool *ret_inserted, boxcar_error *err) {
+                            int64_t work_id, bool *ret_inserted, boxcar_error *err) {
     struct query query = query_on(store, S_MESSAGE_INSERT);
     boxcar_status status;
 
+    query_int(&query, work_id);
     query_id(&query, message->message_id.bytes);
     query_int(&query, box);
     query_int(&query, is_special(store, message));
@@ -69,10 +82,11 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
     return status;
 }
 
+/* *last_id is the highest work id in use; it moves on when one more is. */
 static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                                 boxcar_enqueued *enqueued, boxcar_error *err) {
+                                 int64_t *last_id, boxcar_enqueued *enqueued, boxcar_error *err) {
     bool inserted;
-    boxcar_status status = insert(store, box, message, &inserted, err);
+    boxcar_status status = insert(store, box, message, *last_id + 1, &inserted, err);
 
     if (status != BOXCAR_OK)
         return status;
@@ -80,7 +94,7 @@ static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, con
     enqueued->duplicate = !inserted;
     if (!inserted)
         return find_duplicate(store, message, &enqueued->work_id.value, err);
-    enqueued->work_id.value = sqlite3_last_insert_rowid(store->db);
+    enqueued->work_id.value = ++*last_id;
     if (is_special(store, message))
         return park_special(store, box, message, enqueued->work_id.value, err);
     sqlite_tally_add(store, (int)box, message->topic, TALLY_FRESH, 1);
@@ -89,14 +103,16 @@ static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, con
 
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
                              boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
+    int64_t last_id;
+    boxcar_status status;
 
     if (batch->message_count == 0)
         return BOXCAR_OK;
     result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
     if (result->enqueued == NULL)
         return error_no_memory(err);
+    status = read_last_work_id(store, &last_id, err);
     for (size_t i = 0; status == BOXCAR_OK && i < batch->message_count; i++)
-        status = enqueue_one(store, batch->box, &batch->messages[i], &result->enqueued[i], err);
+        status = enqueue_one(store, batch->box, &batch->messages[i], &last_id, &result->enqueued[i], err);
     return status;
 }

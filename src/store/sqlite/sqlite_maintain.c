@@ -39,15 +39,6 @@ static boxcar_status next_overdue_run(struct sqlite_store *store, struct finishe
     return BOXCAR_OK;
 }
 
-static boxcar_status run_on_range(struct sqlite_store *store, enum statement statement, int64_t first, int64_t last,
-                                  boxcar_error *err) {
-    struct query query = query_on(store, statement);
-
-    query_int(&query, first);
-    query_int(&query, last);
-    return query_run(&query, err);
-}
-
 static boxcar_status uncount_range(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_RANGE_TOPICS);
     bool row = true;
@@ -87,9 +78,7 @@ static boxcar_status purge_run(struct sqlite_store *store, const struct finished
     boxcar_status status = uncount_range(store, run->first, last, err);
 
     if (status == BOXCAR_OK)
-        status = run_on_range(store, S_ATTEMPT_DELETE, run->first, last, err);
-    if (status == BOXCAR_OK)
-        status = run_on_range(store, S_MESSAGE_DELETE, run->first, last, err);
+        status = sqlite_message_remove(store, run->first, last, err);
     if (status == BOXCAR_OK)
         status = delete_run(store, run, err);
     if (status == BOXCAR_OK && last < run->last)

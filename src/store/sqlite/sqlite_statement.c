@@ -29,6 +29,10 @@
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
 
+/* As the availability indexes say it. Not "state < 2": that would be a range of the index, and
+ * the planner prefers it to the equality that keeps the order. */
+#define IS_OPEN "state <> 2 and state <> 3"
+
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
     [S_BEGIN_READ] = "begin",
@@ -41,10 +45,12 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_TAKE_TURN] = "update boxcar_frontier set position = position where false",
     [S_SCHEMA_READ] = "select version, oldest_program from boxcar_schema",
 
+    [S_LAST_WORK_ID] = "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) "
+                       "from boxcar_removed",
     [S_MESSAGE_INSERT] =
-        "insert into boxcar_message (message_id, box, lane, topic, stream, correlation_id, headers, "
+        "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
         "created_at, due_at, expires_at, max_attempts, payload) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict (message_id) do nothing",
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) on conflict (message_id) do nothing",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
 
     [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last from boxcar_frontier where box = ?1",
@@ -58,10 +64,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select " MESSAGE_COLUMNS ", p.state, p.expires_at, p.retry_count, p.crash_count, p.last_error, "
         "m.payload from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
-    [S_PARKED_AVAILABLE] = "select work_id from boxcar_parked where box = ?1 and state = ?2 and state < 2 "
+    [S_PARKED_AVAILABLE] = "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
                            "and available_at <= ?3 order by available_at limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
-        "select work_id from boxcar_parked where box = ?1 and state = ?2 and state < 2 "
+        "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
     [S_PARKED_TOPICS] = "select topic from boxcar_tally where box = ?1 and " TOPIC_IN("topic") " and parked > 0",
 
@@ -105,9 +111,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                            " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
                     "on m.work_id between f.first_id and f.last_id "
-                    "where f.first_id < ?4 and m.work_id < ?4 and m.box = ?1 and " TOPIC_IN("m.topic")
+                    "where f.first_id < ?4 and m.work_id < ?4 and +m.box = ?1 and " TOPIC_IN("m.topic")
                     " order by f.first_id desc, m.work_id desc limit ?5",
-    [S_PAGE_FAILED] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("+topic")
+    [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN("+topic")
                       " and work_id < ?4 order by work_id desc limit ?5",
     [S_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from boxcar_attempt "
                    "where work_id = ?1 order by attempt_id",
@@ -123,22 +129,22 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                       "and leased = 0 and done = 0 and dead = 0",
     /* Counting stops at a limit; beyond it stats tells an estimate. */
     [S_STATS_PARKED_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
         "and available_at <= ?2 limit ?3)",
     [S_STATS_PARKED_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
         "and available_at > ?2 limit ?3)",
     [S_STATS_TOPIC_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
         "and topic = ?4 and available_at <= ?2 limit ?3)",
     [S_STATS_TOPIC_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and state < 2 "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
         "and topic = ?4 and available_at > ?2 limit ?3)",
     [S_STATS_EXPIRED] = "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
     [S_STATS_OLDEST_PARKED] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
-                              "and state < 2",
+                              "and " IS_OPEN,
     [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
-                             "and state < 2 and topic = ?3",
+                             "and " IS_OPEN " and topic = ?3",
     [S_STATS_OLDEST_FRESH] =
         "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
         "from boxcar_frontier where box = ?1) order by work_id limit ?2",
@@ -153,13 +159,14 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MESSAGE_SET_ASIDE] = "update boxcar_message set lane = 1 where work_id = ?1",
     [S_DEAD_MATCH] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("topic")
                      " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) limit ?6",
-    [S_DEAD_PAGE] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("+topic")
+    [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN("+topic")
                     " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
                     "order by work_id desc limit ?6",
     [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream "
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
+    [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
 
     [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",

@@ -15,6 +15,7 @@ enum statement {
     S_TAKE_TURN,
     S_SCHEMA_READ,
     /* enqueue */
+    S_LAST_WORK_ID,
     S_MESSAGE_INSERT,
     S_MESSAGE_BY_MESSAGE_ID,
     /* claim */
@@ -72,6 +73,7 @@ enum statement {
     S_DEAD_READ,
     S_DEAD_DELETE,
     S_MESSAGE_DELETE,
+    S_REMOVED_NOTE,
     S_ATTEMPT_DELETE,
     /* upkeep */
     S_DEAD_OVERDUE,

@@ -83,7 +83,7 @@ uint64_t sqlite_draw(struct busy *busy); /* chance, not secrets */
 
 /* ---- checkpoints (sqlite_checkpoint.c) ---- */
 void sqlite_checkpoint_watch(struct sqlite_store *store);
-void sqlite_checkpoint_in_turn(struct sqlite_store *store); /* holds the write lock */
+void sqlite_checkpoint_if_due(struct sqlite_store *store); /* after a commit */
 
 /* ---- transactions (sqlite_transaction.c) ---- */
 /* Runs again from the start when the file was busy: what it returns must be reset at its start. */
@@ -261,6 +261,9 @@ boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filt
                               boxcar_error *err);
 boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed, boxcar_error *err);
+
+/* Removes messages that have ended, with their history; their numbers are never used again. */
+boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err);
 
 /* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
 boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);

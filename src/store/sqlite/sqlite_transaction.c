@@ -42,8 +42,6 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
                                   void *context, boxcar_error *err) {
     boxcar_status status;
 
-    if (access != ACCESS_READ && !store->borrowed)
-        sqlite_checkpoint_in_turn(store);
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
     status = work(store, context, err);
     if (status == BOXCAR_OK && access != ACCESS_READ)
@@ -90,5 +88,7 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
         status = attempt_once(store, access, work, context, err);
     while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
            sqlite_busy_wait(&store->busy, tries++));
+    if (status == BOXCAR_OK && access != ACCESS_READ)
+        sqlite_checkpoint_if_due(store);
     return status;
 }

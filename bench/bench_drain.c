@@ -1,0 +1,102 @@
+/* Claim and ack: in big batches, and one by one. */
+#include <stdio.h>
+
+#include "bench.h"
+
+#define LATENCY_SHARES 2
+static const struct {
+    const char *name;
+    double share;
+} LATENCIES[LATENCY_SHARES] = {{"p50", 0.5}, {"p99", 0.99}};
+
+struct contest {
+    const char *name;
+    size_t messages;
+    size_t batch;
+    int connections;
+    struct target target;
+    bool with_latencies;
+};
+
+struct figures {
+    struct pairs rate;
+    struct pairs latency[LATENCY_SHARES];
+};
+
+/* The log and the plain table, both new, both filled, before the clock runs. The checkpoint comes
+ * before the filling: after it every page that is touched first costs extra WAL, and the plain
+ * table would pay for that alone. */
+static void prepare(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2]) {
+    place_create_boxcar(&places[0], b, "ours");
+    place_create_raw(&places[1], b, &places[0]);
+    for (int i = 0; i < 2; i++)
+        place_checkpoint(&places[i]);
+    crew_open(&crews[0], &SIDE_BOXCAR, &places[0], contest->connections);
+    crew_open(&crews[1], side_queue(b), &places[1], contest->connections);
+    for (int i = 0; i < 2; i++) {
+        crew_fill(&crews[i], contest->messages);
+        place_analyze(&places[i]);
+    }
+}
+
+static void run_round(struct bench *b, const struct contest *contest, int round, struct figures *figures) {
+    struct place places[2];
+    struct crew crews[2];
+    struct latencies latencies[2] = {{0}};
+    double rates[2];
+
+    prepare(b, contest, places, crews);
+    for (int turn = 0; turn < 2; turn++) {
+        int i = (round + turn) % 2;
+        struct work work = {.goal = contest->messages, .batch = contest->batch};
+
+        if (contest->with_latencies)
+            work.ret_latencies = &latencies[i];
+        rates[i] = crew_drain(&crews[i], &work);
+    }
+    pairs_add(&figures->rate, rates[0], rates[1]);
+    for (int s = 0; contest->with_latencies && s < LATENCY_SHARES; s++)
+        pairs_add(&figures->latency[s], 1e3 * latencies_at(&latencies[0], LATENCIES[s].share),
+                  1e3 * latencies_at(&latencies[1], LATENCIES[s].share));
+    for (int i = 0; i < 2; i++) {
+        latencies_release(&latencies[i]);
+        crew_close(&crews[i]);
+        place_remove(&places[i]);
+    }
+}
+
+static void run(struct bench *b, const struct contest *contest) {
+    struct figures figures = {0};
+
+    for (int round = 0; round < b->rounds; round++) {
+        bench_progress("%s: round %d of %d", contest->name, round + 1, b->rounds);
+        run_round(b, contest, round, &figures);
+    }
+    report_add(b->report, contest->name, "msg/s", &figures.rate, contest->target);
+    for (int s = 0; contest->with_latencies && s < LATENCY_SHARES; s++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.48s, %s", contest->name, LATENCIES[s].name);
+        report_add(b->report, name, "ms", &figures.latency[s], NO_TARGET);
+    }
+}
+
+void bench_drain(struct bench *b) {
+    struct contest contest = {"drain, 4 x 1,000", bench_count(b, 200000, 4000), 1000, 4, AT_LEAST(1.2), false};
+
+    if (b->kind == BENCH_SQLITE) {
+        contest.name = "drain, 1 x 1,000";
+        contest.messages = bench_count(b, 100000, 4000);
+        contest.connections = 1;
+        contest.target = AT_LEAST(0.5);
+    }
+    run(b, &contest);
+}
+
+void bench_one_by_one(struct bench *b) {
+    run(b, &(struct contest){"claim and ack, 4 x 1", bench_count(b, 6000, 100), 1, 4, NO_TARGET, true});
+    if (b->kind == BENCH_POSTGRES) {
+        run(b, &(struct contest){"claim and ack, 32 x 1", bench_count(b, 12000, 320), 1, 32, NO_TARGET, true});
+        run(b, &(struct contest){"claim and ack, 4 x 100", bench_count(b, 100000, 1000), 100, 4, NO_TARGET, true});
+    }
+}

@@ -1,0 +1,97 @@
+/* Boxcar, as a program uses it. */
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define BATCH_MAX 10000
+
+struct connection {
+    boxcar_store *store;
+    boxcar_owner owner;
+    boxcar_new_message *messages;
+    boxcar_enqueued *enqueued;
+    boxcar_settlement *settlements;
+    uint64_t seen; /* keeps the compiler from skipping the look at each message */
+};
+
+static void *open_boxcar(const struct place *place) {
+    struct connection *c = bench_alloc(1, sizeof(*c));
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    options.url = boxcar_str_of(place->url);
+    if (place->schema[0] != '\0')
+        options.schema = boxcar_str_of(place->schema);
+    bench_must(boxcar_store_open(&options, &c->store, &err), "open", &err);
+    c->owner = boxcar_owner_new();
+    c->messages = bench_alloc(BATCH_MAX, sizeof(*c->messages));
+    c->enqueued = bench_alloc(BATCH_MAX, sizeof(*c->enqueued));
+    c->settlements = bench_alloc(BATCH_MAX, sizeof(*c->settlements));
+    for (size_t i = 0; i < BATCH_MAX; i++) {
+        c->messages[i] = BOXCAR_NEW_MESSAGE_INIT;
+        c->messages[i].topic = BOXCAR_STR(BENCH_TOPIC);
+        c->messages[i].payload = bench_payload();
+    }
+    return c;
+}
+
+static void close_boxcar(void *connection) {
+    struct connection *c = connection;
+
+    boxcar_store_close(c->store);
+    free(c->messages);
+    free(c->enqueued);
+    free(c->settlements);
+    free(c);
+}
+
+static void enqueue(void *connection, size_t count) {
+    struct connection *c = connection;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    bench_must(boxcar_enqueue_many(c->store, c->messages, count, c->enqueued, &err), "enqueue", &err);
+}
+
+static void enqueue_one(void *connection) {
+    struct connection *c = connection;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    bench_must(boxcar_enqueue(c->store, &c->messages[0], &c->enqueued[0], &err), "enqueue", &err);
+}
+
+static void ack(struct connection *c, size_t count) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    size_t affected = 0;
+
+    bench_must(boxcar_ack(c->store, c->owner, c->settlements, count, NULL, &affected, &err), "ack", &err);
+    if (affected != count)
+        bench_die("ack: %zu of %zu messages were acked", affected, count);
+}
+
+static size_t drain(void *connection, size_t batch) {
+    struct connection *c = connection;
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_message_list *list = NULL;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    size_t count;
+
+    options.owner = c->owner;
+    options.lease_ms = BENCH_LEASE_MS;
+    options.batch_size = (int)batch;
+    bench_must(boxcar_claim(c->store, &options, &list, &err), "claim", &err);
+    count = boxcar_message_list_count(list);
+    for (size_t i = 0; i < count; i++) {
+        const boxcar_message *message = boxcar_message_list_get(list, i);
+
+        c->seen += message->payload.len + (uint64_t)message->payload.data[0];
+        c->settlements[i] = BOXCAR_SETTLEMENT_INIT;
+        c->settlements[i].work_id = message->work_id;
+        c->settlements[i].epoch = message->epoch;
+    }
+    boxcar_message_list_free(list);
+    if (count > 0)
+        ack(c, count);
+    return count;
+}
+
+const struct side SIDE_BOXCAR = {"boxcar", open_boxcar, close_boxcar, enqueue, enqueue_one, drain};

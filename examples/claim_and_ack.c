@@ -1,0 +1,175 @@
+/* claim_and_ack STORE: a small worker that claims, works, and says how each message ended.
+ *
+ * Four messages show how things end: one that works (ack), one that works the second
+ * time (abandon, then ack), one that can never work (fail), and one that keeps failing until its
+ * attempts are used up. The last two are dead letters in the end.
+ *
+ *   claim_and_ack sqlite:work.db
+ *   claim_and_ack postgres:///shop
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <boxcar.h>
+
+enum outcome { WORKED, TRY_AGAIN, HOPELESS };
+
+static void die(const char *what, const boxcar_error *err) {
+    fprintf(stderr, "%s: %s\n", what, err->message);
+    exit(1);
+}
+
+static boxcar_store *open_store(const char *url) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store *store;
+
+    options.url = boxcar_str_of(url);
+    options.deploy = true;
+    if (boxcar_store_open(&options, &store, &err) != BOXCAR_OK)
+        die("open", &err);
+    return store;
+}
+
+/* One transaction for all: either every message is stored or none. */
+static void enqueue_work(boxcar_store *store) {
+    static const char *const payloads[] = {"works", "works the second time", "never valid", "always fails"};
+    boxcar_new_message messages[4];
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    for (size_t i = 0; i < 4; i++) {
+        messages[i] = BOXCAR_NEW_MESSAGE_INIT;
+        messages[i].topic = BOXCAR_STR("mail.send");
+        messages[i].payload = boxcar_str_of(payloads[i]);
+        messages[i].max_attempts = 3;
+    }
+    if (boxcar_enqueue_many(store, messages, 4, NULL, &err) != BOXCAR_OK)
+        die("enqueue", &err);
+}
+
+static int payload_is(const boxcar_message *message, const char *text) {
+    return message->payload.len == strlen(text) && memcmp(message->payload.data, text, strlen(text)) == 0;
+}
+
+/* The work itself. It may run more than once for a message, so real work is idempotent or looks
+ * the message id up before it acts. */
+static enum outcome handle(const boxcar_message *message) {
+    if (payload_is(message, "never valid"))
+        return HOPELESS;
+    if (payload_is(message, "always fails"))
+        return TRY_AGAIN;
+    if (payload_is(message, "works the second time") && message->retry_count == 0)
+        return TRY_AGAIN;
+    return WORKED;
+}
+
+/* Short delays, so that the example ends soon: 10 ms, 20 ms, ... */
+static int64_t next_delay_ms(const boxcar_message *message) {
+    boxcar_backoff_policy policy = BOXCAR_BACKOFF_POLICY_INIT;
+
+    policy.curve.base_ms = 5;
+    return boxcar_backoff_delay_ms(&policy, message, 0);
+}
+
+/* Says how it ended. The work id and the epoch together name this lease and no other, so a worker
+ * that was too slow cannot settle what somebody else holds by now: then `affected` is 0. */
+static void settle(boxcar_store *store, boxcar_owner me, const boxcar_message *message,
+                   enum outcome outcome) {
+    boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+    size_t affected = 0;
+    const char *what;
+
+    settlement.work_id = message->work_id;
+    settlement.epoch = message->epoch;
+    switch (outcome) {
+    case WORKED:
+        what = "acked";
+        status = boxcar_ack(store, me, &settlement, 1, NULL, &affected, &err);
+        break;
+    case TRY_AGAIN:
+        what = "abandoned";
+        settlement.delay_ms = next_delay_ms(message);
+        settlement.error = BOXCAR_STR("connection refused");
+        status = boxcar_abandon(store, me, &settlement, 1, NULL, &affected, &err);
+        break;
+    default:
+        what = "failed";
+        settlement.error = BOXCAR_STR("no such address");
+        status = boxcar_fail(store, me, &settlement, 1, NULL, &affected, &err);
+        break;
+    }
+    if (status != BOXCAR_OK)
+        die(what, &err);
+    printf("attempt %d of \"%.*s\": %s\n", message->retry_count + 1, (int)message->payload.len,
+           message->payload.data, affected == 1 ? what : "too late, somebody else has it");
+}
+
+/* Claims a batch and works through it; false when nothing was ready. */
+static bool work_once(boxcar_store *store, boxcar_owner me) {
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_str topic = BOXCAR_STR("mail.*");
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_list *list;
+
+    options.owner = me;
+    options.topics = &topic;
+    options.topic_count = 1;
+    if (boxcar_claim(store, &options, &list, &err) != BOXCAR_OK)
+        die("claim", &err);
+    size_t count = boxcar_message_list_count(list);
+    for (size_t i = 0; i < count; i++) {
+        const boxcar_message *message = boxcar_message_list_get(list, i);
+        settle(store, me, message, handle(message));
+    }
+    boxcar_message_list_free(list);
+    return count > 0;
+}
+
+static bool is_anything_left(boxcar_store *store) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_stats_list *list;
+
+    if (boxcar_stats_read(store, BOXCAR_OUTBOX, false, &list, &err) != BOXCAR_OK)
+        die("stats", &err);
+    const boxcar_stats *stats = boxcar_stats_list_get(list, 0);
+    bool left = stats->ready + stats->waiting + stats->in_progress > 0;
+    boxcar_stats_list_free(list);
+    return left;
+}
+
+static void print_dead_letters(boxcar_store *store) {
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    boxcar_work_id from_the_newest = {0};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_list *list;
+
+    if (boxcar_dead_page(store, &filter, 10, from_the_newest, &list, &err) != BOXCAR_OK)
+        die("dead letters", &err);
+    for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
+        const boxcar_message *message = boxcar_message_list_get(list, i);
+        printf("dead letter: %s after %d bad attempts, last error \"%.*s\"\n",
+               boxcar_reason_name(message->reason), message->retry_count, (int)message->last_error.len,
+               message->last_error.data);
+    }
+    boxcar_message_list_free(list);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fprintf(stderr, "usage: claim_and_ack sqlite:PATH|postgres://...\n");
+        return 2;
+    }
+    boxcar_store *store = open_store(argv[1]);
+    boxcar_owner me = boxcar_owner_new();
+
+    enqueue_work(store);
+    while (work_once(store, me) || is_anything_left(store))
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    print_dead_letters(store);
+    boxcar_store_close(store);
+    return 0;
+}

@@ -1,0 +1,174 @@
+/* Rights on PostgreSQL: on functions only, nothing for PUBLIC, roles that may do just their part. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "pg.h"
+
+/* A login role of this test's own with the access named (NULL = none), and its URL. */
+struct role {
+    char name[80];
+    char url[512];
+};
+
+static struct role make_role(struct fixture *f, const char *access)
+{
+    struct role role;
+    snprintf(role.name, sizeof(role.name), "%s_%s", f->schema, access ? access : "stranger");
+    const char *server = strchr(getenv("BOXCAR_TEST_POSTGRES"), '@');
+    assert_non_null(server);
+    snprintf(role.url, sizeof(role.url), "postgres://%s:pw@%s", role.name, server + 1);
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "create role %s login password 'pw'", role.name);
+    if (access)
+        pg_exec(conn, "select grant_access('%s', '%s')", role.name, access);
+    PQfinish(conn);
+    return role;
+}
+
+static void drop_role(struct fixture *f, const struct role *role)
+{
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "drop owned by %s", role->name);
+    pg_exec(conn, "drop role %s", role->name);
+    PQfinish(conn);
+}
+
+static PGconn *connect_as(struct fixture *f, const struct role *role)
+{
+    PGconn *conn = PQconnectdb(role->url);
+    assert_int_equal(PQstatus(conn), CONNECTION_OK);
+    pg_exec(conn, "set search_path = %s", f->schema);
+    return conn;
+}
+
+static boxcar_status open_as(struct fixture *f, const struct role *role, boxcar_store **ret_store)
+{
+    boxcar_store_options options = fixture_options(f);
+    options.url = boxcar_str_of(role->url);
+    return boxcar_store_open(&options, ret_store, &f->err);
+}
+
+/* OBX-124, OBX-123 */
+static void nothing_is_open_to_public(void **state)
+{
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    assert_true(pg_number(conn, "select count(*) from pg_proc where pronamespace = '%s'::regnamespace", f->schema) > 9);
+    assert_int_equal(pg_number(conn, "select count(*) from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a "
+                                     "where p.pronamespace = '%s'::regnamespace and a.grantee = 0", f->schema), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from pg_class c, aclexplode(c.relacl) a "
+                                     "where c.relnamespace = '%s'::regnamespace and a.grantee = 0", f->schema), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from pg_namespace n, aclexplode(n.nspacl) a "
+                                     "where n.nspname = '%s' and a.grantee = 0", f->schema), 0);
+    PQfinish(conn);
+}
+
+/* BX-011 */
+static void functions_that_run_with_their_owners_rights_pin_the_search_path(void **state)
+{
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    assert_int_equal(pg_number(conn, "select count(*) from pg_proc where pronamespace = '%s'::regnamespace and prosecdef "
+                                     "and not exists (select from unnest(proconfig) c where c like 'search_path=%%')",
+                               f->schema), 0);
+    PQfinish(conn);
+}
+
+/* OBX-124, BX-011 */
+static void stranger_is_denied(void **state)
+{
+    struct fixture *f = *state;
+    struct role stranger = make_role(f, NULL);
+    boxcar_store *store = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, open_as(f, &stranger, &store));
+    assert_null(store);
+    assert_false(f->err.retryable);
+    PGconn *conn = connect_as(f, &stranger);
+    pg_fails(conn, "42501", "select %s.enqueue('t', 'p')", f->schema);
+    pg_fails(conn, "42501", "select * from %s.outbox", f->schema);
+    PQfinish(conn);
+    drop_role(f, &stranger);
+}
+
+/* OBX-123, OBX-124 */
+static void producer_enqueues_and_does_nothing_else(void **state)
+{
+    struct fixture *f = *state;
+    struct role producer = make_role(f, "producer");
+    boxcar_store *own = f->store;
+    f->store = NULL;
+    ASSERT_OK(f, open_as(f, &producer, &f->store));
+    enqueue(f, "t", "p");
+    enqueue_many(f, "t", 2, NULL);
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    options.owner = f->owner;
+    boxcar_message_list *list = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_claim(f->store, &options, &list, &f->err));
+    boxcar_store_close(f->store);
+    f->store = own;
+    PGconn *conn = connect_as(f, &producer);
+    assert_int_equal(pg_number(conn, "select count(*) from enqueue('t', 'p')"), 1);
+    pg_fails(conn, "42501", "select outbox_claim(gen_random_uuid(), '30 s', 1)");
+    pg_fails(conn, "42501", "select payload from message");
+    pg_fails(conn, "42501", "delete from message");
+    PQfinish(conn);
+    assert_int_equal(stats_of(f).ready, 4);
+    drop_role(f, &producer);
+}
+
+/* OBX-112, OBX-120, OBX-123, OBX-124 */
+static void worker_needs_no_right_on_any_table(void **state)
+{
+    struct fixture *f = *state;
+    struct role worker = make_role(f, "worker");
+    boxcar_store *own = f->store;
+    f->store = NULL;
+    ASSERT_OK(f, open_as(f, &worker, &f->store));
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    assert_true(abandon(f, f->owner, take(f, f->owner, id), 0));
+    assert_true(defer(f, f->owner, take(f, f->owner, id), 0));
+    struct taken taken = take(f, f->owner, id);
+    assert_true(renew(f, f->owner, taken, 60000));
+    assert_true(ack(f, f->owner, taken));
+    boxcar_work_id bad = enqueue(f, "t", "p").work_id;
+    assert_true(bury(f, f->owner, take(f, f->owner, bad), "no"));
+    assert_int_equal(reap(f), 0);
+    boxcar_store_close(f->store);
+    f->store = own;
+    assert_status(f, id, BOXCAR_DONE);
+    PGconn *conn = connect_as(f, &worker);
+    pg_fails(conn, "42501", "select work_id from message");
+    pg_fails(conn, "42501", "delete from lease");
+    PQfinish(conn);
+    drop_role(f, &worker);
+}
+
+/* OBX-125, OBX-123 */
+static void viewer_sees_everything_but_payloads(void **state)
+{
+    struct fixture *f = *state;
+    enqueue_dead(f, "t", "no");
+    struct role viewer = make_role(f, "viewer");
+    PGconn *conn = connect_as(f, &viewer);
+    assert_int_equal(pg_number(conn, "select count(work_id) from outbox where status = 'failed' and topic = 't'"), 1);
+    assert_int_equal(pg_number(conn, "select count(work_id) from dead_letter where reason = 'rejected'"), 1);
+    pg_fails(conn, "42501", "select payload from outbox");
+    pg_fails(conn, "42501", "select payload from message");
+    pg_fails(conn, "42501", "select enqueue('t', 'p')");
+    PQfinish(conn);
+    drop_role(f, &viewer);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(nothing_is_open_to_public),
+    TEST(functions_that_run_with_their_owners_rights_pin_the_search_path),
+    TEST(stranger_is_denied),
+    TEST(producer_enqueues_and_does_nothing_else),
+    TEST(worker_needs_no_right_on_any_table),
+    TEST(viewer_sees_everything_but_payloads),
+};
+
+/* Roles are the server's business: once, directly. */
+const struct suite ROLE_SUITE = SUITE("role", TESTS, FIXTURE_POSTGRES);

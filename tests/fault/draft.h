@@ -1,0 +1,30 @@
+/* Messages that are about to be enqueued, and what was written down about them. */
+#ifndef BOXCAR_TESTS_DRAFT_H
+#define BOXCAR_TESTS_DRAFT_H
+
+#include "boxcar/outbox.h"
+#include "storm.h"
+
+#define DRAFTS_MAX 512
+#define STREAMS 200
+
+struct drafts {
+    size_t count;
+    int64_t before;
+    boxcar_new_message messages[DRAFTS_MAX];
+    boxcar_enqueued enqueued[DRAFTS_MAX];
+    char payloads[DRAFTS_MAX][400];
+    char streams[DRAFTS_MAX][16];
+};
+
+/* Makes `count` new messages with ids of their own and writes down the intent. */
+void drafts_make(struct drafts *drafts, struct client *client, size_t count);
+/* Stores them, in one transaction of the store's or as a part of the caller's. */
+bool drafts_enqueue(struct drafts *drafts, struct client *client, boxcar_store *store);
+/* Writes down for sure how it ended: RECORD_ENQUEUED or RECORD_ROLLED_BACK. */
+void drafts_end(struct drafts *drafts, struct client *client, enum record_kind kind);
+
+/* The payload every message carries: its id, its length, and filling. False: this is not it. */
+bool payload_is_whole(boxcar_message_id id, boxcar_str payload);
+
+#endif

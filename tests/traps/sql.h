@@ -1,0 +1,52 @@
+/* Several connections to the fixture's schema, played against each other step by step. Unless said
+ * otherwise a statement must succeed: the test fails else. Texts that are returned are lent until a
+ * few more have been. */
+#ifndef BOXCAR_TESTS_TRAPS_SQL_H
+#define BOXCAR_TESTS_TRAPS_SQL_H
+
+#include <libpq-fe.h>
+
+#include "fixture.h"
+
+/* Two workers, as SQL literals. */
+#define WORKER "'00000000-0000-0000-0000-00000000000a'"
+#define OTHER_WORKER "'00000000-0000-0000-0000-00000000000b'"
+
+#define PRINTF_LIKE __attribute__((format(printf, 2, 3)))
+
+/* A connection with the schema in its search path; sql_close_all() ends it. */
+PGconn *sql_connect(struct fixture *f);
+PGconn *sql_connect_to(const char *url, const char *schema);
+void sql_close_all(void);
+
+void sql_run(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+int64_t sql_number(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+const char *sql_text(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+/* Runs it whatever comes; the SQLSTATE, "" for success. */
+const char *sql_state(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+
+/* Sends it without waiting for the answer. sql_answer() waits for that: the first field, or the
+ * SQLSTATE of an error in parentheses. */
+void sql_send(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+const char *sql_answer(PGconn *conn);
+bool sql_is_answered(PGconn *conn, int within_ms);
+/* Waits until the statement sent on `conn` waits for a lock. */
+void sql_wait_blocked(PGconn *observer, PGconn *conn);
+void sql_cancel(PGconn *conn);
+
+void sql_enqueue(PGconn *conn, const char *payload);
+void sql_enqueue_streamed(PGconn *conn, const char *stream, const char *payload);
+/* Claims for WORKER, for 30 s: the payloads, in alphabetical order, with commas. */
+const char *sql_claim(PGconn *conn, int batch_size);
+#define CLAIM(owner, lease, batch_size) \
+    "select coalesce(string_agg(payload, ',' order by payload), '') from outbox_claim(" owner ", " lease ", " \
+    batch_size ")"
+/* A message that was abandoned once and is ready again. */
+void sql_park(PGconn *conn, const char *payload);
+
+/* How many entries of an index, or rows by sequential scans of a table, this transaction has read. */
+int64_t sql_reads(PGconn *conn, const char *relation);
+
+bool same(const char *a, const char *b);
+
+#endif
