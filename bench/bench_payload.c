@@ -95,22 +95,11 @@ static double peak_mib(void) {
     return kib / 1024;
 }
 
-/* What the parent had in memory is in the child's peak as well: it starts to count anew. */
-static void reset_peak(void) {
-    FILE *refs = fopen("/proc/self/clear_refs", "w");
-
-    if (refs) {
-        fputs("5", refs);
-        fclose(refs);
-    }
-}
-
 /* Places are the parent's to remove, hence _exit. */
 static _Noreturn void run_child(void (*act)(const struct place *, size_t), const struct place *place, size_t size,
                                 int out) {
     double peak;
 
-    reset_peak();
     act(place, size);
     peak = peak_mib();
     _exit(write(out, &peak, sizeof(peak)) == (ssize_t)sizeof(peak) ? 0 : 1);
@@ -134,6 +123,7 @@ static double peak_of_child(void (*act)(const struct place *, size_t), const str
 
 void bench_payload_big(struct bench *b) {
     size_t size = (size_t)(PAYLOAD_MIB * MIB * (b->scale < 1 ? b->scale : 1));
+    struct target target = b->scale < 1 ? NO_TARGET : AT_MOST(4); /* a small one drowns in the program itself */
     struct pairs enqueue = {0}, claim = {0};
     struct place place;
 
@@ -142,6 +132,6 @@ void bench_payload_big(struct bench *b) {
     pairs_add(&enqueue, peak_of_child(enqueue_big, &place, size), (double)size / MIB);
     pairs_add(&claim, peak_of_child(claim_big, &place, size), (double)size / MIB);
     place_remove(&place);
-    report_add(b->report, "big payload, peak of enqueue", "MiB", &enqueue, AT_MOST(4));
-    report_add(b->report, "big payload, peak of claim", "MiB", &claim, AT_MOST(4));
+    report_add(b->report, "big payload, peak of enqueue", "MiB", &enqueue, target);
+    report_add(b->report, "big payload, peak of claim", "MiB", &claim, target);
 }

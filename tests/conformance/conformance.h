@@ -5,8 +5,11 @@
 #include "actions.h"
 #include "crew.h"
 
-enum { ON_SQLITE = FIXTURE_SQLITE, ON_POSTGRES = FIXTURE_POSTGRES | FIXTURE_PGBOUNCER,
-       ON_EVERY_STORE = ON_SQLITE | ON_POSTGRES };
+enum {
+    ON_SQLITE = FIXTURE_SQLITE,
+    ON_POSTGRES = FIXTURE_POSTGRES | FIXTURE_PGBOUNCER,
+    ON_EVERY_STORE = ON_SQLITE | ON_POSTGRES
+};
 
 struct suite {
     const char *name;
@@ -15,13 +18,16 @@ struct suite {
     int stores; /* the kinds it is meant for */
 };
 
-#define SUITE(suite_name, suite_tests, suite_stores) \
-    {.name = (suite_name), .tests = (suite_tests), \
-     .count = sizeof(suite_tests) / sizeof((suite_tests)[0]), .stores = (suite_stores)}
+#define SUITE(suite_name, suite_tests, suite_stores)                                                         \
+    {                                                                                                        \
+        .name = (suite_name), .tests = (suite_tests),                                                        \
+        .count = sizeof(suite_tests) / sizeof((suite_tests)[0]), .stores = (suite_stores)                    \
+    }
 
 extern const struct suite ENQUEUE_SUITE, CLAIM_SUITE, ACK_SUITE, ABANDON_SUITE, DEAD_SUITE, LEASE_SUITE,
     EXPIRY_SUITE, SUSPECT_SUITE, TOPIC_SUITE, STREAM_SUITE, TTL_SUITE, DUPLICATE_SUITE, INSPECT_SUITE,
     MAINTAIN_SUITE, SETTING_SUITE, CANCEL_SUITE, TRANSACTION_SUITE, SQLITE_SUITE, POSTGRES_SUITE, ROLE_SUITE,
-    DEPLOY_SUITE, BAD_INPUT_SUITE, BAD_STORE_SUITE, PRIVACY_SUITE, CLOCK_SUITE, CONCURRENCY_SUITE, LARGE_SUITE;
+    DEPLOY_SUITE, BAD_INPUT_SUITE, BAD_STORE_SUITE, PRIVACY_SUITE, CLOCK_SUITE, CONCURRENCY_SUITE,
+    LARGE_SUITE;
 
 #endif

@@ -9,33 +9,33 @@
 #include "conformance.h"
 
 static const struct suite *const SUITES[] = {
-    &ENQUEUE_SUITE, &CLAIM_SUITE, &ACK_SUITE, &ABANDON_SUITE, &DEAD_SUITE, &LEASE_SUITE, &EXPIRY_SUITE,
-    &SUSPECT_SUITE, &TOPIC_SUITE, &STREAM_SUITE, &TTL_SUITE, &DUPLICATE_SUITE, &INSPECT_SUITE,
-    &MAINTAIN_SUITE, &SETTING_SUITE, &CANCEL_SUITE, &TRANSACTION_SUITE, &SQLITE_SUITE, &POSTGRES_SUITE,
-    &ROLE_SUITE, &DEPLOY_SUITE, &BAD_INPUT_SUITE, &BAD_STORE_SUITE, &PRIVACY_SUITE, &CLOCK_SUITE,
+    &ENQUEUE_SUITE,     &CLAIM_SUITE,       &ACK_SUITE,       &ABANDON_SUITE,  &DEAD_SUITE,
+    &LEASE_SUITE,       &EXPIRY_SUITE,      &SUSPECT_SUITE,   &TOPIC_SUITE,    &STREAM_SUITE,
+    &TTL_SUITE,         &DUPLICATE_SUITE,   &INSPECT_SUITE,   &MAINTAIN_SUITE, &SETTING_SUITE,
+    &CANCEL_SUITE,      &TRANSACTION_SUITE, &SQLITE_SUITE,    &POSTGRES_SUITE, &ROLE_SUITE,
+    &DEPLOY_SUITE,      &BAD_INPUT_SUITE,   &BAD_STORE_SUITE, &PRIVACY_SUITE,  &CLOCK_SUITE,
     &CONCURRENCY_SUITE, &LARGE_SUITE,
 };
 static const size_t SUITE_COUNT = sizeof(SUITES) / sizeof(SUITES[0]);
 
 enum { EXIT_USAGE = 2, EXIT_SKIPPED = 77 };
 
-static bool is_meant_for_chosen(const struct suite *suite) { return (suite->stores & (int)fixture_chosen()) != 0; }
+static bool is_meant_for_chosen(const struct suite *suite) {
+    return (suite->stores & (int)fixture_chosen()) != 0;
+}
 
-static const struct suite *suite_named(const char *name)
-{
+static const struct suite *suite_named(const char *name) {
     for (size_t i = 0; i < SUITE_COUNT; i++)
         if (strcmp(SUITES[i]->name, name) == 0)
             return SUITES[i];
     return NULL;
 }
 
-static int run_suite(const struct suite *suite)
-{
+static int run_suite(const struct suite *suite) {
     return _cmocka_run_group_tests(suite->name, suite->tests, suite->count, NULL, NULL);
 }
 
-static int run_all(void)
-{
+static int run_all(void) {
     int failed = 0;
     for (size_t i = 0; i < SUITE_COUNT; i++)
         if (is_meant_for_chosen(SUITES[i]))
@@ -43,8 +43,7 @@ static int run_all(void)
     return failed;
 }
 
-static int usage(const char *program)
-{
+static int usage(const char *program) {
     fprintf(stderr, "usage: %s sqlite|postgres|pgbouncer [SUITE|TEST-PATTERN]\nsuites:", program);
     for (size_t i = 0; i < SUITE_COUNT; i++)
         fprintf(stderr, " %s", SUITES[i]->name);
@@ -52,8 +51,7 @@ static int usage(const char *program)
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     bool skip = false;
     if (argc < 2 || argc > 3 || (!fixture_choose(argv[1], &skip) && !skip))
         return usage(argv[0]);

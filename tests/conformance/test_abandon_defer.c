@@ -4,8 +4,7 @@
 #include "conformance.h"
 
 /* OBX-035, OBX-036, OBX-041 */
-static void abandon_releases_the_lease_and_counts_an_attempt(void **state)
-{
+static void abandon_releases_the_lease_and_counts_an_attempt(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     assert_true(abandon(f, f->owner, take(f, f->owner, enqueued.work_id), 3600000));
@@ -21,8 +20,7 @@ static void abandon_releases_the_lease_and_counts_an_attempt(void **state)
 }
 
 /* OBX-041 */
-static void abandon_without_error_keeps_the_one_before(void **state)
-{
+static void abandon_without_error_keeps_the_one_before(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 0));
@@ -36,8 +34,7 @@ static void abandon_without_error_keeps_the_one_before(void **state)
 }
 
 /* Abandons with the store's backoff and asserts the delay that follows. */
-static void assert_backoff(struct fixture *f, struct taken taken, int64_t wanted_ms)
-{
+static void assert_backoff(struct fixture *f, struct taken taken, int64_t wanted_ms) {
     boxcar_time before = database_now(f);
     assert_true(abandon(f, f->owner, taken, BOXCAR_BACKOFF));
     boxcar_time after = database_now(f);
@@ -49,8 +46,7 @@ static void assert_backoff(struct fixture *f, struct taken taken, int64_t wanted
 }
 
 /* OBX-037, BX-021 */
-static void first_backoff_is_two_seconds_by_default(void **state)
-{
+static void first_backoff_is_two_seconds_by_default(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     assert_backoff(f, take(f, f->owner, id), 2000);
@@ -58,8 +54,7 @@ static void first_backoff_is_two_seconds_by_default(void **state)
 }
 
 /* OBX-037, BX-021 */
-static void backoff_doubles_with_every_attempt_up_to_its_cap(void **state)
-{
+static void backoff_doubles_with_every_attempt_up_to_its_cap(void **state) {
     struct fixture *f = *state;
     set_setting(f, "backoff_base", "20ms");
     set_setting(f, "backoff_cap", "200ms");
@@ -70,8 +65,7 @@ static void backoff_doubles_with_every_attempt_up_to_its_cap(void **state)
 }
 
 /* BX-021 */
-static void backoff_of_many_attempts_does_not_overflow(void **state)
-{
+static void backoff_of_many_attempts_does_not_overflow(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "a");
     message.max_attempts = 1000;
@@ -83,8 +77,7 @@ static void backoff_of_many_attempts_does_not_overflow(void **state)
 }
 
 /* BX-021 */
-static void jitter_only_shortens_a_backoff(void **state)
-{
+static void jitter_only_shortens_a_backoff(void **state) {
     struct fixture *f = *state;
     set_setting(f, "backoff_jitter", "0.5");
     boxcar_time first = 0;
@@ -106,8 +99,7 @@ static void jitter_only_shortens_a_backoff(void **state)
 }
 
 /* OBX-040, BX-005, BX-001 */
-static void abandoned_message_is_claimable_after_its_delay_and_not_before(void **state)
-{
+static void abandoned_message_is_claimable_after_its_delay_and_not_before(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 150));
@@ -120,8 +112,7 @@ static void abandoned_message_is_claimable_after_its_delay_and_not_before(void *
 }
 
 /* OBX-040, BX-005 */
-static void abandoned_message_waits_while_its_delay_lasts(void **state)
-{
+static void abandoned_message_waits_while_its_delay_lasts(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 3600000));
@@ -131,8 +122,7 @@ static void abandoned_message_waits_while_its_delay_lasts(void **state)
 }
 
 /* OBX-038, OBX-039, BX-002 */
-static void abandon_passes_over_what_is_not_the_owners(void **state)
-{
+static void abandon_passes_over_what_is_not_the_owners(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "a").work_id), wrong = taken, unknown = taken;
     wrong.epoch.value++;
@@ -145,8 +135,7 @@ static void abandon_passes_over_what_is_not_the_owners(void **state)
 }
 
 /* OBX-036 */
-static void id_given_twice_is_abandoned_once(void **state)
-{
+static void id_given_twice_is_abandoned_once(void **state) {
     struct fixture *f = *state;
     boxcar_settlement twice[2];
     twice[0] = twice[1] = settlement_of(take(f, f->owner, enqueue(f, "t", "a").work_id));
@@ -158,8 +147,7 @@ static void id_given_twice_is_abandoned_once(void **state)
 }
 
 /* OBX-036, OBX-041 */
-static void every_message_of_a_call_has_its_own_error_and_delay(void **state)
-{
+static void every_message_of_a_call_has_its_own_error_and_delay(void **state) {
     struct fixture *f = *state;
     struct taken taken[2];
     enqueue_many(f, "t", 2, NULL);
@@ -182,8 +170,7 @@ static void every_message_of_a_call_has_its_own_error_and_delay(void **state)
 }
 
 /* BX-022 */
-static void defer_releases_the_lease_and_spends_no_attempt(void **state)
-{
+static void defer_releases_the_lease_and_spends_no_attempt(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     struct taken taken = take(f, f->owner, id);
@@ -198,8 +185,7 @@ static void defer_releases_the_lease_and_spends_no_attempt(void **state)
 }
 
 /* BX-022 */
-static void deferred_messages_come_back_as_often_as_it_takes(void **state)
-{
+static void deferred_messages_come_back_as_often_as_it_takes(void **state) {
     struct fixture *f = *state;
     set_setting(f, "max_attempts", "2");
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
@@ -214,8 +200,7 @@ static void deferred_messages_come_back_as_often_as_it_takes(void **state)
 }
 
 /* BX-022, BX-005 */
-static void deferred_message_is_claimable_after_its_delay(void **state)
-{
+static void deferred_message_is_claimable_after_its_delay(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
     assert_true(defer(f, f->owner, take(f, f->owner, id), 150));
@@ -227,8 +212,7 @@ static void deferred_message_is_claimable_after_its_delay(void **state)
 }
 
 /* BX-022, BX-002 */
-static void defer_passes_over_what_is_not_the_owners(void **state)
-{
+static void defer_passes_over_what_is_not_the_owners(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "a").work_id), wrong = taken;
     wrong.epoch.value++;

@@ -2,8 +2,7 @@
 #include "conformance.h"
 
 /* OBX-027, OBX-028, OBX-029 */
-static void acked_message_is_done_and_says_when_and_by_whom(void **state)
-{
+static void acked_message_is_done_and_says_when_and_by_whom(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     struct taken taken = take(f, f->owner, enqueued.work_id);
@@ -25,8 +24,7 @@ static void acked_message_is_done_and_says_when_and_by_whom(void **state)
 }
 
 /* OBX-032, BX-004 */
-static void acked_message_never_comes_back(void **state)
-{
+static void acked_message_never_comes_back(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     struct taken taken = take_for(f, f->owner, enqueued.work_id, BOXCAR_LEASE_MS_MIN);
@@ -43,8 +41,7 @@ static void acked_message_never_comes_back(void **state)
 }
 
 /* OBX-030, OBX-031, BX-002 */
-static void ack_by_another_owner_changes_nothing(void **state)
-{
+static void ack_by_another_owner_changes_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     struct taken taken = take(f, f->owner, enqueued.work_id);
@@ -54,8 +51,7 @@ static void ack_by_another_owner_changes_nothing(void **state)
 }
 
 /* BX-002 */
-static void ack_under_another_epoch_changes_nothing(void **state)
-{
+static void ack_under_another_epoch_changes_nothing(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "a").work_id), wrong = taken;
     wrong.epoch.value = taken.epoch.value + 1;
@@ -66,8 +62,7 @@ static void ack_under_another_epoch_changes_nothing(void **state)
 }
 
 /* OBX-030, BX-002 */
-static void ack_without_epoch_is_fenced_by_the_owner_alone(void **state)
-{
+static void ack_without_epoch_is_fenced_by_the_owner_alone(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "a").work_id);
     taken.epoch.value = 0;
@@ -77,12 +72,12 @@ static void ack_without_epoch_is_fenced_by_the_owner_alone(void **state)
 }
 
 /* OBX-031, OBX-030 */
-static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **state)
-{
+static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[4];
     enqueue_many(f, "t", 4, ids);
-    struct taken mine = take(f, f->owner, ids[0]), theirs = take(f, f->other, ids[1]), also = take(f, f->owner, ids[2]);
+    struct taken mine = take(f, f->owner, ids[0]), theirs = take(f, f->other, ids[1]),
+                 also = take(f, f->owner, ids[2]);
     boxcar_settlement settlements[6];
     for (int i = 0; i < 6; i++)
         settlements[i] = settlement_of(mine);
@@ -103,8 +98,7 @@ static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **st
 }
 
 /* OBX-031 */
-static void second_ack_affects_nothing(void **state)
-{
+static void second_ack_affects_nothing(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "a").work_id);
     assert_true(ack(f, f->owner, taken));
@@ -113,16 +107,15 @@ static void second_ack_affects_nothing(void **state)
 }
 
 /* OBX-027 */
-static void outputs_of_an_ack_may_be_left_out(void **state)
-{
+static void outputs_of_an_ack_may_be_left_out(void **state) {
     struct fixture *f = *state;
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue(f, "t", "a").work_id));
     ASSERT_OK(f, boxcar_ack(f->store, f->owner, &settlement, 1, NULL, NULL, &f->err));
     assert_status(f, settlement.work_id, BOXCAR_DONE);
 }
 
-static size_t ack_every(struct fixture *f, const struct taken *taken, size_t count, size_t step, size_t remainder)
-{
+static size_t ack_every(struct fixture *f, const struct taken *taken, size_t count, size_t step,
+                        size_t remainder) {
     boxcar_settlement settlements[300];
     size_t wanted = 0, affected = 0;
     for (size_t i = 0; i < count; i++)
@@ -134,8 +127,7 @@ static size_t ack_every(struct fixture *f, const struct taken *taken, size_t cou
 }
 
 /* BX-002, OBX-027 */
-static void big_lease_may_be_acked_in_parts(void **state)
-{
+static void big_lease_may_be_acked_in_parts(void **state) {
     struct fixture *f = *state;
     struct taken taken[300];
     enqueue_many(f, "t", 300, NULL);

@@ -5,8 +5,7 @@
 #include "conformance.h"
 
 /* `characters` times a character of three bytes. The caller frees it. */
-static char *long_text(size_t characters)
-{
+static char *long_text(size_t characters) {
     char *text = malloc(3 * characters + 1);
     assert_non_null(text);
     for (size_t i = 0; i < characters; i++)
@@ -15,22 +14,20 @@ static char *long_text(size_t characters)
     return text;
 }
 
-static void assert_refused(struct fixture *f, const boxcar_new_message *message, const char *argument)
-{
+static void assert_refused(struct fixture *f, const boxcar_new_message *message, const char *argument) {
     boxcar_enqueued enqueued = {.work_id = {-1}};
     ASSERT_INVALID(f, argument, boxcar_enqueue(f->store, message, &enqueued, &f->err));
     assert_int_equal(enqueued.work_id.value, -1);
     assert_false(f->err.retryable);
 }
 
-static void assert_store_is_empty(struct fixture *f)
-{
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
+static void assert_store_is_empty(struct fixture *f) {
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
 }
 
 /* OBX-004, OBX-007, BX-011 */
-static void topic_must_have_1_to_255_characters(void **state)
-{
+static void topic_must_have_1_to_255_characters(void **state) {
     struct fixture *f = *state;
     char *longest = long_text(255), *too_long = long_text(256);
     boxcar_new_message message = new_message("", "p");
@@ -49,8 +46,7 @@ static void topic_must_have_1_to_255_characters(void **state)
 }
 
 /* OBX-005, BX-011 */
-static void payload_must_not_be_absent(void **state)
-{
+static void payload_must_not_be_absent(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", NULL);
     assert_refused(f, &message, "payload");
@@ -58,8 +54,7 @@ static void payload_must_not_be_absent(void **state)
 }
 
 /* OBX-009, BX-011 */
-static void correlation_id_and_stream_have_at_most_255_characters(void **state)
-{
+static void correlation_id_and_stream_have_at_most_255_characters(void **state) {
     struct fixture *f = *state;
     char *too_long = long_text(256);
     boxcar_new_message message = new_message("t", "p");
@@ -73,14 +68,15 @@ static void correlation_id_and_stream_have_at_most_255_characters(void **state)
 }
 
 /* BX-011 */
-static void texts_must_be_utf_8_without_nul(void **state)
-{
+static void texts_must_be_utf_8_without_nul(void **state) {
     struct fixture *f = *state;
-    static const boxcar_str BAD[] = {{"a\0b", 3}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}};
+    static const boxcar_str BAD[] = {
+        {"a\0b", 3}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
-        boxcar_new_message topic = new_message("t", "p"), payload = topic, correlation_id = topic, stream = topic,
-                           key = topic, headers = topic;
-        topic.topic = payload.payload = correlation_id.correlation_id = stream.stream = key.key = headers.headers = BAD[i];
+        boxcar_new_message topic = new_message("t", "p"), payload = topic, correlation_id = topic,
+                           stream = topic, key = topic, headers = topic;
+        topic.topic = payload.payload = correlation_id.correlation_id = stream.stream = key.key =
+            headers.headers = BAD[i];
         assert_refused(f, &topic, "topic");
         assert_refused(f, &payload, "payload");
         assert_refused(f, &correlation_id, "correlation_id");
@@ -92,11 +88,10 @@ static void texts_must_be_utf_8_without_nul(void **state)
 }
 
 /* BX-011 */
-static void headers_must_be_a_json_object_of_strings(void **state)
-{
+static void headers_must_be_a_json_object_of_strings(void **state) {
     struct fixture *f = *state;
-    static const char *const BAD[] = {"{", "[]", "\"x\"", "{\"a\": 1}", "{\"a\": null}", "{\"a\": {\"b\": \"c\"}}", "",
-                                      "{\"a\": \"b\"} x"};
+    static const char *const BAD[] = {
+        "{", "[]", "\"x\"", "{\"a\": 1}", "{\"a\": null}", "{\"a\": {\"b\": \"c\"}}", "", "{\"a\": \"b\"} x"};
     boxcar_new_message message = new_message("t", "p");
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         message.headers = boxcar_str_of(BAD[i]);
@@ -106,8 +101,7 @@ static void headers_must_be_a_json_object_of_strings(void **state)
 }
 
 /* BX-011 */
-static void numbers_of_a_new_message_must_be_in_range(void **state)
-{
+static void numbers_of_a_new_message_must_be_in_range(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
     static const int64_t BAD_MS[] = {-1, BOXCAR_DELAY_MS_MAX + 1, INT64_MAX, INT64_MIN};
@@ -127,8 +121,7 @@ static void numbers_of_a_new_message_must_be_in_range(void **state)
 }
 
 /* BX-011 */
-static void due_time_must_be_a_time_of_ours_and_the_only_one(void **state)
-{
+static void due_time_must_be_a_time_of_ours_and_the_only_one(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
     static const boxcar_time BAD[] = {-1, INT64_MAX, INT64_MIN + 1, INT64_C(253402300800000000)};
@@ -143,8 +136,7 @@ static void due_time_must_be_a_time_of_ours_and_the_only_one(void **state)
 }
 
 /* BX-011, BX-027 */
-static void key_must_not_be_empty_too_long_or_beside_an_id(void **state)
-{
+static void key_must_not_be_empty_too_long_or_beside_an_id(void **state) {
     struct fixture *f = *state;
     char *too_long = long_text(1025);
     boxcar_new_message message = new_message("t", "p");
@@ -159,16 +151,15 @@ static void key_must_not_be_empty_too_long_or_beside_an_id(void **state)
     free(too_long);
 }
 
-static void assert_claim_refused(struct fixture *f, const boxcar_claim_options *options, const char *argument)
-{
+static void assert_claim_refused(struct fixture *f, const boxcar_claim_options *options,
+                                 const char *argument) {
     boxcar_message_list *list = NULL;
     ASSERT_INVALID(f, argument, boxcar_claim(f->store, options, &list, &f->err));
     assert_null(list);
 }
 
 /* BX-011, OBX-026 */
-static void lease_batch_size_and_owner_of_a_claim_must_be_in_range(void **state)
-{
+static void lease_batch_size_and_owner_of_a_claim_must_be_in_range(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     boxcar_claim_options good = BOXCAR_CLAIM_OPTIONS_INIT;
@@ -192,8 +183,7 @@ static void lease_batch_size_and_owner_of_a_claim_must_be_in_range(void **state)
 }
 
 /* BX-011 */
-static void topics_of_a_claim_must_be_patterns(void **state)
-{
+static void topics_of_a_claim_must_be_patterns(void **state) {
     struct fixture *f = *state;
     enqueue(f, "t", "p");
     char *too_long = long_text(256);
@@ -212,8 +202,7 @@ static void topics_of_a_claim_must_be_patterns(void **state)
 }
 
 /* BX-011 */
-static void settlements_must_name_messages_and_sensible_delays(void **state)
-{
+static void settlements_must_name_messages_and_sensible_delays(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     static const settle_fn HOW[] = {boxcar_ack, boxcar_abandon, boxcar_defer, boxcar_fail};
@@ -221,13 +210,15 @@ static void settlements_must_name_messages_and_sensible_delays(void **state)
         boxcar_settlement good = settlement_of(taken), list[2] = {good, good};
         size_t count = 99;
         list[1].work_id.value = 0;
-        ASSERT_INVALID(f, "settlements[1].work_id", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].work_id",
+                       HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].epoch.value = -1;
         ASSERT_INVALID(f, "settlements[1].epoch", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].delay_ms = BOXCAR_DELAY_MS_MAX + 1;
-        ASSERT_INVALID(f, "settlements[1].delay_ms", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].delay_ms",
+                       HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].error = (boxcar_str){"a\0b", 3};
         ASSERT_INVALID(f, "settlements[1].error", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
@@ -236,14 +227,14 @@ static void settlements_must_name_messages_and_sensible_delays(void **state)
     }
     boxcar_settlement settlement = settlement_of(taken);
     ASSERT_INVALID(f, "lease_ms", boxcar_renew(f->store, f->owner, &settlement, 1, 0, NULL, NULL, &f->err));
-    ASSERT_INVALID(f, "lease_ms", boxcar_renew(f->store, f->owner, &settlement, 1, INT64_C(1) << 31, NULL, NULL, &f->err));
+    ASSERT_INVALID(f, "lease_ms",
+                   boxcar_renew(f->store, f->owner, &settlement, 1, INT64_C(1) << 31, NULL, NULL, &f->err));
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
     assert_int_equal(retry_count_of(f, taken.work_id), 0);
 }
 
 /* BX-011 */
-static void listings_must_be_in_range(void **state)
-{
+static void listings_must_be_in_range(void **state) {
     struct fixture *f = *state;
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
     boxcar_message_list *list = NULL;
@@ -252,9 +243,11 @@ static void listings_must_be_in_range(void **state)
     for (size_t i = 0; i < 3; i++) {
         options.limit = BAD[i];
         ASSERT_INVALID(f, "limit", boxcar_message_page(f->store, &options, &list, &f->err));
-        ASSERT_INVALID(f, "limit", boxcar_dead_page(f->store, &filter, BAD[i], (boxcar_work_id){0}, &list, &f->err));
+        ASSERT_INVALID(f, "limit",
+                       boxcar_dead_page(f->store, &filter, BAD[i], (boxcar_work_id){0}, &list, &f->err));
     }
-    boxcar_message_ref none = {.work_id = {0}}, both = {.work_id = {1}, .message_id = boxcar_message_id_new()};
+    boxcar_message_ref none = {.work_id = {0}},
+                       both = {.work_id = {1}, .message_id = boxcar_message_id_new()};
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, none, &list, &f->err));
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, both, &list, &f->err));
     ASSERT_INVALID(f, "ref", boxcar_cancel(f->store, BOXCAR_OUTBOX, none, &f->err));

@@ -4,8 +4,8 @@
 
 #include "conformance.h"
 
-static boxcar_status open_url(struct fixture *f, const char *url, const char *schema, boxcar_store **ret_store)
-{
+static boxcar_status open_url(struct fixture *f, const char *url, const char *schema,
+                              boxcar_store **ret_store) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     options.url = boxcar_str_of(url);
     options.schema = boxcar_str_of(schema);
@@ -15,10 +15,10 @@ static boxcar_status open_url(struct fixture *f, const char *url, const char *sc
 }
 
 /* BX-011 */
-static void url_must_be_of_a_known_form(void **state)
-{
+static void url_must_be_of_a_known_form(void **state) {
     struct fixture *f = *state;
-    static const char *const BAD[] = {NULL, "", "sqlite", "sqlite:", "mysql://h/d", "/tmp/file.db", "postgres:"};
+    static const char *const BAD[] = {NULL,           "",         "sqlite", "sqlite:", "mysql://h/d",
+                                      "/tmp/file.db", "postgres:"};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         boxcar_store *store = NULL;
         ASSERT_INVALID(f, "url", open_url(f, BAD[i], NULL, &store));
@@ -27,8 +27,7 @@ static void url_must_be_of_a_known_form(void **state)
 }
 
 /* BX-011 */
-static void schema_name_is_validated(void **state)
-{
+static void schema_name_is_validated(void **state) {
     struct fixture *f = *state;
     char too_long[65] = "";
     memset(too_long, 'a', 64);
@@ -41,8 +40,7 @@ static void schema_name_is_validated(void **state)
 }
 
 /* BX-011 */
-static void options_that_make_no_sense_are_refused(void **state)
-{
+static void options_that_make_no_sense_are_refused(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = NULL;
     boxcar_store_options options = fixture_options(f);
@@ -54,8 +52,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     assert_null(store);
 }
 
-static void write_file(const char *path, const char *text)
-{
+static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
@@ -63,8 +60,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /* BX-011, OBX-109 */
-static void file_that_is_not_a_database_is_left_as_it_is(void **state)
-{
+static void file_that_is_not_a_database_is_left_as_it_is(void **state) {
     struct fixture *f = *state;
     char path[128], url[160], line[128] = "";
     static const char TEXT[] = "Dear diary, this is certainly not a database, however long it may be.";
@@ -83,8 +79,7 @@ static void file_that_is_not_a_database_is_left_as_it_is(void **state)
 }
 
 /* BX-011 */
-static void directory_that_does_not_exist_is_unavailable(void **state)
-{
+static void directory_that_does_not_exist_is_unavailable(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = NULL;
     char url[160];
@@ -95,8 +90,7 @@ static void directory_that_does_not_exist_is_unavailable(void **state)
 }
 
 /* OBX-109 */
-static void missing_file_is_not_created_without_deployment(void **state)
-{
+static void missing_file_is_not_created_without_deployment(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_DEPLOYED, fixture_open_undeployed(f, &store));
@@ -104,8 +98,7 @@ static void missing_file_is_not_created_without_deployment(void **state)
 }
 
 /* BX-011 */
-static void server_that_does_not_answer_is_unavailable_and_worth_a_retry(void **state)
-{
+static void server_that_does_not_answer_is_unavailable_and_worth_a_retry(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = NULL;
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, open_url(f, "postgres://nobody@127.0.0.1:1/nothing", NULL, &store));
@@ -114,8 +107,7 @@ static void server_that_does_not_answer_is_unavailable_and_worth_a_retry(void **
 }
 
 /* BX-011 */
-static void url_that_cannot_be_read_is_an_invalid_argument(void **state)
-{
+static void url_that_cannot_be_read_is_an_invalid_argument(void **state) {
     struct fixture *f = *state;
     static const char *const BAD[] = {"postgres://u@[bad/d", "postgres://u@127.0.0.1:1/d?nonsense=1",
                                       "postgres://u@127.0.0.1:port/d", "postgres://%zz@h/d"};
@@ -127,12 +119,12 @@ static void url_that_cannot_be_read_is_an_invalid_argument(void **state)
 }
 
 /* BX-010 */
-static void password_of_a_url_is_in_no_error(void **state)
-{
+static void password_of_a_url_is_in_no_error(void **state) {
     struct fixture *f = *state;
     static const char *const URLS[] = {"postgres://u:hunter2@127.0.0.1:1/d", "postgres://u:hunter2@[bad/d",
                                        "postgres://u:hunter2@127.0.0.1:1/d?nonsense=1",
-                                       "postgres://u@127.0.0.1:1/d?password=hunter2", "postgress://u:hunter2@h/d"};
+                                       "postgres://u@127.0.0.1:1/d?password=hunter2",
+                                       "postgress://u:hunter2@h/d"};
     for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
         boxcar_store *store = NULL;
         assert_int_not_equal(open_url(f, URLS[i], NULL, &store), BOXCAR_OK);

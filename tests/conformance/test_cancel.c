@@ -1,15 +1,13 @@
 /* Cancelling: a message that nobody works on is buried; any other is left alone. */
 #include "conformance.h"
 
-static boxcar_status cancel(struct fixture *f, boxcar_work_id work_id)
-{
+static boxcar_status cancel(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
     return boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err);
 }
 
 /* BX-028 */
-static void fresh_message_can_be_cancelled_by_either_id(void **state)
-{
+static void fresh_message_can_be_cancelled_by_either_id(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued a = enqueue(f, "t", "p"), b = enqueue(f, "t", "p"), c = enqueue(f, "t", "p");
     ASSERT_OK(f, cancel(f, a.work_id));
@@ -26,8 +24,7 @@ static void fresh_message_can_be_cancelled_by_either_id(void **state)
 }
 
 /* BX-028 */
-static void waiting_message_can_be_cancelled(void **state)
-{
+static void waiting_message_can_be_cancelled(void **state) {
     struct fixture *f = *state;
     boxcar_new_message later = new_message("t", "p");
     later.delay_ms = 3600000;
@@ -43,8 +40,7 @@ static void waiting_message_can_be_cancelled(void **state)
 }
 
 /* BX-028 */
-static void message_passed_over_by_topic_can_be_cancelled(void **state)
-{
+static void message_passed_over_by_topic_can_be_cancelled(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "unwanted", "p").work_id;
     boxcar_message_list_free(claim_topic(f, f->owner, 5, "wanted"));
@@ -54,8 +50,7 @@ static void message_passed_over_by_topic_can_be_cancelled(void **state)
 }
 
 /* BX-028 */
-static void message_in_progress_done_or_dead_cannot_be_cancelled(void **state)
-{
+static void message_in_progress_done_or_dead_cannot_be_cancelled(void **state) {
     struct fixture *f = *state;
     boxcar_work_id done = enqueue_done(f, "t").work_id, dead = enqueue_dead(f, "t", "no").work_id;
     struct taken held = take(f, f->owner, enqueue(f, "t", "p").work_id);
@@ -68,8 +63,7 @@ static void message_in_progress_done_or_dead_cannot_be_cancelled(void **state)
 }
 
 /* BX-028 */
-static void message_cannot_be_cancelled_twice(void **state)
-{
+static void message_cannot_be_cancelled_twice(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     ASSERT_OK(f, cancel(f, id));
@@ -78,8 +72,7 @@ static void message_cannot_be_cancelled_twice(void **state)
 }
 
 /* BX-028 */
-static void unknown_message_is_not_found(void **state)
-{
+static void unknown_message_is_not_found(void **state) {
     struct fixture *f = *state;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, cancel(f, (boxcar_work_id){4711}));
     boxcar_message_ref ref = {.message_id = boxcar_message_id_new()};
@@ -89,8 +82,7 @@ static void unknown_message_is_not_found(void **state)
 }
 
 /* BX-028, BX-025 */
-static void cancelling_is_in_the_history_and_can_be_replayed(void **state)
-{
+static void cancelling_is_in_the_history_and_can_be_replayed(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     ASSERT_OK(f, cancel(f, id));

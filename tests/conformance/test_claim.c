@@ -2,8 +2,7 @@
 #include "conformance.h"
 
 /* OBX-023 */
-static void claim_of_an_empty_store_is_an_empty_list(void **state)
-{
+static void claim_of_an_empty_store_is_an_empty_list(void **state) {
     struct fixture *f = *state;
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(boxcar_message_list_count(list), 0);
@@ -11,8 +10,8 @@ static void claim_of_an_empty_store_is_an_empty_list(void **state)
     boxcar_message_list_free(list);
 }
 
-static void assert_leased(const boxcar_message *m, boxcar_owner owner, boxcar_time earliest, boxcar_time latest)
-{
+static void assert_leased(const boxcar_message *m, boxcar_owner owner, boxcar_time earliest,
+                          boxcar_time latest) {
     assert_int_equal(m->status, BOXCAR_IN_PROGRESS);
     assert_same_owner(m->owner, owner);
     assert_true(m->epoch.value > 0);
@@ -20,8 +19,7 @@ static void assert_leased(const boxcar_message *m, boxcar_owner owner, boxcar_ti
 }
 
 /* OBX-017, OBX-020, OBX-021, OBX-022 */
-static void claim_leases_to_the_owner_for_the_time_asked(void **state)
-{
+static void claim_leases_to_the_owner_for_the_time_asked(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     boxcar_time before = database_now(f);
@@ -38,8 +36,7 @@ static void claim_leases_to_the_owner_for_the_time_asked(void **state)
 }
 
 /* OBX-026, OBX-022 */
-static void claim_returns_no_more_than_the_batch_size(void **state)
-{
+static void claim_returns_no_more_than_the_batch_size(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[5];
     enqueue_many(f, "t", 5, ids);
@@ -55,8 +52,7 @@ static void claim_returns_no_more_than_the_batch_size(void **state)
 }
 
 /* BX-020 */
-static void fresh_messages_come_oldest_first(void **state)
-{
+static void fresh_messages_come_oldest_first(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[20];
     for (int i = 0; i < 20; i++)
@@ -68,8 +64,7 @@ static void fresh_messages_come_oldest_first(void **state)
 }
 
 /* OBX-019, OBX-101, BX-002 */
-static void leased_message_is_nobody_elses(void **state)
-{
+static void leased_message_is_nobody_elses(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     take(f, f->owner, enqueued.work_id);
@@ -86,8 +81,7 @@ static void leased_message_is_nobody_elses(void **state)
 }
 
 /* OBX-024, OBX-025, BX-004 */
-static void done_and_failed_messages_are_not_claimed(void **state)
-{
+static void done_and_failed_messages_are_not_claimed(void **state) {
     struct fixture *f = *state;
     enqueue_done(f, "t");
     enqueue_dead(f, "t", "no good");
@@ -97,8 +91,7 @@ static void done_and_failed_messages_are_not_claimed(void **state)
 }
 
 /* BX-002 */
-static void every_claim_has_a_higher_epoch(void **state)
-{
+static void every_claim_has_a_higher_epoch(void **state) {
     struct fixture *f = *state;
     int64_t last = 0;
     boxcar_work_id id = enqueue(f, "t", "a").work_id;
@@ -111,20 +104,19 @@ static void every_claim_has_a_higher_epoch(void **state)
 }
 
 /* BX-002 */
-static void messages_of_one_claim_share_its_epoch(void **state)
-{
+static void messages_of_one_claim_share_its_epoch(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "t", 10, NULL);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(boxcar_message_list_count(list), 10);
     for (size_t i = 1; i < 10; i++)
-        assert_int_equal(boxcar_message_list_get(list, i)->epoch.value, boxcar_message_list_get(list, 0)->epoch.value);
+        assert_int_equal(boxcar_message_list_get(list, i)->epoch.value,
+                         boxcar_message_list_get(list, 0)->epoch.value);
     boxcar_message_list_free(list);
 }
 
 /* Twenty messages that were abandoned and are due, and twenty that nobody touched yet. */
-static int64_t make_retries_and_fresh(struct fixture *f)
-{
+static int64_t make_retries_and_fresh(struct fixture *f) {
     struct taken taken[20];
     enqueue_many(f, "retry", 20, NULL);
     assert_int_equal(take_all(f, f->owner, 30000, taken, 20), 20);
@@ -135,8 +127,7 @@ static int64_t make_retries_and_fresh(struct fixture *f)
 }
 
 /* BX-020 */
-static void retries_and_fresh_messages_share_a_batch(void **state)
-{
+static void retries_and_fresh_messages_share_a_batch(void **state) {
     struct fixture *f = *state;
     int64_t last_retry = make_retries_and_fresh(f);
     boxcar_message_list *list = claim(f, f->owner, 10);
@@ -149,8 +140,7 @@ static void retries_and_fresh_messages_share_a_batch(void **state)
 }
 
 /* BX-020 */
-static void neither_retries_nor_fresh_messages_starve_at_a_batch_of_one(void **state)
-{
+static void neither_retries_nor_fresh_messages_starve_at_a_batch_of_one(void **state) {
     struct fixture *f = *state;
     int64_t last_retry = make_retries_and_fresh(f);
     int retries = 0;
@@ -163,8 +153,7 @@ static void neither_retries_nor_fresh_messages_starve_at_a_batch_of_one(void **s
 }
 
 /* BX-020, BX-001 */
-static void everything_ready_is_handed_out_exactly_once(void **state)
-{
+static void everything_ready_is_handed_out_exactly_once(void **state) {
     struct fixture *f = *state;
     make_retries_and_fresh(f);
     struct taken taken[64];

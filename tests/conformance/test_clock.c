@@ -12,8 +12,7 @@
 static long lie_seconds;
 static int lies_told;
 
-int clock_gettime(clockid_t clock, struct timespec *ret_time)
-{
+int clock_gettime(clockid_t clock, struct timespec *ret_time) {
     int rc = (int)syscall(SYS_clock_gettime, clock, ret_time);
     if (rc == 0 && clock == CLOCK_REALTIME && lie_seconds != 0) {
         ret_time->tv_sec += lie_seconds;
@@ -22,8 +21,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret_time)
     return rc;
 }
 
-int gettimeofday(struct timeval *restrict ret_time, void *restrict zone)
-{
+int gettimeofday(struct timeval *restrict ret_time, void *restrict zone) {
     (void)zone;
     struct timespec now;
     int rc = clock_gettime(CLOCK_REALTIME, &now);
@@ -31,8 +29,7 @@ int gettimeofday(struct timeval *restrict ret_time, void *restrict zone)
     return rc;
 }
 
-time_t time(time_t *ret_time)
-{
+time_t time(time_t *ret_time) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (ret_time)
@@ -40,15 +37,13 @@ time_t time(time_t *ret_time)
     return now.tv_sec;
 }
 
-static int truthful_teardown(void **state)
-{
+static int truthful_teardown(void **state) {
     lie_seconds = 0;
     return fixture_teardown(state);
 }
 
 /* OBX-015, BX-009 */
-static void created_at_is_the_databases_time(void **state)
-{
+static void created_at_is_the_databases_time(void **state) {
     struct fixture *f = *state;
     boxcar_time before = database_now(f);
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
@@ -59,8 +54,7 @@ static void created_at_is_the_databases_time(void **state)
 }
 
 /* BX-009 */
-static void one_call_has_one_time(void **state)
-{
+static void one_call_has_one_time(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "t", 200, NULL);
     boxcar_message_list *list = claim(f, f->owner, 200);
@@ -73,8 +67,7 @@ static void one_call_has_one_time(void **state)
     boxcar_message_list_free(list);
 }
 
-static void assert_sane_life(struct fixture *f)
-{
+static void assert_sane_life(struct fixture *f) {
     boxcar_time before = database_now(f);
     boxcar_new_message message = new_message("t", "p");
     message.delay_ms = 50;
@@ -99,8 +92,7 @@ static void assert_sane_life(struct fixture *f)
 }
 
 /* BX-009, OBX-015, OBX-020 */
-static void wrong_clock_of_a_worker_changes_nothing(void **state)
-{
+static void wrong_clock_of_a_worker_changes_nothing(void **state) {
     struct fixture *f = *state;
     if (fixture_is_sqlite(f))
         skip(); /* its clock is the clock of the machine it runs on: there is no other */

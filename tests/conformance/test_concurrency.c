@@ -15,23 +15,21 @@ struct ledger {
     _Atomic int sum;
 };
 
-static struct ledger *new_ledger(void)
-{
+static struct ledger *new_ledger(void) {
     struct ledger *ledger = calloc(1, sizeof(*ledger));
     assert_non_null(ledger);
     return ledger;
 }
 
-static bool enter(struct ledger *ledger, boxcar_work_id id)
-{
+static bool enter(struct ledger *ledger, boxcar_work_id id) {
     if (id.value < 1 || id.value > MESSAGES || atomic_fetch_add(&ledger->times[id.value], 1) != 0)
         return false;
     atomic_fetch_add(&ledger->sum, 1);
     return true;
 }
 
-static boxcar_status member_claim(struct crew_member *member, int batch_size, boxcar_message_list **ret_list)
-{
+static boxcar_status member_claim(struct crew_member *member, int batch_size,
+                                  boxcar_message_list **ret_list) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     options.owner = member->owner;
     options.batch_size = batch_size;
@@ -39,8 +37,7 @@ static boxcar_status member_claim(struct crew_member *member, int batch_size, bo
     return boxcar_claim(member->store, &options, ret_list, &member->err);
 }
 
-static const char *claim_until_empty(struct crew_member *member)
-{
+static const char *claim_until_empty(struct crew_member *member) {
     struct ledger *ledger = member->context;
     for (;;) {
         boxcar_message_list *list = NULL;
@@ -58,8 +55,7 @@ static const char *claim_until_empty(struct crew_member *member)
 }
 
 /* OBX-017, OBX-100, OBX-101, BX-002, BX-020 */
-static void eight_claimers_share_everything_and_nothing_twice(void **state)
-{
+static void eight_claimers_share_everything_and_nothing_twice(void **state) {
     struct fixture *f = *state;
     struct ledger *ledger = new_ledger();
     enqueue_many(f, "t", MESSAGES, NULL);
@@ -70,8 +66,7 @@ static void eight_claimers_share_everything_and_nothing_twice(void **state)
 }
 
 /* Even members enqueue 100 each, one by one; odd ones claim and ack until all are done. */
-static const char *produce_or_consume(struct crew_member *member)
-{
+static const char *produce_or_consume(struct crew_member *member) {
     struct ledger *ledger = member->context;
     for (int i = 0; i < 100 && member->number % 2 == 0; i++) {
         boxcar_new_message message = new_message("t", "p");
@@ -88,7 +83,8 @@ static const char *produce_or_consume(struct crew_member *member)
             const boxcar_message *m = boxcar_message_list_get(list, i);
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             size_t affected = 0;
-            if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, &affected, &member->err) != BOXCAR_OK)
+            if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, &affected, &member->err) !=
+                BOXCAR_OK)
                 return "ack";
             if (affected != 1 || !enter(ledger, m->work_id))
                 return "done twice";
@@ -101,8 +97,7 @@ static const char *produce_or_consume(struct crew_member *member)
 }
 
 /* BX-001, OBX-100, BX-012 */
-static void producers_and_consumers_at_once_lose_nothing(void **state)
-{
+static void producers_and_consumers_at_once_lose_nothing(void **state) {
     struct fixture *f = *state;
     struct ledger *ledger = new_ledger();
     crew_run(f, 6, produce_or_consume, ledger);
@@ -113,8 +108,7 @@ static void producers_and_consumers_at_once_lose_nothing(void **state)
 }
 
 /* A process of its own: enqueues 40, then claims and acks until the store holds nothing ready. */
-static int work_as_process(const struct fixture *f)
-{
+static int work_as_process(const struct fixture *f) {
     struct crew_member me = {.owner = boxcar_owner_new()};
     if (fixture_try_open(f, &me.store, &me.err) != BOXCAR_OK)
         return 1;
@@ -146,8 +140,7 @@ static int work_as_process(const struct fixture *f)
 }
 
 /* OBX-100, OBX-101, BX-001 */
-static void eight_processes_on_one_store_meet_no_error_and_lose_nothing(void **state)
-{
+static void eight_processes_on_one_store_meet_no_error_and_lose_nothing(void **state) {
     struct fixture *f = *state;
     pid_t children[8];
     boxcar_store_close(f->store);
@@ -174,8 +167,7 @@ struct shared_work {
 };
 
 /* Everybody settles the same messages in a different order and in a different way. */
-static const char *settle_in_own_order(struct crew_member *member)
-{
+static const char *settle_in_own_order(struct crew_member *member) {
     struct shared_work *work = member->context;
     static const settle_fn HOW[] = {boxcar_ack, boxcar_ack, boxcar_abandon, boxcar_fail};
     for (int start = 0; start < 400; start += 50) {
@@ -185,7 +177,8 @@ static const char *settle_in_own_order(struct crew_member *member)
             settlements[i] = settlement_of(work->taken[start + (member->number % 2 ? i : 49 - i)]);
             settlements[i].delay_ms = 3600000;
         }
-        if (HOW[member->number](member->store, work->owner, settlements, 50, NULL, &affected, &member->err) != BOXCAR_OK)
+        if (HOW[member->number](member->store, work->owner, settlements, 50, NULL, &affected, &member->err) !=
+            BOXCAR_OK)
             return "settle";
         atomic_fetch_add(&work->affected, (int)affected);
     }
@@ -193,8 +186,7 @@ static const char *settle_in_own_order(struct crew_member *member)
 }
 
 /* OBX-099, BX-002, OBX-097 */
-static void settling_in_opposite_orders_neither_deadlocks_nor_counts_twice(void **state)
-{
+static void settling_in_opposite_orders_neither_deadlocks_nor_counts_twice(void **state) {
     struct fixture *f = *state;
     static struct shared_work work;
     work.owner = f->owner;
@@ -209,16 +201,16 @@ static void settling_in_opposite_orders_neither_deadlocks_nor_counts_twice(void 
     assert_int_equal(audit_lost(f), 0);
 }
 
-static const char *renew_or_ack(struct crew_member *member)
-{
+static const char *renew_or_ack(struct crew_member *member) {
     struct shared_work *work = member->context;
     for (int i = 0; i < 100; i++) {
         struct taken taken = work->taken[member->number % 2 ? i : 99 - i];
         boxcar_settlement settlement = settlement_of(taken);
         size_t affected = 0;
-        boxcar_status status = member->number < 2
-            ? boxcar_renew(member->store, work->owner, &settlement, 1, 120000 + i * 1000, NULL, NULL, &member->err)
-            : boxcar_ack(member->store, work->owner, &settlement, 1, NULL, &affected, &member->err);
+        boxcar_status status = member->number < 2 ? boxcar_renew(member->store, work->owner, &settlement, 1,
+                                                                 120000 + i * 1000, NULL, NULL, &member->err)
+                                                  : boxcar_ack(member->store, work->owner, &settlement, 1,
+                                                               NULL, &affected, &member->err);
         if (status != BOXCAR_OK)
             return "renew or ack";
         atomic_fetch_add(&work->affected, (int)affected);
@@ -227,8 +219,7 @@ static const char *renew_or_ack(struct crew_member *member)
 }
 
 /* OBX-099, BX-002 */
-static void renewals_and_acks_of_one_claim_do_not_disturb_each_other(void **state)
-{
+static void renewals_and_acks_of_one_claim_do_not_disturb_each_other(void **state) {
     struct fixture *f = *state;
     static struct shared_work work;
     work.owner = f->owner;
@@ -240,8 +231,7 @@ static void renewals_and_acks_of_one_claim_do_not_disturb_each_other(void **stat
     assert_int_equal(stats_of(f).done, 100);
 }
 
-static const char *reap_and_count(struct crew_member *member)
-{
+static const char *reap_and_count(struct crew_member *member) {
     int64_t count = 0;
     if (boxcar_reap(member->store, &count, &member->err) != BOXCAR_OK)
         return "reap";
@@ -250,8 +240,7 @@ static const char *reap_and_count(struct crew_member *member)
 }
 
 /* OBX-049, BX-003, OBX-100 */
-static void reaping_from_many_at_once_counts_each_message_once(void **state)
-{
+static void reaping_from_many_at_once_counts_each_message_once(void **state) {
     struct fixture *f = *state;
     struct ledger *ledger = new_ledger();
     static struct taken taken[100];
@@ -265,8 +254,7 @@ static void reaping_from_many_at_once_counts_each_message_once(void **state)
     free(ledger);
 }
 
-static const char *cancel_or_claim(struct crew_member *member)
-{
+static const char *cancel_or_claim(struct crew_member *member) {
     struct ledger *ledger = member->context;
     if (member->number > 0)
         return claim_until_empty(member);
@@ -282,8 +270,7 @@ static const char *cancel_or_claim(struct crew_member *member)
 }
 
 /* BX-028, BX-002 */
-static void message_is_either_cancelled_or_claimed(void **state)
-{
+static void message_is_either_cancelled_or_claimed(void **state) {
     struct fixture *f = *state;
     struct ledger *ledger = new_ledger();
     enqueue_many(f, "t", 200, NULL);
@@ -303,8 +290,7 @@ struct stream_watch {
 };
 
 /* Between claim and ack a stream is busy; nobody else may be handed anything of it. */
-static const char *watch(struct stream_watch *w, const boxcar_message *m, bool begin)
-{
+static const char *watch(struct stream_watch *w, const boxcar_message *m, bool begin) {
     const char *trouble = NULL;
     int stream = m->stream.data[1] - '0';
     pthread_mutex_lock(&w->mutex);
@@ -318,8 +304,7 @@ static const char *watch(struct stream_watch *w, const boxcar_message *m, bool b
     return trouble;
 }
 
-static const char *ack_watched(struct crew_member *member, const boxcar_message_list *list)
-{
+static const char *ack_watched(struct crew_member *member, const boxcar_message_list *list) {
     const char *trouble = NULL;
     for (size_t i = 0; i < boxcar_message_list_count(list) && !trouble; i++)
         trouble = watch(member->context, boxcar_message_list_get(list, i), true);
@@ -333,8 +318,7 @@ static const char *ack_watched(struct crew_member *member, const boxcar_message_
     return trouble;
 }
 
-static const char *work_on_streams(struct crew_member *member)
-{
+static const char *work_on_streams(struct crew_member *member) {
     struct stream_watch *w = member->context;
     for (int tries = 0; tries < 20000; tries++) {
         boxcar_message_list *list = NULL;
@@ -352,8 +336,7 @@ static const char *work_on_streams(struct crew_member *member)
 }
 
 /* BX-005, BX-020, OBX-100 */
-static void streams_stay_in_order_with_many_workers(void **state)
-{
+static void streams_stay_in_order_with_many_workers(void **state) {
     struct fixture *f = *state;
     struct stream_watch w = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     static const char *const NAMES[] = {"s0", "s1", "s2", "s3", "s4"};

@@ -4,8 +4,7 @@
 #include "conformance.h"
 
 /* OBX-042, OBX-043, BX-025 */
-static void failed_message_is_a_dead_letter_with_its_error(void **state)
-{
+static void failed_message_is_a_dead_letter_with_its_error(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue_dead(f, "t", "card refused");
     assert_dead(f, enqueued.work_id, BOXCAR_REASON_REJECTED);
@@ -18,8 +17,7 @@ static void failed_message_is_a_dead_letter_with_its_error(void **state)
 }
 
 /* OBX-042, OBX-048, BX-004 */
-static void failed_message_never_comes_back_by_itself(void **state)
-{
+static void failed_message_never_comes_back_by_itself(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     struct taken taken = take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
@@ -35,8 +33,7 @@ static void failed_message_never_comes_back_by_itself(void **state)
 }
 
 /* OBX-044, OBX-045, BX-002 */
-static void fail_passes_over_what_is_not_the_owners(void **state)
-{
+static void fail_passes_over_what_is_not_the_owners(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id), wrong = taken, unknown = taken;
     wrong.epoch.value++;
@@ -49,8 +46,7 @@ static void fail_passes_over_what_is_not_the_owners(void **state)
 }
 
 /* BX-025, BX-003 */
-static void message_dies_when_its_attempts_are_used_up(void **state)
-{
+static void message_dies_when_its_attempts_are_used_up(void **state) {
     struct fixture *f = *state;
     set_setting(f, "max_attempts", "3");
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
@@ -64,8 +60,7 @@ static void message_dies_when_its_attempts_are_used_up(void **state)
 }
 
 /* BX-025 */
-static void ten_attempts_are_the_default_and_a_message_may_have_its_own(void **state)
-{
+static void ten_attempts_are_the_default_and_a_message_may_have_its_own(void **state) {
     struct fixture *f = *state;
     boxcar_new_message one_try = new_message("t", "p");
     one_try.max_attempts = 1;
@@ -81,8 +76,7 @@ static void ten_attempts_are_the_default_and_a_message_may_have_its_own(void **s
 }
 
 /* BX-010 */
-static void error_text_is_cut_at_4096_bytes_between_characters(void **state)
-{
+static void error_text_is_cut_at_4096_bytes_between_characters(void **state) {
     struct fixture *f = *state;
     char error[3 * 2000 + 1];
     for (size_t i = 0; i < 2000; i++)
@@ -95,16 +89,15 @@ static void error_text_is_cut_at_4096_bytes_between_characters(void **state)
     boxcar_message_list_free(list);
 }
 
-static boxcar_message_list *dead_page(struct fixture *f, const boxcar_dead_filter *filter, int limit, int64_t after)
-{
+static boxcar_message_list *dead_page(struct fixture *f, const boxcar_dead_filter *filter, int limit,
+                                      int64_t after) {
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_dead_page(f->store, filter, limit, (boxcar_work_id){after}, &list, &f->err));
     return list;
 }
 
 static void assert_dead_ids(struct fixture *f, const boxcar_dead_filter *filter, int64_t after, size_t count,
-                            const boxcar_work_id *wanted)
-{
+                            const boxcar_work_id *wanted) {
     boxcar_message_list *list = dead_page(f, filter, 2, after);
     assert_int_equal(boxcar_message_list_count(list), count);
     for (size_t i = 0; i < count; i++)
@@ -113,8 +106,7 @@ static void assert_dead_ids(struct fixture *f, const boxcar_dead_filter *filter,
 }
 
 /* BX-025 */
-static void dead_letters_are_listed_newest_first_in_pages_without_payload(void **state)
-{
+static void dead_letters_are_listed_newest_first_in_pages_without_payload(void **state) {
     struct fixture *f = *state;
     boxcar_work_id a = enqueue_dead(f, "t", "a").work_id, b = enqueue_dead(f, "t", "b").work_id,
                    c = enqueue_dead(f, "t", "c").work_id;
@@ -134,8 +126,7 @@ static void dead_letters_are_listed_newest_first_in_pages_without_payload(void *
 }
 
 /* BX-025 */
-static void dead_letters_are_filtered_by_topic_reason_time_and_id(void **state)
-{
+static void dead_letters_are_filtered_by_topic_reason_time_and_id(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued rejected = enqueue_dead(f, "mail.out", "no");
     boxcar_new_message one_try = new_message("mail.in", "p");
@@ -166,15 +157,13 @@ static void dead_letters_are_filtered_by_topic_reason_time_and_id(void **state)
     assert_dead_ids(f, &by_ref, 0, 1, &rejected.work_id);
 }
 
-static int64_t replay(struct fixture *f, const boxcar_dead_filter *filter, const char *note)
-{
+static int64_t replay(struct fixture *f, const boxcar_dead_filter *filter, const char *note) {
     int64_t count = -1;
     ASSERT_OK(f, boxcar_dead_replay(f->store, filter, boxcar_str_of(note), &count, &f->err));
     return count;
 }
 
-static boxcar_dead_filter only(const boxcar_message_ref *ref)
-{
+static boxcar_dead_filter only(const boxcar_message_ref *ref) {
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     filter.refs = ref;
     filter.ref_count = 1;
@@ -182,8 +171,7 @@ static boxcar_dead_filter only(const boxcar_message_ref *ref)
 }
 
 /* BX-004, BX-025 */
-static void replayed_dead_letter_is_claimable_with_all_its_attempts(void **state)
-{
+static void replayed_dead_letter_is_claimable_with_all_its_attempts(void **state) {
     struct fixture *f = *state;
     boxcar_new_message two_tries = new_message("t", "again");
     two_tries.max_attempts = 2;
@@ -209,8 +197,7 @@ static void replayed_dead_letter_is_claimable_with_all_its_attempts(void **state
 }
 
 /* BX-004, BX-025 */
-static void replay_is_recorded_with_its_note(void **state)
-{
+static void replay_is_recorded_with_its_note(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue_dead(f, "t", "no");
     boxcar_message_ref ref = {.message_id = enqueued.message_id};
@@ -228,8 +215,7 @@ static void replay_is_recorded_with_its_note(void **state)
 }
 
 /* BX-004 */
-static void replay_touches_nothing_that_is_not_dead(void **state)
-{
+static void replay_touches_nothing_that_is_not_dead(void **state) {
     struct fixture *f = *state;
     boxcar_message_ref refs[3] = {{.work_id = enqueue_done(f, "t").work_id},
                                   {.work_id = enqueue(f, "t", "p").work_id},
@@ -244,8 +230,7 @@ static void replay_touches_nothing_that_is_not_dead(void **state)
 }
 
 /* BX-025 */
-static void replay_by_filter_takes_what_matches_and_leaves_the_rest(void **state)
-{
+static void replay_by_filter_takes_what_matches_and_leaves_the_rest(void **state) {
     struct fixture *f = *state;
     boxcar_work_id kept = enqueue_dead(f, "a", "x").work_id;
     enqueue_dead(f, "b.1", "x");
@@ -258,8 +243,7 @@ static void replay_by_filter_takes_what_matches_and_leaves_the_rest(void **state
 }
 
 /* BX-025, BX-011 */
-static void forgotten_condition_replays_and_purges_nothing(void **state)
-{
+static void forgotten_condition_replays_and_purges_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_dead(f, "t", "x").work_id;
     boxcar_dead_filter nothing = BOXCAR_DEAD_FILTER_INIT;
@@ -270,8 +254,7 @@ static void forgotten_condition_replays_and_purges_nothing(void **state)
     assert_dead(f, id, BOXCAR_REASON_REJECTED);
 }
 
-static void make_many_dead(struct fixture *f, size_t count)
-{
+static void make_many_dead(struct fixture *f, size_t count) {
     struct taken taken[1500];
     boxcar_settlement settlements[1500];
     enqueue_many(f, "t", count, NULL);
@@ -284,8 +267,7 @@ static void make_many_dead(struct fixture *f, size_t count)
 }
 
 /* BX-025 */
-static void all_dead_letters_are_replayed_however_many(void **state)
-{
+static void all_dead_letters_are_replayed_however_many(void **state) {
     struct fixture *f = *state;
     make_many_dead(f, 1500);
     boxcar_dead_filter all = BOXCAR_DEAD_FILTER_INIT;
@@ -297,8 +279,7 @@ static void all_dead_letters_are_replayed_however_many(void **state)
 }
 
 /* BX-025 */
-static void purged_dead_letters_are_gone_for_good(void **state)
-{
+static void purged_dead_letters_are_gone_for_good(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued gone = enqueue_dead(f, "t", "x");
     boxcar_work_id kept = enqueue_dead(f, "u", "x").work_id;

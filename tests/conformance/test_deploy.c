@@ -4,16 +4,14 @@
 
 #include "conformance.h"
 
-static boxcar_deployment deploy(struct fixture *f, boxcar_store *store)
-{
+static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
     boxcar_deployment deployment = {-1, -1};
     ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
     return deployment;
 }
 
 /* OBX-108 */
-static void opening_with_deployment_creates_everything(void **state)
-{
+static void opening_with_deployment_creates_everything(void **state) {
     struct fixture *f = *state;
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
@@ -22,8 +20,7 @@ static void opening_with_deployment_creates_everything(void **state)
 }
 
 /* OBX-109 */
-static void opening_without_deployment_creates_nothing(void **state)
-{
+static void opening_without_deployment_creates_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = NULL;
     for (int i = 0; i < 2; i++) {
@@ -39,8 +36,7 @@ static void opening_without_deployment_creates_nothing(void **state)
 }
 
 /* OBX-110, BX-029 */
-static void deploying_again_changes_nothing(void **state)
-{
+static void deploying_again_changes_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     for (int i = 0; i < 3; i++) {
@@ -51,8 +47,7 @@ static void deploying_again_changes_nothing(void **state)
     take(f, f->owner, id);
 }
 
-static const char *deploy_at_once(struct crew_member *member)
-{
+static const char *deploy_at_once(struct crew_member *member) {
     boxcar_store_options options = fixture_options(member->f);
     options.deploy = true;
     boxcar_store *store = NULL;
@@ -69,16 +64,14 @@ static const char *deploy_at_once(struct crew_member *member)
 }
 
 /* OBX-108, OBX-110 */
-static void eight_may_deploy_at_once(void **state)
-{
+static void eight_may_deploy_at_once(void **state) {
     struct fixture *f = *state;
     crew_run_bare(f, 8, deploy_at_once, NULL);
     f->store = fixture_open(f);
     assert_int_equal(stats_of(f).ready, 8);
 }
 
-static const char *deploy_or_work(struct crew_member *member)
-{
+static const char *deploy_or_work(struct crew_member *member) {
     for (int i = 0; i < 10; i++) {
         if (member->number == 0) {
             boxcar_deployment deployment;
@@ -101,27 +94,24 @@ static const char *deploy_or_work(struct crew_member *member)
 }
 
 /* OBX-110, BX-029 */
-static void deploying_beside_running_clients_disturbs_none(void **state)
-{
+static void deploying_beside_running_clients_disturbs_none(void **state) {
     struct fixture *f = *state;
     crew_run(f, 4, deploy_or_work, NULL);
     boxcar_stats stats = stats_of(f);
     assert_int_equal(stats.ready + stats.in_progress, 30);
 }
 
-static void write_versions(struct fixture *f, int version, int oldest_program)
-{
+static void write_versions(struct fixture *f, int version, int oldest_program) {
     char sqlite_text[160], postgres_text[160];
-    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_schema set version = %d, oldest_program = %d", version,
-             oldest_program);
-    snprintf(postgres_text, sizeof(postgres_text), "update store set schema_version = %d, oldest_program = %d", version,
-             oldest_program);
+    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_schema set version = %d, oldest_program = %d",
+             version, oldest_program);
+    snprintf(postgres_text, sizeof(postgres_text),
+             "update store set schema_version = %d, oldest_program = %d", version, oldest_program);
     fixture_sql(f, sqlite_text, postgres_text);
 }
 
 /* BX-029 */
-static void newer_store_is_accepted_while_it_accepts_us(void **state)
-{
+static void newer_store_is_accepted_while_it_accepts_us(void **state) {
     struct fixture *f = *state;
     write_versions(f, boxcar_schema_version() + 1, boxcar_schema_version());
     boxcar_store_close(f->store);
@@ -133,8 +123,7 @@ static void newer_store_is_accepted_while_it_accepts_us(void **state)
 }
 
 /* BX-029 */
-static void store_that_wants_newer_programs_is_refused(void **state)
-{
+static void store_that_wants_newer_programs_is_refused(void **state) {
     struct fixture *f = *state;
     write_versions(f, boxcar_schema_version() + 2, boxcar_schema_version() + 1);
     boxcar_store *store = NULL;
@@ -146,8 +135,7 @@ static void store_that_wants_newer_programs_is_refused(void **state)
     assert_null(store);
 }
 
-static void store_has_an_id_that_all_its_handles_share(void **state)
-{
+static void store_has_an_id_that_all_its_handles_share(void **state) {
     struct fixture *f = *state;
     boxcar_store *other = fixture_open(f);
     assert_string_equal(boxcar_store_id(f->store), boxcar_store_id(other));

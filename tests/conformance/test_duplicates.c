@@ -1,16 +1,14 @@
 /* The same message id again is a no-op that says so. */
 #include "conformance.h"
 
-static boxcar_enqueued enqueue_id(struct fixture *f, boxcar_message_id id, const char *payload)
-{
+static boxcar_enqueued enqueue_id(struct fixture *f, boxcar_message_id id, const char *payload) {
     boxcar_new_message message = new_message("t", payload);
     message.message_id = id;
     return enqueue_message(f, &message);
 }
 
 /* BX-027 */
-static void known_message_id_is_a_duplicate_whatever_the_content(void **state)
-{
+static void known_message_id_is_a_duplicate_whatever_the_content(void **state) {
     struct fixture *f = *state;
     boxcar_message_id id = boxcar_message_id_new();
     boxcar_enqueued first = enqueue_id(f, id, "original"), again = enqueue_id(f, id, "different");
@@ -24,8 +22,7 @@ static void known_message_id_is_a_duplicate_whatever_the_content(void **state)
 }
 
 /* BX-027 */
-static void duplicate_is_told_in_every_state_of_the_message(void **state)
-{
+static void duplicate_is_told_in_every_state_of_the_message(void **state) {
     struct fixture *f = *state;
     boxcar_message_id id = boxcar_message_id_new();
     boxcar_enqueued first = enqueue_id(f, id, "p");
@@ -43,8 +40,7 @@ static void duplicate_is_told_in_every_state_of_the_message(void **state)
 }
 
 /* BX-027 */
-static void id_is_free_again_once_its_message_is_purged(void **state)
-{
+static void id_is_free_again_once_its_message_is_purged(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued gone = enqueue_dead(f, "t", "no");
     boxcar_dead_filter all = BOXCAR_DEAD_FILTER_INIT;
@@ -57,10 +53,10 @@ static void id_is_free_again_once_its_message_is_purged(void **state)
 }
 
 /* BX-027 */
-static void same_id_twice_in_one_call_is_stored_once(void **state)
-{
+static void same_id_twice_in_one_call_is_stored_once(void **state) {
     struct fixture *f = *state;
-    boxcar_new_message messages[3] = {new_message("t", "first"), new_message("t", "other"), new_message("t", "second")};
+    boxcar_new_message messages[3] = {new_message("t", "first"), new_message("t", "other"),
+                                      new_message("t", "second")};
     messages[0].message_id = messages[2].message_id = boxcar_message_id_new();
     boxcar_enqueued enqueued[3];
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
@@ -74,8 +70,7 @@ static void same_id_twice_in_one_call_is_stored_once(void **state)
 }
 
 /* BX-027, OBX-097 */
-static void new_and_known_messages_may_share_a_call(void **state)
-{
+static void new_and_known_messages_may_share_a_call(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued known = enqueue(f, "t", "known");
     boxcar_new_message messages[3] = {new_message("t", "a"), new_message("t", "b"), new_message("t", "c")};
@@ -91,8 +86,7 @@ static void new_and_known_messages_may_share_a_call(void **state)
 }
 
 /* BX-027 */
-static void key_stands_for_one_message(void **state)
-{
+static void key_stands_for_one_message(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
     message.key = BOXCAR_STR("invoice 4711 \xe2\x82\xac");
@@ -105,8 +99,7 @@ static void key_stands_for_one_message(void **state)
     assert_false(enqueue_message(f, &message).duplicate);
 }
 
-static const char *enqueue_shared_ids(struct crew_member *member)
-{
+static const char *enqueue_shared_ids(struct crew_member *member) {
     boxcar_message_id *ids = member->context;
     for (int i = 0; i < 20; i++) {
         boxcar_new_message message = new_message("t", "p");
@@ -119,8 +112,7 @@ static const char *enqueue_shared_ids(struct crew_member *member)
 }
 
 /* BX-027, OBX-100 */
-static void same_ids_from_many_connections_at_once_are_stored_once(void **state)
-{
+static void same_ids_from_many_connections_at_once_are_stored_once(void **state) {
     struct fixture *f = *state;
     boxcar_message_id ids[20];
     for (int i = 0; i < 20; i++)
@@ -130,8 +122,7 @@ static void same_ids_from_many_connections_at_once_are_stored_once(void **state)
     assert_int_equal(take_all(f, f->owner, 30000, taken, 30), 20);
 }
 
-static const char *enqueue_batches_of_shared_ids(struct crew_member *member)
-{
+static const char *enqueue_batches_of_shared_ids(struct crew_member *member) {
     boxcar_message_id *ids = member->context;
     boxcar_new_message messages[20];
     for (int i = 0; i < 20; i++) {
@@ -145,8 +136,7 @@ static const char *enqueue_batches_of_shared_ids(struct crew_member *member)
 }
 
 /* OBX-099, BX-027 */
-static void batches_with_the_same_ids_in_opposite_order_do_not_fail_by_deadlock(void **state)
-{
+static void batches_with_the_same_ids_in_opposite_order_do_not_fail_by_deadlock(void **state) {
     struct fixture *f = *state;
     for (int round = 0; round < 5; round++) {
         boxcar_message_id ids[20];

@@ -7,8 +7,7 @@
 #include "conformance.h"
 
 /* OBX-001, OBX-002, BX-001 */
-static void enqueued_message_is_there_for_every_other_connection(void **state)
-{
+static void enqueued_message_is_there_for_every_other_connection(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "orders.paid", "42");
     boxcar_store_close(f->store);
@@ -22,8 +21,7 @@ static void enqueued_message_is_there_for_every_other_connection(void **state)
     assert_true(ack(f, f->owner, take(f, f->owner, enqueued.work_id)));
 }
 
-static void enqueue_and_die(const struct fixture *f, boxcar_message_id id)
-{
+static void enqueue_and_die(const struct fixture *f, boxcar_message_id id) {
     boxcar_store *store = NULL;
     boxcar_error err;
     if (fixture_try_open(f, &store, &err) != BOXCAR_OK)
@@ -35,8 +33,7 @@ static void enqueue_and_die(const struct fixture *f, boxcar_message_id id)
 }
 
 /* BX-001, OBX-001, OBX-002 */
-static void enqueued_message_outlives_a_process_that_dies_without_closing(void **state)
-{
+static void enqueued_message_outlives_a_process_that_dies_without_closing(void **state) {
     struct fixture *f = *state;
     boxcar_message_ref ref = {.message_id = boxcar_message_id_new()};
     pid_t child = fork();
@@ -53,8 +50,7 @@ static void enqueued_message_outlives_a_process_that_dies_without_closing(void *
 }
 
 /* OBX-014 */
-static void work_ids_start_at_one_and_rise(void **state)
-{
+static void work_ids_start_at_one_and_rise(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued first = enqueue(f, "t", "a"), second = enqueue(f, "t", "a");
     assert_int_equal(first.work_id.value, 1);
@@ -64,8 +60,7 @@ static void work_ids_start_at_one_and_rise(void **state)
 }
 
 /* OBX-014 */
-static void new_message_ids_are_uuids_of_version_7(void **state)
-{
+static void new_message_ids_are_uuids_of_version_7(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     assert_int_equal(enqueued.message_id.bytes[6] >> 4, 7);
@@ -73,8 +68,7 @@ static void new_message_ids_are_uuids_of_version_7(void **state)
 }
 
 /* OBX-016 */
-static void new_message_is_ready_and_has_no_past(void **state)
-{
+static void new_message_is_ready_and_has_no_past(void **state) {
     struct fixture *f = *state;
     boxcar_message_list *list = find(f, enqueue(f, "t", "a").work_id);
     const boxcar_message *m = look(list);
@@ -94,8 +88,7 @@ static void new_message_is_ready_and_has_no_past(void **state)
 }
 
 /* OBX-006 */
-static void empty_payload_is_a_payload(void **state)
-{
+static void empty_payload_is_a_payload(void **state) {
     struct fixture *f = *state;
     boxcar_message_list *list = find(f, enqueue(f, "t", "").work_id);
     assert_text(look(list)->payload, "");
@@ -106,11 +99,16 @@ static void empty_payload_is_a_payload(void **state)
 }
 
 /* OBX-011 */
-static void payload_is_opaque_and_comes_back_byte_for_byte(void **state)
-{
+static void payload_is_opaque_and_comes_back_byte_for_byte(void **state) {
     static const char *const PAYLOADS[] = {
-        "{\"broken\": ", "'; drop table message; --", "$1 ? %s \\ \\x41 :name", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x9a\x83",
-        " \t\r\n ", "null", "\x01\x7f\xef\xbb\xbf", "\\N",
+        "{\"broken\": ",
+        "'; drop table message; --",
+        "$1 ? %s \\ \\x41 :name",
+        "\xc3\xa4\xe2\x82\xac\xf0\x9f\x9a\x83",
+        " \t\r\n ",
+        "null",
+        "\x01\x7f\xef\xbb\xbf",
+        "\\N",
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(PAYLOADS) / sizeof(PAYLOADS[0]); i++) {
@@ -122,8 +120,7 @@ static void payload_is_opaque_and_comes_back_byte_for_byte(void **state)
 }
 
 /* OBX-008 */
-static void empty_correlation_id_and_stream_are_absent(void **state)
-{
+static void empty_correlation_id_and_stream_are_absent(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "a");
     message.correlation_id = BOXCAR_STR("");
@@ -135,8 +132,7 @@ static void empty_correlation_id_and_stream_are_absent(void **state)
 }
 
 /* OBX-009 */
-static void correlation_id_of_255_characters_is_kept(void **state)
-{
+static void correlation_id_of_255_characters_is_kept(void **state) {
     struct fixture *f = *state;
     char text[255 * 3 + 1] = "";
     for (int i = 0; i < 255; i++)
@@ -149,8 +145,7 @@ static void correlation_id_of_255_characters_is_kept(void **state)
 }
 
 /* OBX-022 */
-static void everything_given_is_found_and_claimed(void **state)
-{
+static void everything_given_is_found_and_claimed(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t.full", "body");
     message.correlation_id = BOXCAR_STR("corr");
@@ -182,8 +177,7 @@ static void everything_given_is_found_and_claimed(void **state)
 }
 
 /* OBX-012, OBX-018, BX-005 */
-static void message_due_later_is_not_claimable(void **state)
-{
+static void message_due_later_is_not_claimable(void **state) {
     struct fixture *f = *state;
     boxcar_new_message by_time = new_message("t", "a"), by_delay = new_message("t", "b");
     by_time.due_at = database_now(f) + INT64_C(3600) * 1000000;
@@ -199,8 +193,7 @@ static void message_due_later_is_not_claimable(void **state)
 }
 
 /* OBX-012, OBX-018, BX-005 */
-static void message_is_claimable_once_it_is_due_and_not_before(void **state)
-{
+static void message_is_claimable_once_it_is_due_and_not_before(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "a");
     message.delay_ms = 150;
@@ -215,8 +208,7 @@ static void message_is_claimable_once_it_is_due_and_not_before(void **state)
 }
 
 /* OBX-013 */
-static void message_due_in_the_past_is_claimable_at_once(void **state)
-{
+static void message_due_in_the_past_is_claimable_at_once(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "a");
     message.due_at = 0;
@@ -225,8 +217,7 @@ static void message_due_in_the_past_is_claimable_at_once(void **state)
 }
 
 /* OBX-097 */
-static void many_messages_are_stored_in_the_order_given(void **state)
-{
+static void many_messages_are_stored_in_the_order_given(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "0"), new_message("t", "1"), new_message("t", "2")};
     boxcar_enqueued enqueued[3];
@@ -242,8 +233,7 @@ static void many_messages_are_stored_in_the_order_given(void **state)
 }
 
 /* OBX-097, BX-011 */
-static void one_bad_message_among_many_stores_none(void **state)
-{
+static void one_bad_message_among_many_stores_none(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "0"), new_message("t", "1"), new_message("", "2")};
     boxcar_enqueued enqueued[3] = {{.work_id = {-7}}};
@@ -254,16 +244,14 @@ static void one_bad_message_among_many_stores_none(void **state)
 }
 
 /* OBX-001 */
-static void results_of_enqueueing_many_may_be_left_out(void **state)
-{
+static void results_of_enqueueing_many_may_be_left_out(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[2] = {new_message("t", "0"), new_message("t", "1")};
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 2, NULL, &f->err));
     assert_int_equal(stats_of(f).ready, 2);
 }
 
-static void joining_is_refused_as_not_available(void **state)
-{
+static void joining_is_refused_as_not_available(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "a");
     message.join_id.bytes[15] = 1;

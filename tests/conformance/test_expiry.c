@@ -3,16 +3,14 @@
 
 enum { SHORT = BOXCAR_LEASE_MS_MIN };
 
-static struct taken take_expired(struct fixture *f, boxcar_owner owner)
-{
+static struct taken take_expired(struct fixture *f, boxcar_owner owner) {
     struct taken taken = take_for(f, owner, enqueue(f, "t", "a").work_id, SHORT);
     pause_ms(SHORT + 20);
     return taken;
 }
 
 /* OBX-049, OBX-050, OBX-051, BX-003 */
-static void reap_releases_expired_leases_and_counts_the_attempt(void **state)
-{
+static void reap_releases_expired_leases_and_counts_the_attempt(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_int_equal(reap(f), 1);
@@ -29,8 +27,7 @@ static void reap_releases_expired_leases_and_counts_the_attempt(void **state)
 }
 
 /* OBX-049 */
-static void reap_releases_every_expired_lease_and_no_other(void **state)
-{
+static void reap_releases_every_expired_lease_and_no_other(void **state) {
     struct fixture *f = *state;
     enum { COUNT = 60 };
     struct taken taken[COUNT];
@@ -44,8 +41,7 @@ static void reap_releases_every_expired_lease_and_no_other(void **state)
 }
 
 /* OBX-052 */
-static void reap_leaves_done_and_failed_alone(void **state)
-{
+static void reap_leaves_done_and_failed_alone(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[3];
     struct taken taken[3];
@@ -62,8 +58,7 @@ static void reap_leaves_done_and_failed_alone(void **state)
 }
 
 /* OBX-019, OBX-053, BX-020, BX-003 */
-static void expired_lease_is_claimable_again_without_anyone_reaping(void **state)
-{
+static void expired_lease_is_claimable_again_without_anyone_reaping(void **state) {
     struct fixture *f = *state;
     struct taken first = take_for(f, f->owner, enqueue(f, "t", "a").work_id, SHORT);
     struct taken second = take_wait(f, f->other, first.work_id, 30000);
@@ -73,8 +68,7 @@ static void expired_lease_is_claimable_again_without_anyone_reaping(void **state
 }
 
 /* BX-001, OBX-053 */
-static void message_of_a_worker_that_vanished_is_delivered_to_another(void **state)
-{
+static void message_of_a_worker_that_vanished_is_delivered_to_another(void **state) {
     struct fixture *f = *state;
     boxcar_store *own = f->store;
     f->store = fixture_open(f);
@@ -85,8 +79,7 @@ static void message_of_a_worker_that_vanished_is_delivered_to_another(void **sta
 }
 
 /* BX-003 */
-static void expired_lease_has_no_backoff_and_is_on_record(void **state)
-{
+static void expired_lease_has_no_backoff_and_is_on_record(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_int_equal(reap(f), 1);
@@ -103,8 +96,7 @@ static void expired_lease_has_no_backoff_and_is_on_record(void **state)
 }
 
 /* BX-002 */
-static void expired_message_shows_in_progress_and_counts_as_ready_until_released(void **state)
-{
+static void expired_message_shows_in_progress_and_counts_as_ready_until_released(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
@@ -114,8 +106,7 @@ static void expired_message_shows_in_progress_and_counts_as_ready_until_released
 }
 
 /* BX-002 */
-static void late_ack_counts_while_nobody_took_the_message(void **state)
-{
+static void late_ack_counts_while_nobody_took_the_message(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_true(ack(f, f->owner, taken));
@@ -125,8 +116,7 @@ static void late_ack_counts_while_nobody_took_the_message(void **state)
 }
 
 /* BX-002 */
-static void late_renew_abandon_defer_and_fail_count_too(void **state)
-{
+static void late_renew_abandon_defer_and_fail_count_too(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_true(renew(f, f->owner, taken, 60000));
@@ -143,8 +133,7 @@ static void late_renew_abandon_defer_and_fail_count_too(void **state)
     assert_dead(f, taken.work_id, BOXCAR_REASON_REJECTED);
 }
 
-static void assert_powerless(struct fixture *f, boxcar_owner owner, struct taken taken)
-{
+static void assert_powerless(struct fixture *f, boxcar_owner owner, struct taken taken) {
     assert_false(ack(f, owner, taken));
     assert_false(abandon(f, owner, taken, 0));
     assert_false(defer(f, owner, taken, 0));
@@ -153,8 +142,7 @@ static void assert_powerless(struct fixture *f, boxcar_owner owner, struct taken
 }
 
 /* BX-002 */
-static void late_calls_change_nothing_after_reap(void **state)
-{
+static void late_calls_change_nothing_after_reap(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_expired(f, f->owner);
     assert_int_equal(reap(f), 1);
@@ -166,8 +154,7 @@ static void late_calls_change_nothing_after_reap(void **state)
 }
 
 /* BX-002 */
-static void late_calls_change_nothing_after_another_claim(void **state)
-{
+static void late_calls_change_nothing_after_another_claim(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, SHORT);
     struct taken theirs = take_wait(f, f->other, taken.work_id, 30000);
@@ -179,8 +166,7 @@ static void late_calls_change_nothing_after_another_claim(void **state)
 }
 
 /* BX-002 */
-static void old_epoch_is_powerless_even_for_the_same_owner(void **state)
-{
+static void old_epoch_is_powerless_even_for_the_same_owner(void **state) {
     struct fixture *f = *state;
     struct taken first = take_for(f, f->owner, enqueue(f, "t", "a").work_id, SHORT);
     struct taken second = take_wait(f, f->owner, first.work_id, 30000);
@@ -190,8 +176,7 @@ static void old_epoch_is_powerless_even_for_the_same_owner(void **state)
 }
 
 /* BX-002, BX-003, OBX-052 */
-static void expired_lease_that_was_acked_in_part_releases_only_the_rest(void **state)
-{
+static void expired_lease_that_was_acked_in_part_releases_only_the_rest(void **state) {
     struct fixture *f = *state;
     struct taken taken[10];
     enqueue_many(f, "t", 10, NULL);
@@ -207,8 +192,7 @@ static void expired_lease_that_was_acked_in_part_releases_only_the_rest(void **s
 }
 
 /* BX-003 */
-static void attempts_used_up_by_expired_leases_bury_at_reap(void **state)
-{
+static void attempts_used_up_by_expired_leases_bury_at_reap(void **state) {
     struct fixture *f = *state;
     set_setting(f, "max_attempts", "2");
     struct taken taken = take_expired(f, f->owner);
@@ -220,8 +204,7 @@ static void attempts_used_up_by_expired_leases_bury_at_reap(void **state)
 }
 
 /* BX-003, BX-004 */
-static void attempts_used_up_by_expired_leases_bury_at_claim(void **state)
-{
+static void attempts_used_up_by_expired_leases_bury_at_claim(void **state) {
     struct fixture *f = *state;
     boxcar_new_message one_try = new_message("t", "a");
     one_try.max_attempts = 1;

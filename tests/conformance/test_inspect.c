@@ -1,8 +1,7 @@
 /* Looking: one message, pages, histories, counts. Nothing here changes anything. */
 #include "conformance.h"
 
-static void message_is_found_by_either_id(void **state)
-{
+static void message_is_found_by_either_id(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "payload");
     boxcar_message_ref refs[2] = {{.work_id = enqueued.work_id}, {.message_id = enqueued.message_id}};
@@ -16,21 +15,23 @@ static void message_is_found_by_either_id(void **state)
     }
 }
 
-static void message_that_is_not_there_is_not_found(void **state)
-{
+static void message_that_is_not_there_is_not_found(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "p");
     boxcar_message_ref by_work_id = {.work_id = {enqueued.work_id.value + 1}},
-                       by_message_id = {.message_id = boxcar_message_id_new()}, here = {.work_id = enqueued.work_id};
+                       by_message_id = {.message_id = boxcar_message_id_new()},
+                       here = {.work_id = enqueued.work_id};
     boxcar_message_list *list = NULL;
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, by_work_id, &list, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, by_message_id, &list, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_message_find(f->store, BOXCAR_OUTBOX, by_work_id, &list, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_message_find(f->store, BOXCAR_OUTBOX, by_message_id, &list, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_INBOX, here, &list, &f->err));
     assert_null(list);
 }
 
-static void assert_page(struct fixture *f, const boxcar_list_options *options, size_t count, const boxcar_work_id *wanted)
-{
+static void assert_page(struct fixture *f, const boxcar_list_options *options, size_t count,
+                        const boxcar_work_id *wanted) {
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_page(f->store, options, &list, &f->err));
     assert_int_equal(boxcar_message_list_count(list), count);
@@ -41,8 +42,7 @@ static void assert_page(struct fixture *f, const boxcar_list_options *options, s
     boxcar_message_list_free(list);
 }
 
-static void pages_list_newest_first_and_continue_without_gaps(void **state)
-{
+static void pages_list_newest_first_and_continue_without_gaps(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[5];
     enqueue_many(f, "t", 5, ids);
@@ -58,8 +58,7 @@ static void pages_list_newest_first_and_continue_without_gaps(void **state)
 }
 
 /* One message in each state: ready, waiting, in progress, done, failed (ids 1 to 5). */
-static void make_one_of_each(struct fixture *f)
-{
+static void make_one_of_each(struct fixture *f) {
     enqueue_many(f, "work", 5, NULL);
     struct taken taken[5];
     assert_int_equal(take_all(f, f->owner, 60000, taken, 5), 5);
@@ -69,8 +68,7 @@ static void make_one_of_each(struct fixture *f)
     assert_true(bury(f, f->owner, taken[4], "no"));
 }
 
-static void pages_can_be_limited_to_a_status(void **state)
-{
+static void pages_can_be_limited_to_a_status(void **state) {
     struct fixture *f = *state;
     make_one_of_each(f);
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
@@ -86,8 +84,7 @@ static void pages_can_be_limited_to_a_status(void **state)
 }
 
 /* OBX-010 */
-static void pages_can_be_limited_to_a_topic_or_a_prefix(void **state)
-{
+static void pages_can_be_limited_to_a_topic_or_a_prefix(void **state) {
     struct fixture *f = *state;
     boxcar_work_id a = enqueue(f, "a.1", "p").work_id, b = enqueue(f, "a.2", "p").work_id;
     boxcar_work_id upper = enqueue(f, "A.1", "p").work_id;
@@ -103,8 +100,7 @@ static void pages_can_be_limited_to_a_topic_or_a_prefix(void **state)
     assert_page(f, &options, 0, NULL);
 }
 
-static void stats_count_every_state_once(void **state)
-{
+static void stats_count_every_state_once(void **state) {
     struct fixture *f = *state;
     boxcar_stats stats = stats_of(f);
     assert_int_equal(stats.ready + stats.waiting + stats.in_progress + stats.done + stats.failed, 0);
@@ -121,8 +117,7 @@ static void stats_count_every_state_once(void **state)
 }
 
 /* Deliberately coarse: only that the age grows with time and belongs to what is ready. */
-static void age_of_the_oldest_ready_message_grows(void **state)
-{
+static void age_of_the_oldest_ready_message_grows(void **state) {
     struct fixture *f = *state;
     enqueue(f, "t", "p");
     pause_ms(60);
@@ -132,8 +127,7 @@ static void age_of_the_oldest_ready_message_grows(void **state)
     assert_true(stats_of(f).oldest_ready_age_seconds == 0);
 }
 
-static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state)
-{
+static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state) {
     struct fixture *f = *state;
     enqueue(f, "b", "p");
     enqueue(f, "a", "p");
@@ -154,8 +148,7 @@ static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **sta
 }
 
 /* BX-025 */
-static void history_tells_every_bad_attempt_in_order(void **state)
-{
+static void history_tells_every_bad_attempt_in_order(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     struct taken first = take(f, f->owner, id);
@@ -186,8 +179,7 @@ static void history_tells_every_bad_attempt_in_order(void **state)
 }
 
 /* BX-025 */
-static void message_without_trouble_has_no_history(void **state)
-{
+static void message_without_trouble_has_no_history(void **state) {
     struct fixture *f = *state;
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, enqueue_done(f, "t").work_id, &list, &f->err));
@@ -196,26 +188,30 @@ static void message_without_trouble_has_no_history(void **state)
 }
 
 /* OBX-111 */
-static void view_named_outbox_shows_a_row_per_message_with_its_status(void **state)
-{
+static void view_named_outbox_shows_a_row_per_message_with_its_status(void **state) {
     struct fixture *f = *state;
     make_one_of_each(f);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 5);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 5);
     static const char *const COUNTS[][2] = {
         {"select count(*) from boxcar_outbox where status = 'ready' and work_id in (1, 2)",
          "select count(*) from outbox where status = 'ready' and work_id in (1, 2)"},
-        {"select 2 * count(*) from boxcar_outbox where status = 'in_progress' and work_id = 3 and owner is not null",
-         "select 2 * count(*) from outbox where status = 'in_progress' and work_id = 3 and owner is not null"},
+        {"select 2 * count(*) from boxcar_outbox where status = 'in_progress' and work_id = 3 and owner is "
+         "not null",
+         "select 2 * count(*) from outbox where status = 'in_progress' and work_id = 3 and owner is not "
+         "null"},
         {"select 2 * count(*) from boxcar_outbox where status = 'done' and is_processed and work_id = 4",
          "select 2 * count(*) from outbox where status = 'done' and is_processed and work_id = 4"},
-        {"select 2 * count(*) from boxcar_outbox where status = 'failed' and not is_processed and work_id = 5",
+        {"select 2 * count(*) from boxcar_outbox where status = 'failed' and not is_processed and work_id = "
+         "5",
          "select 2 * count(*) from outbox where status = 'failed' and not is_processed and work_id = 5"},
         {"select 2 * count(*) from boxcar_dead_letter where work_id = 5 and reason = 'rejected'",
          "select 2 * count(*) from dead_letter where work_id = 5 and reason = 'rejected'"},
     };
     for (size_t i = 0; i < sizeof(COUNTS) / sizeof(COUNTS[0]); i++)
         assert_int_equal(fixture_sql_number(f, COUNTS[i][0], COUNTS[i][1]), 2);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox", "select count(*) from inbox"), 0);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox", "select count(*) from inbox"),
+                     0);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -7,8 +7,7 @@
 enum { BIG = 64 * 1024 * 1024 };
 
 /* Printable bytes without a short period, so that a piece in the wrong place shows. */
-static char *big_text(size_t len)
-{
+static char *big_text(size_t len) {
     char *text = malloc(len);
     assert_non_null(text);
     uint32_t chance = 12345;
@@ -19,15 +18,13 @@ static char *big_text(size_t len)
     return text;
 }
 
-static void assert_same_bytes(boxcar_str actual, const char *wanted, size_t len)
-{
+static void assert_same_bytes(boxcar_str actual, const char *wanted, size_t len) {
     assert_int_equal(actual.len, len);
     assert_true(memcmp(actual.data, wanted, len) == 0);
 }
 
 /* OBX-114, OBX-011 */
-static void payload_of_64_mebibytes_arrives_byte_for_byte(void **state)
-{
+static void payload_of_64_mebibytes_arrives_byte_for_byte(void **state) {
     struct fixture *f = *state;
     char *text = big_text(BIG);
     boxcar_new_message message = new_message("t", NULL);
@@ -44,8 +41,7 @@ static void payload_of_64_mebibytes_arrives_byte_for_byte(void **state)
 }
 
 /* OBX-026, OBX-097 */
-static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(void **state)
-{
+static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(void **state) {
     struct fixture *f = *state;
     enum { COUNT = BOXCAR_BATCH_SIZE_MAX };
     static boxcar_settlement settlements[COUNT];
@@ -69,8 +65,7 @@ static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(
 }
 
 /* OBX-114 */
-static void thousand_messages_of_ten_kibibytes_fit_in_a_call(void **state)
-{
+static void thousand_messages_of_ten_kibibytes_fit_in_a_call(void **state) {
     struct fixture *f = *state;
     enum { COUNT = 1000, SIZE = 10 * 1024 };
     static boxcar_new_message messages[COUNT];
@@ -89,8 +84,7 @@ static void thousand_messages_of_ten_kibibytes_fit_in_a_call(void **state)
 }
 
 /* OBX-007 */
-static void topics_and_streams_of_255_characters_of_four_bytes_work_throughout(void **state)
-{
+static void topics_and_streams_of_255_characters_of_four_bytes_work_throughout(void **state) {
     struct fixture *f = *state;
     char name[255 * 4 + 1], pattern[255 * 4 + 1];
     for (int i = 0; i < 255; i++)

@@ -1,8 +1,7 @@
 /* Leases while they live: renewing them, as a whole and in part. */
 #include "conformance.h"
 
-static boxcar_time locked_until(struct fixture *f, boxcar_work_id work_id)
-{
+static boxcar_time locked_until(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_list *list = find(f, work_id);
     boxcar_time until = look(list)->locked_until;
     boxcar_message_list_free(list);
@@ -10,8 +9,7 @@ static boxcar_time locked_until(struct fixture *f, boxcar_work_id work_id)
 }
 
 /* BX-002 */
-static void renewed_lease_ends_later(void **state)
-{
+static void renewed_lease_ends_later(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, 10000);
     boxcar_time before = database_now(f);
@@ -22,8 +20,7 @@ static void renewed_lease_ends_later(void **state)
 }
 
 /* BX-002 */
-static void renewing_never_shortens_a_lease(void **state)
-{
+static void renewing_never_shortens_a_lease(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, 60000);
     boxcar_time until = locked_until(f, taken.work_id);
@@ -32,8 +29,7 @@ static void renewing_never_shortens_a_lease(void **state)
 }
 
 /* BX-002 */
-static void renewed_message_outlives_its_first_lease(void **state)
-{
+static void renewed_message_outlives_its_first_lease(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, BOXCAR_LEASE_MS_MIN);
     assert_true(renew(f, f->owner, taken, 30000));
@@ -45,10 +41,10 @@ static void renewed_message_outlives_its_first_lease(void **state)
 }
 
 /* BX-002 */
-static void renew_passes_over_what_is_not_the_owners(void **state)
-{
+static void renew_passes_over_what_is_not_the_owners(void **state) {
     struct fixture *f = *state;
-    struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, 10000), wrong = taken, unknown = taken;
+    struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, 10000), wrong = taken,
+                 unknown = taken;
     boxcar_time until = locked_until(f, taken.work_id);
     wrong.epoch.value++;
     unknown.work_id.value = 31337;
@@ -58,8 +54,7 @@ static void renew_passes_over_what_is_not_the_owners(void **state)
     assert_true(locked_until(f, taken.work_id) == until);
 }
 
-static void claim_ten(struct fixture *f, struct taken ret_taken[10])
-{
+static void claim_ten(struct fixture *f, struct taken ret_taken[10]) {
     enqueue_many(f, "t", 10, NULL);
     boxcar_message_list *list = claim_for(f, f->owner, 10, 300);
     assert_int_equal(boxcar_message_list_count(list), 10);
@@ -71,8 +66,7 @@ static void claim_ten(struct fixture *f, struct taken ret_taken[10])
 }
 
 /* BX-002, BX-003 */
-static void part_of_a_claim_may_be_renewed_while_the_rest_expires(void **state)
-{
+static void part_of_a_claim_may_be_renewed_while_the_rest_expires(void **state) {
     struct fixture *f = *state;
     struct taken taken[10];
     claim_ten(f, taken);
@@ -91,8 +85,7 @@ static void part_of_a_claim_may_be_renewed_while_the_rest_expires(void **state)
 }
 
 /* BX-002 */
-static void parts_renewed_one_after_the_other_stay_ackable_together(void **state)
-{
+static void parts_renewed_one_after_the_other_stay_ackable_together(void **state) {
     struct fixture *f = *state;
     struct taken taken[10];
     claim_ten(f, taken);
@@ -108,8 +101,7 @@ static void parts_renewed_one_after_the_other_stay_ackable_together(void **state
 }
 
 /* BX-002, OBX-097 */
-static void leases_of_several_claims_are_renewed_in_one_call(void **state)
-{
+static void leases_of_several_claims_are_renewed_in_one_call(void **state) {
     struct fixture *f = *state;
     boxcar_settlement all[3];
     for (int i = 0; i < 3; i++)

@@ -2,8 +2,7 @@
 #include "conformance.h"
 
 /* All there is to do, in as many rounds as it takes. */
-static boxcar_maintenance maintain_all(struct fixture *f)
-{
+static boxcar_maintenance maintain_all(struct fixture *f) {
     boxcar_maintenance sum = {0}, round = {.more = true};
     while (round.more) {
         ASSERT_OK(f, boxcar_maintain(f->store, &round, &f->err));
@@ -15,16 +14,14 @@ static boxcar_maintenance maintain_all(struct fixture *f)
     return sum;
 }
 
-static void assert_gone(struct fixture *f, boxcar_work_id work_id)
-{
+static void assert_gone(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err));
 }
 
 /* BX-026 */
-static void done_and_dead_messages_are_kept_for_their_retention(void **state)
-{
+static void done_and_dead_messages_are_kept_for_their_retention(void **state) {
     struct fixture *f = *state;
     boxcar_work_id done = enqueue_done(f, "t").work_id, dead = enqueue_dead(f, "t", "no").work_id;
     boxcar_maintenance maintenance = maintain_all(f);
@@ -34,12 +31,14 @@ static void done_and_dead_messages_are_kept_for_their_retention(void **state)
 }
 
 /* BX-026 */
-static void done_messages_go_after_seven_days_and_dead_ones_after_thirty(void **state)
-{
+static void done_messages_go_after_seven_days_and_dead_ones_after_thirty(void **state) {
     struct fixture *f = *state;
     boxcar_work_id done = enqueue_done(f, "t").work_id, dead = enqueue_dead(f, "t", "no").work_id;
-    fixture_sql(f, "update boxcar_finished set at = at - 86400000000 * 8; update boxcar_dead set died_at = died_at - 86400000000 * 8",
-                "update finished set at = at - interval '8 days'; update dead set died_at = died_at - interval '8 days'");
+    fixture_sql(f,
+                "update boxcar_finished set at = at - 86400000000 * 8; update boxcar_dead set died_at = "
+                "died_at - 86400000000 * 8",
+                "update finished set at = at - interval '8 days'; update dead set died_at = died_at - "
+                "interval '8 days'");
     boxcar_maintenance maintenance = maintain_all(f);
     assert_int_equal(maintenance.purged_done, 1);
     assert_int_equal(maintenance.purged_dead, 0);
@@ -52,8 +51,7 @@ static void done_messages_go_after_seven_days_and_dead_ones_after_thirty(void **
 }
 
 /* BX-026 */
-static void retention_of_zero_removes_at_the_next_maintenance(void **state)
-{
+static void retention_of_zero_removes_at_the_next_maintenance(void **state) {
     struct fixture *f = *state;
     boxcar_work_id done = enqueue_done(f, "t").work_id, dead = enqueue_dead(f, "t", "no").work_id;
     boxcar_work_id ready = enqueue(f, "t", "p").work_id;
@@ -72,19 +70,19 @@ static void retention_of_zero_removes_at_the_next_maintenance(void **state)
 }
 
 /* BX-026 */
-static void history_goes_with_its_message(void **state)
-{
+static void history_goes_with_its_message(void **state) {
     struct fixture *f = *state;
     enqueue_dead(f, "t", "no");
     set_setting(f, "retention_dead", "0");
     assert_int_equal(maintain_all(f).purged_dead, 1);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_attempt", "select count(*) from attempt"), 0);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_attempt", "select count(*) from attempt"), 0);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
 }
 
 /* BX-026 */
-static void purging_takes_only_what_is_done_in_a_lease_acked_in_part(void **state)
-{
+static void purging_takes_only_what_is_done_in_a_lease_acked_in_part(void **state) {
     struct fixture *f = *state;
     set_setting(f, "retention_done", "0");
     struct taken taken[50];
@@ -98,12 +96,12 @@ static void purging_takes_only_what_is_done_in_a_lease_acked_in_part(void **stat
         if (i % 3 != 0)
             assert_true(ack(f, f->owner, taken[i]));
     assert_int_equal(maintain_all(f).purged_done, 33);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 0);
 }
 
 /* BX-026 */
-static void thousands_of_done_messages_are_purged_in_rounds(void **state)
-{
+static void thousands_of_done_messages_are_purged_in_rounds(void **state) {
     struct fixture *f = *state;
     static struct taken taken[5000];
     static boxcar_settlement settlements[5000];
@@ -120,8 +118,7 @@ static void thousands_of_done_messages_are_purged_in_rounds(void **state)
 }
 
 /* OBX-014 */
-static void work_ids_are_not_used_again_after_purging(void **state)
-{
+static void work_ids_are_not_used_again_after_purging(void **state) {
     struct fixture *f = *state;
     boxcar_work_id last = enqueue_done(f, "t").work_id;
     set_setting(f, "retention_done", "0");
@@ -134,8 +131,7 @@ static void work_ids_are_not_used_again_after_purging(void **state)
 }
 
 /* OBX-053, BX-003 */
-static void maintenance_reaps(void **state)
-{
+static void maintenance_reaps(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "p").work_id, BOXCAR_LEASE_MS_MIN);
     pause_ms(BOXCAR_LEASE_MS_MIN + 20);
@@ -144,8 +140,7 @@ static void maintenance_reaps(void **state)
     assert_int_equal(retry_count_of(f, taken.work_id), 1);
 }
 
-static const char *maintain_and_audit(struct crew_member *member)
-{
+static const char *maintain_and_audit(struct crew_member *member) {
     for (int i = 0; i < 5; i++) {
         boxcar_maintenance maintenance;
         if (boxcar_maintain(member->store, &maintenance, &member->err) != BOXCAR_OK)
@@ -158,8 +153,7 @@ static const char *maintain_and_audit(struct crew_member *member)
 }
 
 /* BX-026 */
-static void maintenance_may_run_from_many_at_once(void **state)
-{
+static void maintenance_may_run_from_many_at_once(void **state) {
     struct fixture *f = *state;
     for (int i = 0; i < 10; i++)
         enqueue_done(f, "t");
@@ -172,8 +166,7 @@ static void maintenance_may_run_from_many_at_once(void **state)
 }
 
 /* BX-001 */
-static void audit_finds_nothing_in_a_store_with_messages_in_every_state(void **state)
-{
+static void audit_finds_nothing_in_a_store_with_messages_in_every_state(void **state) {
     struct fixture *f = *state;
     enqueue_done(f, "t");
     enqueue_dead(f, "t", "no");
@@ -188,8 +181,7 @@ static void audit_finds_nothing_in_a_store_with_messages_in_every_state(void **s
 }
 
 /* BX-001 */
-static void message_without_a_trace_is_found_and_made_ready_again(void **state)
-{
+static void message_without_a_trace_is_found_and_made_ready_again(void **state) {
     struct fixture *f = *state;
     struct taken taken[3];
     enqueue_many(f, "t", 3, NULL);

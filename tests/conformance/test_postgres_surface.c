@@ -11,13 +11,17 @@
 #define OTHER "'00000000-0000-7000-8000-000000000002'::uuid"
 
 /* OBX-112, OBX-108 */
-static void functions_have_the_documented_signatures(void **state)
-{
+static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[] = {
-        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid)", "enqueue_many(jsonb)",
-        "outbox_claim(uuid,interval,int,text[])", "outbox_ack(uuid,bigint[],bigint[])",
-        "outbox_abandon(uuid,bigint[],bigint[],text,interval)", "outbox_defer(uuid,bigint[],bigint[],interval)",
-        "outbox_fail(uuid,bigint[],bigint[],text)", "outbox_renew(uuid,bigint[],bigint[],interval)", "outbox_reap()",
+        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid)",
+        "enqueue_many(jsonb)",
+        "outbox_claim(uuid,interval,int,text[])",
+        "outbox_ack(uuid,bigint[],bigint[])",
+        "outbox_abandon(uuid,bigint[],bigint[],text,interval)",
+        "outbox_defer(uuid,bigint[],bigint[],interval)",
+        "outbox_fail(uuid,bigint[],bigint[],text)",
+        "outbox_renew(uuid,bigint[],bigint[],interval)",
+        "outbox_reap()",
     };
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
@@ -28,15 +32,16 @@ static void functions_have_the_documented_signatures(void **state)
 }
 
 /* OBX-001, OBX-006, OBX-016 */
-static void enqueue_needs_only_topic_and_payload_and_says_what_it_stored(void **state)
-{
+static void enqueue_needs_only_topic_and_payload_and_says_what_it_stored(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     assert_int_equal(pg_number(conn, "select work_id from enqueue('t', '')"), 1);
     assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'p')"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from enqueue('t', 'p') where message_id is not null"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from enqueue('t', 'p') where message_id is not null"),
+                     1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'ready' and retry_count = 0 "
-                                     "and not is_processed"), 3);
+                                     "and not is_processed"),
+                     3);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(boxcar_message_list_count(list), 3);
     assert_text(boxcar_message_list_get(list, 0)->payload, "");
@@ -45,12 +50,13 @@ static void enqueue_needs_only_topic_and_payload_and_says_what_it_stored(void **
 }
 
 /* OBX-008, OBX-012, BX-027 */
-static void enqueue_takes_everything_by_name(void **state)
-{
+static void enqueue_takes_everything_by_name(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    pg_exec(conn, "select enqueue(topic => 't', payload => 'p', correlation_id => 'c', due_at => now() - interval '1 s', "
-                  "ttl => '1 hour', stream => 's', headers => '{\"h\": \"v\"}', key => 'k', max_attempts => 4)");
+    pg_exec(conn,
+            "select enqueue(topic => 't', payload => 'p', correlation_id => 'c', due_at => now() - interval "
+            "'1 s', "
+            "ttl => '1 hour', stream => 's', headers => '{\"h\": \"v\"}', key => 'k', max_attempts => 4)");
     boxcar_message_list *list = claim(f, f->owner, 1);
     const boxcar_message *m = look(list);
     assert_text(m->correlation_id, "c");
@@ -67,8 +73,7 @@ static void enqueue_takes_everything_by_name(void **state)
 }
 
 /* OBX-003, BX-001 */
-static void enqueue_in_sql_is_delivered_if_and_only_if_its_transaction_commits(void **state)
-{
+static void enqueue_in_sql_is_delivered_if_and_only_if_its_transaction_commits(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "begin");
@@ -83,19 +88,22 @@ static void enqueue_in_sql_is_delivered_if_and_only_if_its_transaction_commits(v
     PQfinish(conn);
 }
 
-/* OBX-097, BX-027, BX-065 */
-static void enqueue_many_gives_a_row_for_each_message_in_order(void **state)
-{
+/* OBX-097, BX-027 */
+static void enqueue_many_gives_a_row_for_each_message_in_order(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    pg_exec(conn, "create temporary table r as select row_number() over () n, e.* from enqueue_many('["
-                  "{\"topic\": \"a\", \"payload\": \"1\", \"key\": \"k\"}, {\"topic\": \"b\", \"payload\": \"2\"},"
-                  "{\"topic\": \"c\", \"payload\": \"3\", \"key\": \"k\"}]') e");
+    pg_exec(conn,
+            "create temporary table r as select row_number() over () n, e.* from enqueue_many('["
+            "{\"topic\": \"a\", \"payload\": \"1\", \"key\": \"k\"}, {\"topic\": \"b\", \"payload\": \"2\"},"
+            "{\"topic\": \"c\", \"payload\": \"3\", \"key\": \"k\"}]') e");
     assert_int_equal(pg_number(conn, "select count(*) from r"), 3);
-    assert_int_equal(pg_number(conn, "select work_id from r where n = 1"), pg_number(conn, "select work_id from r where n = 3"));
+    assert_int_equal(pg_number(conn, "select work_id from r where n = 1"),
+                     pg_number(conn, "select work_id from r where n = 3"));
     assert_int_equal(pg_number(conn, "select count(*) from r where duplicate = (n = 3)"), 3);
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 2);
-    pg_fails(conn, "BX", "select enqueue_many('[{\"topic\": \"a\", \"payload\": \"1\"}, {\"topic\": \"\", \"payload\": \"1\"}]')");
+    pg_fails(conn, "BX",
+             "select enqueue_many('[{\"topic\": \"a\", \"payload\": \"1\"}, {\"topic\": \"\", \"payload\": "
+             "\"1\"}]')");
     pg_fails(conn, "BX", "select enqueue_many('{}')");
     pg_fails(conn, "BX", "select enqueue_many(null)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 2);
@@ -103,29 +111,32 @@ static void enqueue_many_gives_a_row_for_each_message_in_order(void **state)
 }
 
 /* OBX-017, OBX-021, OBX-022, OBX-112, OBX-120 */
-static void claim_in_sql_leases_and_ack_finishes(void **state)
-{
+static void claim_in_sql_leases_and_ack_finishes(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     enqueue(f, "t", "one");
     enqueue(f, "u", "two");
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '30 s', 10, array['t*']) where topic = 't' "
-                                     "and payload = 'one' and status = 'in_progress' and owner = " OWNER " and attempt = 1 "
-                                     "and epoch > 0 and locked_until > now() + interval '25 s'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER
+                                     ", '30 s', 10, array['t*']) where topic = 't' "
+                                     "and payload = 'one' and status = 'in_progress' and owner = " OWNER
+                                     " and attempt = 1 "
+                                     "and epoch > 0 and locked_until > now() + interval '25 s'"),
+                     1);
     assert_int_equal(pg_number(conn, "select work_id from outbox_claim(" OTHER ", '30 s', 10)"), 2);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OTHER ", '30 s', 10)"), 0);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" OTHER ", array[1])"), 0);
     assert_int_equal(pg_number(conn, "select * from outbox_ack(" OWNER ", array[1, 1, 2, 99]::bigint[])"), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" OTHER ", array[2], array[1])"), 0);
     assert_int_equal(pg_number(conn, "select o.work_id from (select epoch from outbox where work_id = 2) e, "
-                                     "outbox_ack(" OTHER ", array[2], array[e.epoch]) o(work_id)"), 2);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'done' and processed_at is not null"), 2);
+                                     "outbox_ack(" OTHER ", array[2], array[e.epoch]) o(work_id)"),
+                     2);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox where status = 'done' and processed_at is not null"), 2);
     PQfinish(conn);
 }
 
 /* OBX-112, OBX-035, OBX-042, BX-022 */
-static void abandon_defer_fail_and_renew_in_sql(void **state)
-{
+static void abandon_defer_fail_and_renew_in_sql(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     enqueue_many(f, "t", 4, NULL);
@@ -134,18 +145,23 @@ static void abandon_defer_fail_and_renew_in_sql(void **state)
     assert_int_equal(pg_number(conn, "select * from outbox_defer(" OWNER ", array[2], null, '1 hour')"), 2);
     assert_int_equal(pg_number(conn, "select * from outbox_fail(" OWNER ", array[3], null, 'bad')"), 3);
     assert_int_equal(pg_number(conn, "select * from outbox_renew(" OWNER ", array[4], null, '1 hour')"), 4);
-    assert_int_equal(pg_number(conn, "select retry_count from outbox where work_id = 1 and last_error = 'boom' and "
-                                     "available_at between now() + interval '1 s' and now() + interval '3 s'"), 1);
-    assert_int_equal(pg_number(conn, "select retry_count from outbox where work_id = 2 and status = 'ready'"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from dead_letter where work_id = 3 and reason = 'rejected' and "
-                                     "last_error = 'bad'"), 1);
-    assert_int_equal(pg_number(conn, "select locked_until > now() + interval '50 min' from outbox where work_id = 4"), 1);
+    assert_int_equal(pg_number(conn,
+                               "select retry_count from outbox where work_id = 1 and last_error = 'boom' and "
+                               "available_at between now() + interval '1 s' and now() + interval '3 s'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select retry_count from outbox where work_id = 2 and status = 'ready'"),
+                     0);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from dead_letter where work_id = 3 and reason = 'rejected' and "
+                        "last_error = 'bad'"),
+        1);
+    assert_int_equal(
+        pg_number(conn, "select locked_until > now() + interval '50 min' from outbox where work_id = 4"), 1);
     PQfinish(conn);
 }
 
 /* OBX-112, OBX-049, OBX-051 */
-static void reap_in_sql_releases_and_counts(void **state)
-{
+static void reap_in_sql_releases_and_counts(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     enqueue_many(f, "t", 3, NULL);
@@ -153,26 +169,39 @@ static void reap_in_sql_releases_and_counts(void **state)
     pause_ms(120);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 3);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'ready' and retry_count = 1"), 3);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox where status = 'ready' and retry_count = 1"), 3);
     PQfinish(conn);
 }
 
 /* BX-011, OBX-004, OBX-005, OBX-007, OBX-009 */
-static void bad_input_in_sql_has_an_sqlstate_of_our_own(void **state)
-{
+static void bad_input_in_sql_has_an_sqlstate_of_our_own(void **state) {
     static const char *const BAD[] = {
-        "select enqueue('', 'p')", "select enqueue(null, 'p')", "select enqueue(repeat('\xc3\xa4', 256), 'p')",
-        "select enqueue('t', null)", "select enqueue('t', 'p', correlation_id => repeat('c', 256))",
-        "select enqueue('t', 'p', stream => repeat('s', 256))", "select enqueue('t', 'p', headers => '[]')",
-        "select enqueue('t', 'p', headers => '{\"a\": 1}')", "select enqueue('t', 'p', max_attempts => 0)",
-        "select enqueue('t', 'p', ttl => '-1 s')", "select enqueue('t', 'p', due_at => 'infinity')",
-        "select enqueue('t', 'p', key => '')", "select enqueue('t', 'p', key => 'k', message_id => gen_random_uuid())",
-        "select enqueue('t', 'p', join_id => gen_random_uuid())", "select outbox_claim(null, '30 s', 1)",
-        "select outbox_claim(" OWNER ", '0 s', 1)", "select outbox_claim(" OWNER ", '25 h', 1)",
-        "select outbox_claim(" OWNER ", null, 1)", "select outbox_claim(" OWNER ", '30 s', 0)",
-        "select outbox_claim(" OWNER ", '30 s', 10001)", "select outbox_claim(" OWNER ", '30 s', 1, array[''])",
-        "select outbox_ack(null, array[1])", "select outbox_ack(" OWNER ", null)",
-        "select outbox_ack(" OWNER ", array[1, 2], array[1])", "select outbox_renew(" OWNER ", array[1], null, '0 s')",
+        "select enqueue('', 'p')",
+        "select enqueue(null, 'p')",
+        "select enqueue(repeat('\xc3\xa4', 256), 'p')",
+        "select enqueue('t', null)",
+        "select enqueue('t', 'p', correlation_id => repeat('c', 256))",
+        "select enqueue('t', 'p', stream => repeat('s', 256))",
+        "select enqueue('t', 'p', headers => '[]')",
+        "select enqueue('t', 'p', headers => '{\"a\": 1}')",
+        "select enqueue('t', 'p', max_attempts => 0)",
+        "select enqueue('t', 'p', ttl => '-1 s')",
+        "select enqueue('t', 'p', due_at => 'infinity')",
+        "select enqueue('t', 'p', key => '')",
+        "select enqueue('t', 'p', key => 'k', message_id => gen_random_uuid())",
+        "select enqueue('t', 'p', join_id => gen_random_uuid())",
+        "select outbox_claim(null, '30 s', 1)",
+        "select outbox_claim(" OWNER ", '0 s', 1)",
+        "select outbox_claim(" OWNER ", '25 h', 1)",
+        "select outbox_claim(" OWNER ", null, 1)",
+        "select outbox_claim(" OWNER ", '30 s', 0)",
+        "select outbox_claim(" OWNER ", '30 s', 10001)",
+        "select outbox_claim(" OWNER ", '30 s', 1, array[''])",
+        "select outbox_ack(null, array[1])",
+        "select outbox_ack(" OWNER ", null)",
+        "select outbox_ack(" OWNER ", array[1, 2], array[1])",
+        "select outbox_renew(" OWNER ", array[1], null, '0 s')",
         "select outbox_defer(" OWNER ", array[1], null, '-1 s')",
     };
     struct fixture *f = *state;
@@ -185,8 +214,7 @@ static void bad_input_in_sql_has_an_sqlstate_of_our_own(void **state)
 }
 
 /* OBX-098 */
-static void claim_refuses_any_isolation_but_read_committed(void **state)
-{
+static void claim_refuses_any_isolation_but_read_committed(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     PGconn *conn = fixture_connect(f);
@@ -209,8 +237,7 @@ static void claim_refuses_any_isolation_but_read_committed(void **state)
 }
 
 /* BX-001, OBX-098 */
-static void message_that_commits_late_is_delivered_though_later_ones_went_before(void **state)
-{
+static void message_that_commits_late_is_delivered_though_later_ones_went_before(void **state) {
     struct fixture *f = *state;
     PGconn *slow = fixture_connect(f);
     pg_exec(slow, "begin");
@@ -225,8 +252,7 @@ static void message_that_commits_late_is_delivered_though_later_ones_went_before
 }
 
 /* OBX-099, BX-001 */
-static void refused_statement_says_that_the_transaction_must_roll_back(void **state)
-{
+static void refused_statement_says_that_the_transaction_must_roll_back(void **state) {
     struct fixture *f = *state;
     fixture_sql(f, NULL, "alter table message add constraint no check (topic <> 'forbidden')");
     struct borrowed b = borrow(f);
@@ -242,17 +268,17 @@ static void refused_statement_says_that_the_transaction_must_roll_back(void **st
     borrowed_close(&b);
 }
 
-static void end_backends_of(struct fixture *f)
-{
+static void end_backends_of(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
-    assert_true(pg_number(conn, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
-                                "where pid <> pg_backend_pid() and query like '%%%s%%'", f->schema) > 0);
+    assert_true(pg_number(conn,
+                          "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                          "where pid <> pg_backend_pid() and query like '%%%s%%'",
+                          f->schema) > 0);
     PQfinish(conn);
 }
 
 /* BX-001, BX-012 */
-static void store_recovers_from_a_connection_that_was_cut(void **state)
-{
+static void store_recovers_from_a_connection_that_was_cut(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
     message.message_id = boxcar_message_id_new();
@@ -270,8 +296,7 @@ static void store_recovers_from_a_connection_that_was_cut(void **state)
 }
 
 /* BX-012 */
-static void calls_leave_no_state_in_the_session(void **state)
-{
+static void calls_leave_no_state_in_the_session(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     struct borrowed b = {.conn = conn};
@@ -291,16 +316,19 @@ static void calls_leave_no_state_in_the_session(void **state)
     pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 1)");
     boxcar_store_close(b.store);
     assert_int_equal(pg_number(conn, "select count(*) from pg_settings s join before b using (name) "
-                                     "where s.setting is distinct from b.setting"), 0);
+                                     "where s.setting is distinct from b.setting"),
+                     0);
     assert_int_equal(pg_number(conn, "select count(*) from pg_prepared_statements"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"), 0);
+    assert_int_equal(
+        pg_number(conn,
+                  "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"),
+        0);
     assert_int_equal(pg_number(conn, "select count(*) from pg_listening_channels()"), 0);
     PQfinish(conn);
 }
 
 /* OBX-119 */
-static void claim_and_ack_scan_no_table_however_much_is_done(void **state)
-{
+static void claim_and_ack_scan_no_table_however_much_is_done(void **state) {
     struct fixture *f = *state;
     static struct taken taken[2000];
     enqueue_many(f, "t", 2000, NULL);
@@ -321,17 +349,21 @@ static void claim_and_ack_scan_no_table_however_much_is_done(void **state)
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "begin");
     assert_int_equal(pg_number(conn, "select work_id from outbox_claim(" OWNER ", '30 s', 1)"), id.value);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" OWNER ", array[%lld])", (long long)id.value), 1);
-    assert_in_range(pg_number(conn, "select coalesce(sum(seq_tup_read), 0) from pg_stat_xact_user_tables "
-                                    "where schemaname = '%s' and relname in ('message', 'parked', 'dead', 'finished', 'attempt')",
-                              f->schema), 0, 100);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox_ack(" OWNER ", array[%lld])", (long long)id.value), 1);
+    assert_in_range(
+        pg_number(
+            conn,
+            "select coalesce(sum(seq_tup_read), 0) from pg_stat_xact_user_tables "
+            "where schemaname = '%s' and relname in ('message', 'parked', 'dead', 'finished', 'attempt')",
+            f->schema),
+        0, 100);
     pg_exec(conn, "commit");
     PQfinish(conn);
 }
 
 /* OBX-126 */
-static void connection_can_be_encrypted_by_the_url(void **state)
-{
+static void connection_can_be_encrypted_by_the_url(void **state) {
     struct fixture *f = *state;
     if (f->kind != FIXTURE_POSTGRES)
         skip(); /* the pooler of the tests speaks no TLS */
@@ -340,8 +372,11 @@ static void connection_can_be_encrypted_by_the_url(void **state)
     f->store = fixture_open(f);
     enqueue(f, "t", "p");
     PGconn *conn = fixture_connect(f);
-    assert_int_equal(pg_number(conn, "select bool_and(ssl) from pg_stat_ssl join pg_stat_activity using (pid) "
-                                     "where pid <> pg_backend_pid() and query like '%%%s%%'", f->schema), 1);
+    assert_int_equal(pg_number(conn,
+                               "select bool_and(ssl) from pg_stat_ssl join pg_stat_activity using (pid) "
+                               "where pid <> pg_backend_pid() and query like '%%%s%%'",
+                               f->schema),
+                     1);
     PQfinish(conn);
 }
 

@@ -10,10 +10,11 @@ struct log_book {
     int records, leaks;
 };
 
-static bool has_secret(const char *text, size_t len) { return text && memmem(text, len, SECRET, strlen(SECRET)) != NULL; }
+static bool has_secret(const char *text, size_t len) {
+    return text && memmem(text, len, SECRET, strlen(SECRET)) != NULL;
+}
 
-static void keep_book(void *context, const boxcar_log_record *record)
-{
+static void keep_book(void *context, const boxcar_log_record *record) {
     struct log_book *book = context;
     book->records++;
     book->leaks += has_secret(record->text, record->text ? strlen(record->text) : 0);
@@ -22,8 +23,7 @@ static void keep_book(void *context, const boxcar_log_record *record)
         book->leaks += has_secret(record->fields[i].value.data, record->fields[i].value.len);
 }
 
-static void open_with_log(struct fixture *f, struct log_book *book)
-{
+static void open_with_log(struct fixture *f, struct log_book *book) {
     boxcar_store_close(f->store);
     boxcar_store_options options = fixture_options(f);
     options.log = keep_book;
@@ -31,8 +31,7 @@ static void open_with_log(struct fixture *f, struct log_book *book)
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
 }
 
-static void live_a_whole_life(struct fixture *f)
-{
+static void live_a_whole_life(struct fixture *f) {
     boxcar_new_message message = new_message("t", SECRET);
     message.message_id = boxcar_message_id_new();
     boxcar_work_id id = enqueue_message(f, &message).work_id;
@@ -50,8 +49,7 @@ static void live_a_whole_life(struct fixture *f)
 }
 
 /* OBX-125, BX-010 */
-static void payload_is_in_no_log_record(void **state)
-{
+static void payload_is_in_no_log_record(void **state) {
     struct fixture *f = *state;
     struct log_book book = {0};
     open_with_log(f, &book);
@@ -60,16 +58,14 @@ static void payload_is_in_no_log_record(void **state)
     assert_int_equal(book.leaks, 0);
 }
 
-static void assert_error_is_discreet(struct fixture *f)
-{
+static void assert_error_is_discreet(struct fixture *f) {
     assert_true(f->err.message[0] != '\0');
     assert_null(strstr(f->err.message, SECRET));
     assert_null(strstr(f->err.argument, SECRET));
 }
 
 /* BX-010, OBX-125 */
-static void payload_is_in_no_error_about_bad_input(void **state)
-{
+static void payload_is_in_no_error_about_bad_input(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued;
     boxcar_new_message message = new_message("t", NULL);
@@ -82,13 +78,13 @@ static void payload_is_in_no_error_about_bad_input(void **state)
 }
 
 /* BX-010, OBX-125 */
-static void payload_is_in_no_error_or_log_when_the_store_itself_fails(void **state)
-{
+static void payload_is_in_no_error_or_log_when_the_store_itself_fails(void **state) {
     struct fixture *f = *state;
     struct log_book book = {0};
     open_with_log(f, &book);
-    fixture_sql(f, "create trigger no before insert on boxcar_message begin select raise(abort, 'not today'); end",
-                "alter table message add constraint no check (topic <> 'forbidden')");
+    fixture_sql(
+        f, "create trigger no before insert on boxcar_message begin select raise(abort, 'not today'); end",
+        "alter table message add constraint no check (topic <> 'forbidden')");
     boxcar_new_message message = new_message("forbidden", SECRET);
     boxcar_enqueued enqueued;
     assert_int_not_equal(boxcar_enqueue(f->store, &message, &enqueued, &f->err), BOXCAR_OK);

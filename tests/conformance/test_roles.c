@@ -12,8 +12,7 @@ struct role {
     char url[512];
 };
 
-static struct role make_role(struct fixture *f, const char *access)
-{
+static struct role make_role(struct fixture *f, const char *access) {
     struct role role;
     snprintf(role.name, sizeof(role.name), "%s_%s", f->schema, access ? access : "stranger");
     const char *server = strchr(getenv("BOXCAR_TEST_POSTGRES"), '@');
@@ -27,58 +26,67 @@ static struct role make_role(struct fixture *f, const char *access)
     return role;
 }
 
-static void drop_role(struct fixture *f, const struct role *role)
-{
+static void drop_role(struct fixture *f, const struct role *role) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "drop owned by %s", role->name);
     pg_exec(conn, "drop role %s", role->name);
     PQfinish(conn);
 }
 
-static PGconn *connect_as(struct fixture *f, const struct role *role)
-{
+static PGconn *connect_as(struct fixture *f, const struct role *role) {
     PGconn *conn = PQconnectdb(role->url);
     assert_int_equal(PQstatus(conn), CONNECTION_OK);
     pg_exec(conn, "set search_path = %s", f->schema);
     return conn;
 }
 
-static boxcar_status open_as(struct fixture *f, const struct role *role, boxcar_store **ret_store)
-{
+static boxcar_status open_as(struct fixture *f, const struct role *role, boxcar_store **ret_store) {
     boxcar_store_options options = fixture_options(f);
     options.url = boxcar_str_of(role->url);
     return boxcar_store_open(&options, ret_store, &f->err);
 }
 
 /* OBX-124, OBX-123 */
-static void nothing_is_open_to_public(void **state)
-{
+static void nothing_is_open_to_public(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    assert_true(pg_number(conn, "select count(*) from pg_proc where pronamespace = '%s'::regnamespace", f->schema) > 9);
-    assert_int_equal(pg_number(conn, "select count(*) from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a "
-                                     "where p.pronamespace = '%s'::regnamespace and a.grantee = 0", f->schema), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from pg_class c, aclexplode(c.relacl) a "
-                                     "where c.relnamespace = '%s'::regnamespace and a.grantee = 0", f->schema), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from pg_namespace n, aclexplode(n.nspacl) a "
-                                     "where n.nspname = '%s' and a.grantee = 0", f->schema), 0);
+    assert_true(pg_number(conn, "select count(*) from pg_proc where pronamespace = '%s'::regnamespace",
+                          f->schema) > 9);
+    assert_int_equal(
+        pg_number(
+            conn,
+            "select count(*) from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a "
+            "where p.pronamespace = '%s'::regnamespace and a.grantee = 0",
+            f->schema),
+        0);
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from pg_class c, aclexplode(c.relacl) a "
+                               "where c.relnamespace = '%s'::regnamespace and a.grantee = 0",
+                               f->schema),
+                     0);
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from pg_namespace n, aclexplode(n.nspacl) a "
+                               "where n.nspname = '%s' and a.grantee = 0",
+                               f->schema),
+                     0);
     PQfinish(conn);
 }
 
 /* BX-011 */
-static void functions_that_run_with_their_owners_rights_pin_the_search_path(void **state)
-{
+static void functions_that_run_with_their_owners_rights_pin_the_search_path(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    assert_int_equal(pg_number(conn, "select count(*) from pg_proc where pronamespace = '%s'::regnamespace and prosecdef "
-                                     "and not exists (select from unnest(proconfig) c where c like 'search_path=%%')",
-                               f->schema), 0);
+    assert_int_equal(
+        pg_number(conn,
+                  "select count(*) from pg_proc where pronamespace = '%s'::regnamespace and prosecdef "
+                  "and not exists (select from unnest(proconfig) c where c like 'search_path=%%')",
+                  f->schema),
+        0);
     PQfinish(conn);
 }
 
 /* OBX-124, BX-011 */
-static void stranger_is_denied(void **state)
-{
+static void stranger_is_denied(void **state) {
     struct fixture *f = *state;
     struct role stranger = make_role(f, NULL);
     boxcar_store *store = NULL;
@@ -93,8 +101,7 @@ static void stranger_is_denied(void **state)
 }
 
 /* OBX-123, OBX-124 */
-static void producer_enqueues_and_does_nothing_else(void **state)
-{
+static void producer_enqueues_and_does_nothing_else(void **state) {
     struct fixture *f = *state;
     struct role producer = make_role(f, "producer");
     boxcar_store *own = f->store;
@@ -119,8 +126,7 @@ static void producer_enqueues_and_does_nothing_else(void **state)
 }
 
 /* OBX-112, OBX-120, OBX-123, OBX-124 */
-static void worker_needs_no_right_on_any_table(void **state)
-{
+static void worker_needs_no_right_on_any_table(void **state) {
     struct fixture *f = *state;
     struct role worker = make_role(f, "worker");
     boxcar_store *own = f->store;
@@ -146,13 +152,13 @@ static void worker_needs_no_right_on_any_table(void **state)
 }
 
 /* OBX-125, OBX-123 */
-static void viewer_sees_everything_but_payloads(void **state)
-{
+static void viewer_sees_everything_but_payloads(void **state) {
     struct fixture *f = *state;
     enqueue_dead(f, "t", "no");
     struct role viewer = make_role(f, "viewer");
     PGconn *conn = connect_as(f, &viewer);
-    assert_int_equal(pg_number(conn, "select count(work_id) from outbox where status = 'failed' and topic = 't'"), 1);
+    assert_int_equal(
+        pg_number(conn, "select count(work_id) from outbox where status = 'failed' and topic = 't'"), 1);
     assert_int_equal(pg_number(conn, "select count(work_id) from dead_letter where reason = 'rejected'"), 1);
     pg_fails(conn, "42501", "select payload from outbox");
     pg_fails(conn, "42501", "select payload from message");

@@ -4,13 +4,12 @@
 #include "conformance.h"
 
 static const char *const DEFAULTS[][2] = {
-    {"backoff_base", "1s"}, {"backoff_cap", "60s"}, {"backoff_factor", "2"}, {"backoff_jitter", "0"},
+    {"backoff_base", "1s"}, {"backoff_cap", "60s"},    {"backoff_factor", "2"},  {"backoff_jitter", "0"},
     {"max_attempts", "10"}, {"retention_dead", "30d"}, {"retention_done", "7d"},
 };
 enum { DEFAULT_COUNT = sizeof(DEFAULTS) / sizeof(DEFAULTS[0]) };
 
-static const boxcar_setting *setting_named(const boxcar_setting_list *list, const char *name)
-{
+static const boxcar_setting *setting_named(const boxcar_setting_list *list, const char *name) {
     for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
         const boxcar_setting *setting = boxcar_setting_list_get(list, i);
         if (setting->name.len == strlen(name) && memcmp(setting->name.data, name, strlen(name)) == 0)
@@ -20,24 +19,21 @@ static const boxcar_setting *setting_named(const boxcar_setting_list *list, cons
     return NULL;
 }
 
-static void assert_setting(struct fixture *f, const char *name, const char *value)
-{
+static void assert_setting(struct fixture *f, const char *name, const char *value) {
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
     assert_text(setting_named(list, name)->value, value);
     boxcar_setting_list_free(list);
 }
 
-static int64_t duration_ms(boxcar_str text)
-{
+static int64_t duration_ms(boxcar_str text) {
     int64_t ms = -1;
     assert_true(boxcar_duration_parse(text, &ms));
     return ms;
 }
 
 /* BX-026, BX-021 */
-static void settings_have_the_documented_defaults(void **state)
-{
+static void settings_have_the_documented_defaults(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
@@ -57,8 +53,7 @@ static void settings_have_the_documented_defaults(void **state)
     boxcar_setting_list_free(list);
 }
 
-static void settings_are_listed_by_name(void **state)
-{
+static void settings_are_listed_by_name(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
@@ -70,8 +65,7 @@ static void settings_are_listed_by_name(void **state)
     boxcar_setting_list_free(list);
 }
 
-static void setting_written_by_one_handle_counts_for_all(void **state)
-{
+static void setting_written_by_one_handle_counts_for_all(void **state) {
     struct fixture *f = *state;
     set_setting(f, "max_attempts", "1");
     assert_setting(f, "max_attempts", "1");
@@ -88,8 +82,7 @@ static void setting_written_by_one_handle_counts_for_all(void **state)
     assert_dead(f, id, BOXCAR_REASON_EXHAUSTED);
 }
 
-static void absent_value_restores_the_default(void **state)
-{
+static void absent_value_restores_the_default(void **state) {
     struct fixture *f = *state;
     set_setting(f, "retention_done", "12h");
     assert_setting(f, "retention_done", "12h");
@@ -99,8 +92,7 @@ static void absent_value_restores_the_default(void **state)
 }
 
 /* BX-011 */
-static void unknown_setting_is_not_found(void **state)
-{
+static void unknown_setting_is_not_found(void **state) {
     struct fixture *f = *state;
     static const char *const NAMES[] = {"max_attempt", "MAX_ATTEMPTS", ""};
     for (size_t i = 0; i < 3; i++)
@@ -109,25 +101,39 @@ static void unknown_setting_is_not_found(void **state)
 }
 
 /* BX-011 */
-static void value_out_of_range_is_refused_and_changes_nothing(void **state)
-{
+static void value_out_of_range_is_refused_and_changes_nothing(void **state) {
     struct fixture *f = *state;
     static const char *const BAD[][2] = {
-        {"max_attempts", "0"}, {"max_attempts", "-1"}, {"max_attempts", "1000001"}, {"max_attempts", "ten"},
-        {"max_attempts", ""}, {"max_attempts", "1.5"}, {"max_attempts", "99999999999999999999"},
-        {"retention_done", "7"}, {"retention_done", "-1d"}, {"retention_done", "3651d"}, {"retention_done", "7 d"},
-        {"backoff_factor", "0.5"}, {"backoff_factor", "101"}, {"backoff_factor", "nan"}, {"backoff_factor", "inf"},
-        {"backoff_jitter", "1.1"}, {"backoff_jitter", "-0.1"}, {"backoff_base", "1"},
+        {"max_attempts", "0"},
+        {"max_attempts", "-1"},
+        {"max_attempts", "1000001"},
+        {"max_attempts", "ten"},
+        {"max_attempts", ""},
+        {"max_attempts", "1.5"},
+        {"max_attempts", "99999999999999999999"},
+        {"retention_done", "7"},
+        {"retention_done", "-1d"},
+        {"retention_done", "3651d"},
+        {"retention_done", "7 d"},
+        {"backoff_factor", "0.5"},
+        {"backoff_factor", "101"},
+        {"backoff_factor", "nan"},
+        {"backoff_factor", "inf"},
+        {"backoff_jitter", "1.1"},
+        {"backoff_jitter", "-0.1"},
+        {"backoff_base", "1"},
     };
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
-        ASSERT_FAILS(f, BOXCAR_E_INVALID,
-                     boxcar_setting_write(f->store, boxcar_str_of(BAD[i][0]), boxcar_str_of(BAD[i][1]), &f->err));
+        ASSERT_FAILS(
+            f, BOXCAR_E_INVALID,
+            boxcar_setting_write(f->store, boxcar_str_of(BAD[i][0]), boxcar_str_of(BAD[i][1]), &f->err));
         assert_true(f->err.argument[0] != '\0');
         assert_non_null(strstr(f->err.message, BAD[i][0]));
     }
     assert_setting(f, "max_attempts", "10");
     assert_setting(f, "retention_done", "7d");
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_setting", "select count(*) from setting"), 0);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_setting", "select count(*) from setting"), 0);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -7,20 +7,22 @@
 #include "borrow.h"
 #include "conformance.h"
 
-static void store_uses_the_write_ahead_log(void **state)
-{
+static void store_uses_the_write_ahead_log(void **state) {
     struct fixture *f = *state;
     enqueue(f, "t", "p");
-    assert_int_equal(fixture_sql_number(f, "select count(*) from pragma_journal_mode where journal_mode = 'wal'", NULL), 1);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from pragma_journal_mode where journal_mode = 'wal'", NULL),
+        1);
 }
 
 /* OBX-108, OBX-110 */
-static void deployment_leaves_other_tables_in_the_file_alone(void **state)
-{
+static void deployment_leaves_other_tables_in_the_file_alone(void **state) {
     struct fixture *f = *state;
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(f->url + strlen("sqlite:"), &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "create table message (n); insert into message values (7)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "create table message (n); insert into message values (7)", NULL, NULL, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
@@ -28,13 +30,15 @@ static void deployment_leaves_other_tables_in_the_file_alone(void **state)
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     take(f, f->owner, enqueue(f, "t", "p").work_id);
     assert_int_equal(fixture_sql_number(f, "select n from message", NULL), 7);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_master where name not like 'boxcar%' "
-                                           "and name not like 'sqlite%'", NULL), 1);
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from sqlite_master where name not like 'boxcar%' "
+                                        "and name not like 'sqlite%'",
+                                        NULL),
+                     1);
 }
 
 /* OBX-099 */
-static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void **state)
-{
+static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void **state) {
     struct fixture *f = *state;
     boxcar_store_close(f->store);
     boxcar_store_options options = fixture_options(f);
@@ -52,16 +56,14 @@ static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void 
     take(f, f->owner, enqueue_message(f, &message).work_id);
 }
 
-static void *let_go_later(void *context)
-{
+static void *let_go_later(void *context) {
     pause_ms(150);
     sqlite3_exec(context, "commit", NULL, NULL, NULL);
     return NULL;
 }
 
 /* OBX-099, OBX-100 */
-static void call_waits_for_another_writer(void **state)
-{
+static void call_waits_for_another_writer(void **state) {
     struct fixture *f = *state;
     sqlite3 *writer = fixture_open_sqlite(f);
     assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
@@ -74,8 +76,7 @@ static void call_waits_for_another_writer(void **state)
 }
 
 /* BX-011 */
-static void read_only_connection_reads_and_refuses_to_write(void **state)
-{
+static void read_only_connection_reads_and_refuses_to_write(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     sqlite3 *db = NULL;
@@ -93,8 +94,7 @@ static void read_only_connection_reads_and_refuses_to_write(void **state)
 }
 
 /* Enqueues until the file may not grow any more; returns how many were stored. */
-static int64_t fill(struct fixture *f, boxcar_store *store)
-{
+static int64_t fill(struct fixture *f, boxcar_store *store) {
     char payload[3001];
     memset(payload, 'x', 3000);
     payload[3000] = '\0';
@@ -112,8 +112,7 @@ static int64_t fill(struct fixture *f, boxcar_store *store)
 }
 
 /* BX-001, OBX-097 */
-static void full_disk_is_a_clear_error_and_loses_nothing(void **state)
-{
+static void full_disk_is_a_clear_error_and_loses_nothing(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     int64_t pages = fixture_sql_number(f, "select page_count from pragma_page_count", NULL);
@@ -134,11 +133,12 @@ static void full_disk_is_a_clear_error_and_loses_nothing(void **state)
 }
 
 /* OBX-003, OBX-097 */
-static void call_that_fails_in_the_callers_transaction_undoes_only_itself(void **state)
-{
+static void call_that_fails_in_the_callers_transaction_undoes_only_itself(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, "create trigger no before insert on boxcar_message when new.topic = 'forbidden' "
-                   "begin select raise(abort, 'not today'); end", NULL);
+    fixture_sql(f,
+                "create trigger no before insert on boxcar_message when new.topic = 'forbidden' "
+                "begin select raise(abort, 'not today'); end",
+                NULL);
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
     borrowed_write_effect(f, &b);
@@ -153,8 +153,7 @@ static void call_that_fails_in_the_callers_transaction_undoes_only_itself(void *
     borrowed_close(&b);
 }
 
-static int count_scanned(unsigned event, void *context, void *statement, void *elapsed)
-{
+static int count_scanned(unsigned event, void *context, void *statement, void *elapsed) {
     (void)event;
     (void)elapsed;
     *(int64_t *)context += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
@@ -162,8 +161,7 @@ static int count_scanned(unsigned event, void *context, void *statement, void *e
 }
 
 /* OBX-119 */
-static void claim_and_ack_scan_no_table_however_much_is_done(void **state)
-{
+static void claim_and_ack_scan_no_table_however_much_is_done(void **state) {
     struct fixture *f = *state;
     struct taken taken[500];
     enqueue_many(f, "t", 500, NULL);

@@ -4,8 +4,7 @@
 #include "conformance.h"
 
 /* BX-005 */
-static void stream_is_handed_out_one_at_a_time_in_order(void **state)
-{
+static void stream_is_handed_out_one_at_a_time_in_order(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[5];
     for (int i = 0; i < 5; i++)
@@ -23,8 +22,7 @@ static void stream_is_handed_out_one_at_a_time_in_order(void **state)
 }
 
 /* BX-005 */
-static void messages_of_one_call_keep_their_order_in_a_stream(void **state)
-{
+static void messages_of_one_call_keep_their_order_in_a_stream(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[6];
     boxcar_enqueued enqueued[6];
@@ -49,8 +47,7 @@ static void messages_of_one_call_keep_their_order_in_a_stream(void **state)
 }
 
 /* BX-005 */
-static void streams_do_not_wait_for_each_other(void **state)
-{
+static void streams_do_not_wait_for_each_other(void **state) {
     struct fixture *f = *state;
     boxcar_work_id a = enqueue_streamed(f, "a", "p").work_id;
     take(f, f->owner, a);
@@ -62,8 +59,7 @@ static void streams_do_not_wait_for_each_other(void **state)
 }
 
 /* BX-005, BX-022 */
-static void head_that_waits_holds_its_stream(void **state)
-{
+static void head_that_waits_holds_its_stream(void **state) {
     struct fixture *f = *state;
     boxcar_work_id head = enqueue_streamed(f, "s", "1").work_id;
     boxcar_work_id next = enqueue_streamed(f, "s", "2").work_id;
@@ -78,8 +74,7 @@ static void head_that_waits_holds_its_stream(void **state)
 }
 
 /* BX-005 */
-static void abandoned_head_comes_back_before_its_successors(void **state)
-{
+static void abandoned_head_comes_back_before_its_successors(void **state) {
     struct fixture *f = *state;
     boxcar_work_id head = enqueue_streamed(f, "s", "1").work_id;
     boxcar_work_id next = enqueue_streamed(f, "s", "2").work_id;
@@ -91,8 +86,7 @@ static void abandoned_head_comes_back_before_its_successors(void **state)
 }
 
 /* BX-005 */
-static void head_that_is_not_due_holds_its_stream(void **state)
-{
+static void head_that_is_not_due_holds_its_stream(void **state) {
     struct fixture *f = *state;
     boxcar_new_message later = new_message("t", "p");
     later.stream = BOXCAR_STR("s");
@@ -106,8 +100,7 @@ static void head_that_is_not_due_holds_its_stream(void **state)
 }
 
 /* BX-005, BX-002 */
-static void crashed_head_is_handed_out_again_before_its_successors(void **state)
-{
+static void crashed_head_is_handed_out_again_before_its_successors(void **state) {
     struct fixture *f = *state;
     boxcar_work_id head = enqueue_streamed(f, "s", "1").work_id;
     boxcar_work_id next = enqueue_streamed(f, "s", "2").work_id;
@@ -122,8 +115,7 @@ static void crashed_head_is_handed_out_again_before_its_successors(void **state)
 }
 
 /* BX-005, BX-004 */
-static void dead_head_lets_its_stream_go_on(void **state)
-{
+static void dead_head_lets_its_stream_go_on(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[4];
     for (int i = 0; i < 4; i++) {
@@ -142,8 +134,7 @@ static void dead_head_lets_its_stream_go_on(void **state)
 }
 
 /* BX-005 */
-static void cancelled_message_in_the_middle_is_passed_by(void **state)
-{
+static void cancelled_message_in_the_middle_is_passed_by(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[3];
     for (int i = 0; i < 3; i++)
@@ -156,8 +147,7 @@ static void cancelled_message_in_the_middle_is_passed_by(void **state)
 }
 
 /* BX-005 */
-static void message_that_joins_a_stream_in_flight_waits_its_turn(void **state)
-{
+static void message_that_joins_a_stream_in_flight_waits_its_turn(void **state) {
     struct fixture *f = *state;
     struct taken first = take(f, f->owner, enqueue_streamed(f, "s", "1").work_id);
     boxcar_work_id second = enqueue_streamed(f, "s", "2").work_id;
@@ -169,8 +159,7 @@ static void message_that_joins_a_stream_in_flight_waits_its_turn(void **state)
 }
 
 /* BX-005, BX-020 */
-static void head_of_an_unwanted_topic_holds_its_stream_for_claims_by_topic(void **state)
-{
+static void head_of_an_unwanted_topic_holds_its_stream_for_claims_by_topic(void **state) {
     struct fixture *f = *state;
     boxcar_new_message head = new_message("unwanted", "p"), next = new_message("wanted", "p");
     head.stream = next.stream = BOXCAR_STR("s");
@@ -185,8 +174,7 @@ static void head_of_an_unwanted_topic_holds_its_stream_for_claims_by_topic(void 
 }
 
 /* BX-005, BX-020 */
-static void hundred_streams_are_worked_off_in_order(void **state)
-{
+static void hundred_streams_are_worked_off_in_order(void **state) {
     struct fixture *f = *state;
     enum { STREAMS = 100, LENGTH = 5 };
     static boxcar_new_message messages[STREAMS * LENGTH];

@@ -5,8 +5,7 @@
 enum { SHORT = BOXCAR_LEASE_MS_MIN };
 
 /* `count` messages whose lease has expired once; with `reaped`, already released. */
-static void make_suspects(struct fixture *f, size_t count, bool reaped)
-{
+static void make_suspects(struct fixture *f, size_t count, bool reaped) {
     struct taken taken[64];
     enqueue_many(f, "suspect", count, NULL);
     assert_int_equal(take_all(f, f->owner, SHORT, taken, count), count);
@@ -16,8 +15,7 @@ static void make_suspects(struct fixture *f, size_t count, bool reaped)
 }
 
 /* BX-003 */
-static void suspects_are_claimed_alone(void **state)
-{
+static void suspects_are_claimed_alone(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 4, true);
     for (int i = 0; i < 4; i++) {
@@ -29,8 +27,7 @@ static void suspects_are_claimed_alone(void **state)
 }
 
 /* BX-003 */
-static void suspects_found_by_claim_are_claimed_alone_too(void **state)
-{
+static void suspects_found_by_claim_are_claimed_alone_too(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 4, false);
     struct taken taken[8];
@@ -44,8 +41,7 @@ static void suspects_found_by_claim_are_claimed_alone_too(void **state)
 }
 
 /* BX-003, BX-020 */
-static void suspects_and_other_work_take_turns(void **state)
-{
+static void suspects_and_other_work_take_turns(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 6, true);
     enqueue_many(f, "fresh", 60, NULL);
@@ -67,8 +63,7 @@ static void suspects_and_other_work_take_turns(void **state)
 }
 
 /* BX-003 */
-static void suspect_stays_one_after_abandon(void **state)
-{
+static void suspect_stays_one_after_abandon(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 1, true);
     assert_true(abandon(f, f->owner, take(f, f->owner, (boxcar_work_id){1}), 0));
@@ -83,8 +78,7 @@ static void suspect_stays_one_after_abandon(void **state)
 }
 
 /* BX-003 */
-static void crash_count_rises_with_every_crash(void **state)
-{
+static void crash_count_rises_with_every_crash(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 1, true);
     for (int crashes = 1; crashes <= 3; crashes++) {
@@ -96,8 +90,7 @@ static void crash_count_rises_with_every_crash(void **state)
 }
 
 /* A worker that dies whenever it holds message 3: its lease just expires. */
-static void work_until_quiet(struct fixture *f)
-{
+static void work_until_quiet(struct fixture *f) {
     for (;;) {
         struct taken taken[20];
         boxcar_message_list *list = claim_for(f, f->owner, 20, SHORT);
@@ -119,8 +112,7 @@ static void work_until_quiet(struct fixture *f)
 }
 
 /* BX-003 */
-static void message_that_kills_its_worker_is_buried_and_costs_its_neighbours_one_attempt(void **state)
-{
+static void message_that_kills_its_worker_is_buried_and_costs_its_neighbours_one_attempt(void **state) {
     struct fixture *f = *state;
     set_setting(f, "max_attempts", "4");
     enqueue_many(f, "t", 20, NULL);
@@ -139,8 +131,7 @@ static void message_that_kills_its_worker_is_buried_and_costs_its_neighbours_one
 }
 
 /* BX-003, BX-025 */
-static void replay_clears_suspicion(void **state)
-{
+static void replay_clears_suspicion(void **state) {
     struct fixture *f = *state;
     make_suspects(f, 1, true);
     assert_true(bury(f, f->owner, take(f, f->owner, (boxcar_work_id){1}), "enough"));

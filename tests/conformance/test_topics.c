@@ -1,8 +1,8 @@
 /* Claiming by topic: exact names and prefixes, and what is left for others. */
 #include "conformance.h"
 
-static void assert_claims_only(struct fixture *f, const char *pattern, size_t count, const boxcar_work_id *wanted)
-{
+static void assert_claims_only(struct fixture *f, const char *pattern, size_t count,
+                               const boxcar_work_id *wanted) {
     boxcar_message_list *list = claim_topic(f, f->owner, 50, pattern);
     assert_int_equal(boxcar_message_list_count(list), count);
     for (size_t i = 0; i < count; i++)
@@ -11,18 +11,17 @@ static void assert_claims_only(struct fixture *f, const char *pattern, size_t co
 }
 
 /* OBX-010 */
-static void topics_are_case_sensitive(void **state)
-{
+static void topics_are_case_sensitive(void **state) {
     struct fixture *f = *state;
-    boxcar_work_id upper = enqueue(f, "Order.Created", "p").work_id, lower = enqueue(f, "order.created", "p").work_id;
+    boxcar_work_id upper = enqueue(f, "Order.Created", "p").work_id,
+                   lower = enqueue(f, "order.created", "p").work_id;
     assert_claims_only(f, "ORDER.CREATED", 0, NULL);
     assert_claims_only(f, "order.created", 1, &lower);
     assert_claims_only(f, "Order.*", 1, &upper);
 }
 
 /* OBX-022, BX-020 */
-static void claim_by_topic_takes_only_that_topic(void **state)
-{
+static void claim_by_topic_takes_only_that_topic(void **state) {
     struct fixture *f = *state;
     enqueue(f, "a", "p");
     boxcar_work_id b = enqueue(f, "b", "p").work_id;
@@ -33,8 +32,7 @@ static void claim_by_topic_takes_only_that_topic(void **state)
 }
 
 /* BX-020 */
-static void prefix_takes_every_topic_that_begins_with_it(void **state)
-{
+static void prefix_takes_every_topic_that_begins_with_it(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[3];
     ids[0] = enqueue(f, "mail.in", "p").work_id;
@@ -47,8 +45,7 @@ static void prefix_takes_every_topic_that_begins_with_it(void **state)
 }
 
 /* BX-020 */
-static void wildcards_of_sql_mean_nothing_in_a_prefix(void **state)
-{
+static void wildcards_of_sql_mean_nothing_in_a_prefix(void **state) {
     struct fixture *f = *state;
     enqueue(f, "axb1", "p");
     boxcar_work_id plain = enqueue(f, "a_b1", "p").work_id;
@@ -62,8 +59,7 @@ static void wildcards_of_sql_mean_nothing_in_a_prefix(void **state)
 }
 
 /* BX-020 */
-static void several_patterns_take_what_any_of_them_matches(void **state)
-{
+static void several_patterns_take_what_any_of_them_matches(void **state) {
     struct fixture *f = *state;
     enqueue(f, "a.1", "p");
     enqueue(f, "b", "p");
@@ -84,16 +80,14 @@ static void several_patterns_take_what_any_of_them_matches(void **state)
 }
 
 /* BX-020 */
-static void a_lone_star_is_every_topic(void **state)
-{
+static void a_lone_star_is_every_topic(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[2] = {enqueue(f, "a", "p").work_id, enqueue(f, "b", "p").work_id};
     assert_claims_only(f, "*", 2, ids);
 }
 
 /* BX-001, BX-020 */
-static void topics_passed_over_are_there_for_others_untouched(void **state)
-{
+static void topics_passed_over_are_there_for_others_untouched(void **state) {
     struct fixture *f = *state;
     boxcar_work_id a[30], b[30];
     for (int i = 0; i < 30; i++) {
@@ -109,8 +103,7 @@ static void topics_passed_over_are_there_for_others_untouched(void **state)
 }
 
 /* BX-020 */
-static void wanted_message_behind_many_unwanted_ones_is_found(void **state)
-{
+static void wanted_message_behind_many_unwanted_ones_is_found(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "unwanted", 3000, NULL);
     boxcar_work_id wanted = enqueue(f, "wanted", "p").work_id;

@@ -3,8 +3,7 @@
 #include "conformance.h"
 
 /* Not visible to others, and not claimed by them. A claim on SQLite would wait for the writer. */
-static void assert_invisible(struct fixture *f, boxcar_work_id work_id)
-{
+static void assert_invisible(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err));
@@ -13,8 +12,7 @@ static void assert_invisible(struct fixture *f, boxcar_work_id work_id)
 }
 
 /* OBX-003, OBX-098, BX-001 */
-static void commit_of_the_caller_delivers(void **state)
-{
+static void commit_of_the_caller_delivers(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -29,8 +27,7 @@ static void commit_of_the_caller_delivers(void **state)
 }
 
 /* OBX-003, BX-001 */
-static void rollback_of_the_caller_delivers_nothing(void **state)
-{
+static void rollback_of_the_caller_delivers_nothing(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -46,8 +43,7 @@ static void rollback_of_the_caller_delivers_nothing(void **state)
 }
 
 /* BX-001 */
-static void connection_that_breaks_off_delivers_nothing(void **state)
-{
+static void connection_that_breaks_off_delivers_nothing(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -58,8 +54,7 @@ static void connection_that_breaks_off_delivers_nothing(void **state)
 }
 
 /* OBX-003, BX-011 */
-static void bad_argument_leaves_the_callers_transaction_usable(void **state)
-{
+static void bad_argument_leaves_the_callers_transaction_usable(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -80,8 +75,7 @@ static void bad_argument_leaves_the_callers_transaction_usable(void **state)
 }
 
 /* OBX-003 */
-static void no_call_ends_the_callers_transaction(void **state)
-{
+static void no_call_ends_the_callers_transaction(void **state) {
     struct fixture *f = *state;
     boxcar_work_id old = enqueue(f, "t", "old").work_id;
     struct borrowed b = borrow(f);
@@ -110,8 +104,7 @@ static void no_call_ends_the_callers_transaction(void **state)
 }
 
 /* OBX-002, OBX-003 */
-static void without_a_transaction_every_call_commits_by_itself(void **state)
-{
+static void without_a_transaction_every_call_commits_by_itself(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     boxcar_enqueued enqueued = borrowed_enqueue(f, &b, "p");
@@ -121,8 +114,7 @@ static void without_a_transaction_every_call_commits_by_itself(void **state)
 }
 
 /* OBX-003, BX-001, OBX-097 */
-static void ack_and_follow_up_commit_or_roll_back_together(void **state)
-{
+static void ack_and_follow_up_commit_or_roll_back_together(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     struct borrowed b = borrow(f);
@@ -146,8 +138,7 @@ static void ack_and_follow_up_commit_or_roll_back_together(void **state)
 }
 
 /* BX-002, BX-001 */
-static void claim_that_is_rolled_back_never_happened(void **state)
-{
+static void claim_that_is_rolled_back_never_happened(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[3];
     enqueue_many(f, "t", 3, ids);
@@ -158,7 +149,8 @@ static void claim_that_is_rolled_back_never_happened(void **state)
     borrowed_exec(&b, "begin");
     ASSERT_OK(f, boxcar_claim(b.store, &options, &list, &f->err));
     assert_int_equal(boxcar_message_list_count(list), 3);
-    struct taken lost = {boxcar_message_list_get(list, 0)->work_id, boxcar_message_list_get(list, 0)->epoch, 0, 0};
+    struct taken lost = {boxcar_message_list_get(list, 0)->work_id, boxcar_message_list_get(list, 0)->epoch,
+                         0, 0};
     boxcar_message_list_free(list);
     borrowed_exec(&b, "rollback");
     assert_false(ack(f, f->owner, lost));
@@ -169,8 +161,7 @@ static void claim_that_is_rolled_back_never_happened(void **state)
 }
 
 /* BX-001 */
-static void message_enqueued_after_a_claim_in_the_same_transaction_is_not_lost(void **state)
-{
+static void message_enqueued_after_a_claim_in_the_same_transaction_is_not_lost(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
@@ -188,8 +179,7 @@ static void message_enqueued_after_a_claim_in_the_same_transaction_is_not_lost(v
 }
 
 /* OBX-003 */
-static void transaction_sees_its_own_messages(void **state)
-{
+static void transaction_sees_its_own_messages(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -205,8 +195,7 @@ static void transaction_sees_its_own_messages(void **state)
 }
 
 /* BX-001, OBX-003 */
-static void what_a_savepoint_takes_back_is_not_delivered(void **state)
-{
+static void what_a_savepoint_takes_back_is_not_delivered(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");
@@ -218,14 +207,14 @@ static void what_a_savepoint_takes_back_is_not_delivered(void **state)
     borrowed_exec(&b, "commit");
     struct taken taken[4];
     assert_int_equal(take_all(f, f->owner, 30000, taken, 4), 2);
-    assert_int_equal(taken[0].work_id.value + taken[1].work_id.value, kept.work_id.value + also.work_id.value);
+    assert_int_equal(taken[0].work_id.value + taken[1].work_id.value,
+                     kept.work_id.value + also.work_id.value);
     assert_int_equal(audit_lost(f), 0);
     borrowed_close(&b);
 }
 
 /* OBX-109 */
-static void borrowed_store_cannot_deploy(void **state)
-{
+static void borrowed_store_cannot_deploy(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     boxcar_deployment deployment = {-1, -1};
@@ -234,8 +223,7 @@ static void borrowed_store_cannot_deploy(void **state)
     borrowed_close(&b);
 }
 
-static void closing_a_borrowed_store_leaves_the_connection_open(void **state)
-{
+static void closing_a_borrowed_store_leaves_the_connection_open(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
     borrowed_exec(&b, "begin");

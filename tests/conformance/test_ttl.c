@@ -3,31 +3,27 @@
 
 enum { TTL = 100 };
 
-static boxcar_enqueued enqueue_mortal(struct fixture *f, int64_t ttl_ms)
-{
+static boxcar_enqueued enqueue_mortal(struct fixture *f, int64_t ttl_ms) {
     boxcar_new_message message = new_message("t", "mortal");
     message.ttl_ms = ttl_ms;
     return enqueue_message(f, &message);
 }
 
-static boxcar_maintenance maintain(struct fixture *f)
-{
+static boxcar_maintenance maintain(struct fixture *f) {
     boxcar_maintenance maintenance;
     ASSERT_OK(f, boxcar_maintain(f->store, &maintenance, &f->err));
     return maintenance;
 }
 
 /* BX-005 */
-static void message_within_its_time_to_live_is_claimed(void **state)
-{
+static void message_within_its_time_to_live_is_claimed(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, 3600000).work_id;
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
 }
 
 /* BX-005, BX-025 */
-static void expired_message_is_never_claimed_and_claim_buries_it(void **state)
-{
+static void expired_message_is_never_claimed_and_claim_buries_it(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
     pause_ms(TTL + 20);
@@ -40,8 +36,7 @@ static void expired_message_is_never_claimed_and_claim_buries_it(void **state)
 }
 
 /* BX-005 */
-static void expired_message_does_not_keep_a_claim_from_live_ones(void **state)
-{
+static void expired_message_does_not_keep_a_claim_from_live_ones(void **state) {
     struct fixture *f = *state;
     boxcar_work_id dead = enqueue_mortal(f, TTL).work_id;
     boxcar_work_id alive = enqueue(f, "t", "p").work_id;
@@ -53,8 +48,7 @@ static void expired_message_does_not_keep_a_claim_from_live_ones(void **state)
 }
 
 /* BX-005 */
-static void maintenance_buries_expired_messages(void **state)
-{
+static void maintenance_buries_expired_messages(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
     boxcar_work_id other = enqueue_mortal(f, 3600000).work_id;
@@ -67,8 +61,7 @@ static void maintenance_buries_expired_messages(void **state)
 }
 
 /* BX-005 */
-static void message_that_expires_before_it_is_due_is_buried(void **state)
-{
+static void message_that_expires_before_it_is_due_is_buried(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
     message.ttl_ms = TTL;
@@ -81,8 +74,7 @@ static void message_that_expires_before_it_is_due_is_buried(void **state)
 }
 
 /* BX-005 */
-static void leased_message_does_not_expire_and_may_be_acked(void **state)
-{
+static void leased_message_does_not_expire_and_may_be_acked(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, 500).work_id;
     struct taken taken = take(f, f->owner, id);
@@ -95,8 +87,7 @@ static void leased_message_does_not_expire_and_may_be_acked(void **state)
 }
 
 /* BX-005 */
-static void message_given_back_after_its_time_expires(void **state)
-{
+static void message_given_back_after_its_time_expires(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, 500).work_id;
     struct taken taken = take(f, f->owner, id);
@@ -108,8 +99,7 @@ static void message_given_back_after_its_time_expires(void **state)
 }
 
 /* BX-005 */
-static void expired_head_lets_its_stream_go_on(void **state)
-{
+static void expired_head_lets_its_stream_go_on(void **state) {
     struct fixture *f = *state;
     boxcar_new_message head = new_message("t", "p");
     head.ttl_ms = TTL;
@@ -122,8 +112,7 @@ static void expired_head_lets_its_stream_go_on(void **state)
 }
 
 /* BX-025 */
-static void expiry_is_in_the_history(void **state)
-{
+static void expiry_is_in_the_history(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
     pause_ms(TTL + 20);
@@ -137,8 +126,7 @@ static void expiry_is_in_the_history(void **state)
 }
 
 /* BX-025, BX-004 */
-static void replayed_message_is_not_held_back_by_its_old_time_to_live(void **state)
-{
+static void replayed_message_is_not_held_back_by_its_old_time_to_live(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
     pause_ms(TTL + 20);

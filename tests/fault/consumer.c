@@ -177,6 +177,14 @@ static void handle(struct consumer *c)
     settle_somehow(c);
 }
 
+/* A transaction that has an id already when it claims, and writes messages under it afterwards. */
+static bool take_transaction_id(struct consumer *c)
+{
+    if (c->loan.db || draw_percent(c->client, 30))
+        return true;
+    return loan_run(&c->loan, c->client, "select pg_current_xact_id()");
+}
+
 /* Enqueue, claim, enqueue and ack, all in one transaction of ours, kept short: it holds up every
  * other claimer. What is claimed counts from the commit on. */
 static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *options, bool *ret_committed)
@@ -187,7 +195,7 @@ static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *
     if (!loan_run(&c->loan, c->client, c->loan.db ? "begin immediate" : "begin"))
         return false;
     bool first = draw_percent(c->client, 50);
-    if (first && !drafts_enqueue(c->drafts, c->client, c->loan.store))
+    if (first ? !drafts_enqueue(c->drafts, c->client, c->loan.store) : !take_transaction_id(c))
         return false;
     if (!held_claim(c->held, c->client, c->loan.store, options, true))
         return false;

@@ -146,6 +146,7 @@ bool settle_some(struct held *held, struct client *client, boxcar_store *store, 
 
     if (count == 0)
         return true;
+    held->settled_before = answer.before;
     note(held, client, how, chosen, &answer, RECORD_SETTLING);
     boxcar_status status =
         how->verb == VERB_RENEW
@@ -165,7 +166,7 @@ bool settle_some(struct held *held, struct client *client, boxcar_store *store, 
 void settle_end(struct held *held, struct client *client, const struct settling *how, const bool *chosen,
                 bool committed)
 {
-    struct answer answer = {.before = now_us(), .outcome = committed ? OUTCOME_AFFECTED : OUTCOME_UNDONE};
+    struct answer answer = {.before = held->settled_before, .outcome = committed ? OUTCOME_AFFECTED : OUTCOME_UNDONE};
     note(held, client, how, chosen, &answer, RECORD_SETTLED);
 }
 

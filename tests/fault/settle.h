@@ -15,7 +15,8 @@ struct held {
     boxcar_work_id ids[HELD_MAX];
     boxcar_epoch epochs[HELD_MAX];
     int retry_counts[HELD_MAX];
-    bool affected[HELD_MAX]; /* by the last settle_some() */
+    int64_t settled_before;  /* the last settle_some() began */
+    bool affected[HELD_MAX]; /* by it */
 };
 
 struct settling {

@@ -119,6 +119,6 @@ void look_after(struct client *client)
 {
     while (!atomic_load(&client->storm->board->stop)) {
         look_after_something(client);
-        pause_ms(draw_between(client, 1, 200));
+        pause_ms(draw_between(client, 1, 80));
     }
 }

@@ -7,8 +7,7 @@
 
 enum { WAIT_TRIES = 1000, WAIT_STEP_MS = 10 };
 
-void assert_text(boxcar_str actual, const char *wanted)
-{
+void assert_text(boxcar_str actual, const char *wanted) {
     assert_non_null(actual.data);
     assert_int_equal(actual.len, strlen(wanted));
     assert_memory_equal(actual.data, wanted, actual.len);
@@ -16,46 +15,39 @@ void assert_text(boxcar_str actual, const char *wanted)
 
 void assert_absent(boxcar_str actual) { assert_null(actual.data); }
 
-void assert_same_message_id(boxcar_message_id a, boxcar_message_id b)
-{
+void assert_same_message_id(boxcar_message_id a, boxcar_message_id b) {
     assert_memory_equal(a.bytes, b.bytes, sizeof(a.bytes));
 }
 
-void assert_same_owner(boxcar_owner a, boxcar_owner b)
-{
+void assert_same_owner(boxcar_owner a, boxcar_owner b) {
     assert_memory_equal(a.bytes, b.bytes, sizeof(a.bytes));
 }
 
-boxcar_new_message new_message(const char *topic, const char *payload)
-{
+boxcar_new_message new_message(const char *topic, const char *payload) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.topic = boxcar_str_of(topic);
     message.payload = boxcar_str_of(payload);
     return message;
 }
 
-boxcar_enqueued enqueue_message(struct fixture *f, const boxcar_new_message *message)
-{
+boxcar_enqueued enqueue_message(struct fixture *f, const boxcar_new_message *message) {
     boxcar_enqueued enqueued;
     ASSERT_OK(f, boxcar_enqueue(f->store, message, &enqueued, &f->err));
     return enqueued;
 }
 
-boxcar_enqueued enqueue(struct fixture *f, const char *topic, const char *payload)
-{
+boxcar_enqueued enqueue(struct fixture *f, const char *topic, const char *payload) {
     boxcar_new_message message = new_message(topic, payload);
     return enqueue_message(f, &message);
 }
 
-boxcar_enqueued enqueue_streamed(struct fixture *f, const char *stream, const char *payload)
-{
+boxcar_enqueued enqueue_streamed(struct fixture *f, const char *stream, const char *payload) {
     boxcar_new_message message = new_message("t", payload);
     message.stream = boxcar_str_of(stream);
     return enqueue_message(f, &message);
 }
 
-void enqueue_many(struct fixture *f, const char *topic, size_t count, boxcar_work_id *ret_ids)
-{
+void enqueue_many(struct fixture *f, const char *topic, size_t count, boxcar_work_id *ret_ids) {
     boxcar_new_message *messages = calloc(count, sizeof(*messages));
     boxcar_enqueued *enqueued = calloc(count, sizeof(*enqueued));
     assert_true(messages && enqueued);
@@ -68,9 +60,8 @@ void enqueue_many(struct fixture *f, const char *topic, size_t count, boxcar_wor
     free(enqueued);
 }
 
-static boxcar_message_list *claim_with(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms,
-                                       const boxcar_str *topics, size_t topic_count)
-{
+static boxcar_message_list *claim_with(struct fixture *f, boxcar_owner owner, int batch_size,
+                                       int64_t lease_ms, const boxcar_str *topics, size_t topic_count) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     options.owner = owner;
     options.batch_size = batch_size;
@@ -84,24 +75,20 @@ static boxcar_message_list *claim_with(struct fixture *f, boxcar_owner owner, in
     return list;
 }
 
-boxcar_message_list *claim_for(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms)
-{
+boxcar_message_list *claim_for(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms) {
     return claim_with(f, owner, batch_size, lease_ms, NULL, 0);
 }
 
-boxcar_message_list *claim(struct fixture *f, boxcar_owner owner, int batch_size)
-{
+boxcar_message_list *claim(struct fixture *f, boxcar_owner owner, int batch_size) {
     return claim_for(f, owner, batch_size, BOXCAR_LEASE_MS_DEFAULT);
 }
 
-boxcar_message_list *claim_topic(struct fixture *f, boxcar_owner owner, int batch_size, const char *topic)
-{
+boxcar_message_list *claim_topic(struct fixture *f, boxcar_owner owner, int batch_size, const char *topic) {
     boxcar_str pattern = boxcar_str_of(topic);
     return claim_with(f, owner, batch_size, BOXCAR_LEASE_MS_DEFAULT, &pattern, 1);
 }
 
-boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms)
-{
+boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms) {
     for (int i = 0; i < WAIT_TRIES; i++) {
         boxcar_message_list *list = claim_for(f, owner, batch_size, lease_ms);
         if (boxcar_message_list_count(list) > 0)
@@ -113,20 +100,17 @@ boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch
     return NULL;
 }
 
-void assert_nothing_claimable(struct fixture *f)
-{
+void assert_nothing_claimable(struct fixture *f) {
     boxcar_message_list *list = claim(f, boxcar_owner_new(), 100);
     assert_int_equal(boxcar_message_list_count(list), 0);
     boxcar_message_list_free(list);
 }
 
-static struct taken taken_of(const boxcar_message *message)
-{
+static struct taken taken_of(const boxcar_message *message) {
     return (struct taken){message->work_id, message->epoch, message->retry_count, message->crash_count};
 }
 
-static struct taken only_one(boxcar_message_list *list, boxcar_work_id wanted)
-{
+static struct taken only_one(boxcar_message_list *list, boxcar_work_id wanted) {
     assert_int_equal(boxcar_message_list_count(list), 1);
     struct taken taken = taken_of(boxcar_message_list_get(list, 0));
     boxcar_message_list_free(list);
@@ -135,23 +119,20 @@ static struct taken only_one(boxcar_message_list *list, boxcar_work_id wanted)
     return taken;
 }
 
-struct taken take_for(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted, int64_t lease_ms)
-{
+struct taken take_for(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted, int64_t lease_ms) {
     return only_one(claim_for(f, owner, 1, lease_ms), wanted);
 }
 
-struct taken take(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted)
-{
+struct taken take(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted) {
     return take_for(f, owner, wanted, BOXCAR_LEASE_MS_DEFAULT);
 }
 
-struct taken take_wait(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted, int64_t lease_ms)
-{
+struct taken take_wait(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted, int64_t lease_ms) {
     return only_one(claim_wait(f, owner, 1, lease_ms), wanted);
 }
 
-size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct taken *ret_taken, size_t max)
-{
+size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct taken *ret_taken,
+                size_t max) {
     size_t count = 0;
     while (count < max) {
         boxcar_message_list *list = claim_for(f, owner, (int)(max - count), lease_ms);
@@ -165,16 +146,14 @@ size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct 
     return count;
 }
 
-boxcar_settlement settlement_of(struct taken taken)
-{
+boxcar_settlement settlement_of(struct taken taken) {
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     settlement.work_id = taken.work_id;
     settlement.epoch = taken.epoch;
     return settlement;
 }
 
-bool settle(struct fixture *f, settle_fn how, boxcar_owner owner, const boxcar_settlement *settlement)
-{
+bool settle(struct fixture *f, settle_fn how, boxcar_owner owner, const boxcar_settlement *settlement) {
     boxcar_work_id affected = {0};
     size_t count = 99;
     ASSERT_OK(f, how(f->store, owner, settlement, 1, &affected, &count, &f->err));
@@ -184,36 +163,31 @@ bool settle(struct fixture *f, settle_fn how, boxcar_owner owner, const boxcar_s
     return count == 1;
 }
 
-bool ack(struct fixture *f, boxcar_owner owner, struct taken taken)
-{
+bool ack(struct fixture *f, boxcar_owner owner, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
     return settle(f, boxcar_ack, owner, &settlement);
 }
 
-bool abandon(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms)
-{
+bool abandon(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.delay_ms = delay_ms;
     settlement.error = BOXCAR_STR("it did not work");
     return settle(f, boxcar_abandon, owner, &settlement);
 }
 
-bool defer(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms)
-{
+bool defer(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.delay_ms = delay_ms;
     return settle(f, boxcar_defer, owner, &settlement);
 }
 
-bool bury(struct fixture *f, boxcar_owner owner, struct taken taken, const char *error)
-{
+bool bury(struct fixture *f, boxcar_owner owner, struct taken taken, const char *error) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.error = boxcar_str_of(error);
     return settle(f, boxcar_fail, owner, &settlement);
 }
 
-bool renew(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t lease_ms)
-{
+bool renew(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t lease_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     size_t count = 99;
     ASSERT_OK(f, boxcar_renew(f->store, owner, &settlement, 1, lease_ms, NULL, &count, &f->err));
@@ -221,15 +195,13 @@ bool renew(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t le
     return count == 1;
 }
 
-int64_t reap(struct fixture *f)
-{
+int64_t reap(struct fixture *f) {
     int64_t count = -1;
     ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
     return count;
 }
 
-void reap_wait(struct fixture *f, int64_t count)
-{
+void reap_wait(struct fixture *f, int64_t count) {
     int64_t released = 0;
     for (int i = 0; i < WAIT_TRIES && released < count; i++) {
         released += reap(f);
@@ -239,8 +211,7 @@ void reap_wait(struct fixture *f, int64_t count)
     assert_int_equal(released, count);
 }
 
-void pause_ms(int64_t ms)
-{
+void pause_ms(int64_t ms) {
     struct timespec pause = {ms / 1000, (ms % 1000) * 1000000};
     nanosleep(&pause, NULL);
 }

@@ -6,27 +6,27 @@
 
 #include "fixture.h"
 
-#define ASSERT_OK(f, call) \
-    do { \
-        boxcar_status status_ = (call); \
-        if (status_ != BOXCAR_OK) \
-            fail_msg("%s: %s (%s)", #call, (f)->err.message, boxcar_status_name(status_)); \
+#define ASSERT_OK(f, call)                                                                                   \
+    do {                                                                                                     \
+        boxcar_status status_ = (call);                                                                      \
+        if (status_ != BOXCAR_OK)                                                                            \
+            fail_msg("%s: %s (%s)", #call, (f)->err.message, boxcar_status_name(status_));                   \
     } while (0)
 
 /* The call fails in just this way, and says so in the error struct too. */
-#define ASSERT_FAILS(f, wanted, call) \
-    do { \
-        (f)->err = BOXCAR_ERROR_INIT; \
-        assert_string_equal(boxcar_status_name(call), boxcar_status_name(wanted)); \
-        assert_int_equal((f)->err.status, wanted); \
-        assert_true((f)->err.message[0] != '\0'); \
+#define ASSERT_FAILS(f, wanted, call)                                                                        \
+    do {                                                                                                     \
+        (f)->err = BOXCAR_ERROR_INIT;                                                                        \
+        assert_string_equal(boxcar_status_name(call), boxcar_status_name(wanted));                           \
+        assert_int_equal((f)->err.status, wanted);                                                           \
+        assert_true((f)->err.message[0] != '\0');                                                            \
     } while (0)
 
 /* BOXCAR_E_INVALID, naming the argument. */
-#define ASSERT_INVALID(f, wanted_argument, call) \
-    do { \
-        ASSERT_FAILS(f, BOXCAR_E_INVALID, call); \
-        assert_string_equal((f)->err.argument, wanted_argument); \
+#define ASSERT_INVALID(f, wanted_argument, call)                                                             \
+    do {                                                                                                     \
+        ASSERT_FAILS(f, BOXCAR_E_INVALID, call);                                                             \
+        assert_string_equal((f)->err.argument, wanted_argument);                                             \
     } while (0)
 
 void assert_text(boxcar_str actual, const char *wanted);

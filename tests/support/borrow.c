@@ -4,8 +4,7 @@
 
 static const char CREATE_EFFECT[] = "create table effect (n int)";
 
-struct borrowed borrow(struct fixture *f)
-{
+struct borrowed borrow(struct fixture *f) {
     struct borrowed b = {0};
     boxcar_store_options options = fixture_options(f);
     fixture_sql(f, CREATE_EFFECT, CREATE_EFFECT);
@@ -19,8 +18,7 @@ struct borrowed borrow(struct fixture *f)
     return b;
 }
 
-void borrowed_exec(struct borrowed *b, const char *sql)
-{
+void borrowed_exec(struct borrowed *b, const char *sql) {
     if (b->db) {
         if (sqlite3_exec(b->db, sql, NULL, NULL, NULL) != SQLITE_OK)
             fail_msg("%s: %s", sql, sqlite3_errmsg(b->db));
@@ -33,13 +31,11 @@ void borrowed_exec(struct borrowed *b, const char *sql)
         fail_msg("%s: %s", sql, PQerrorMessage(b->conn));
 }
 
-bool borrowed_in_transaction(const struct borrowed *b)
-{
+bool borrowed_in_transaction(const struct borrowed *b) {
     return b->db ? !sqlite3_get_autocommit(b->db) : PQtransactionStatus(b->conn) == PQTRANS_INTRANS;
 }
 
-void borrowed_close(struct borrowed *b)
-{
+void borrowed_close(struct borrowed *b) {
     boxcar_store_close(b->store);
     if (b->db)
         assert_int_equal(sqlite3_close(b->db), SQLITE_OK); /* nothing of ours is left in it */
@@ -47,21 +43,18 @@ void borrowed_close(struct borrowed *b)
     *b = (struct borrowed){0};
 }
 
-void borrowed_write_effect(struct fixture *f, struct borrowed *b)
-{
+void borrowed_write_effect(struct fixture *f, struct borrowed *b) {
     /* qualified: a pooled connection has no search path of its own */
     char sql[128];
     snprintf(sql, sizeof(sql), "insert into \"%s\".effect values (1)", b->db ? "main" : f->schema);
     borrowed_exec(b, sql);
 }
 
-int64_t count_effects(struct fixture *f)
-{
+int64_t count_effects(struct fixture *f) {
     return fixture_sql_number(f, "select count(*) from effect", "select count(*) from effect");
 }
 
-boxcar_enqueued borrowed_enqueue(struct fixture *f, struct borrowed *b, const char *payload)
-{
+boxcar_enqueued borrowed_enqueue(struct fixture *f, struct borrowed *b, const char *payload) {
     boxcar_new_message message = new_message("t", payload);
     boxcar_enqueued enqueued;
     ASSERT_OK(f, boxcar_enqueue(b->store, &message, &enqueued, &f->err));

@@ -10,16 +10,14 @@ struct crew_thread {
     const char *trouble;
 };
 
-static void *run_member(void *argument)
-{
+static void *run_member(void *argument) {
     struct crew_thread *t = argument;
     pthread_barrier_wait(t->start);
     t->trouble = t->work(&t->member);
     return NULL;
 }
 
-static void run_threads(struct crew_thread *threads, int size)
-{
+static void run_threads(struct crew_thread *threads, int size) {
     pthread_barrier_t start;
     assert_int_equal(pthread_barrier_init(&start, NULL, (unsigned)size), 0);
     for (int i = 0; i < size; i++) {
@@ -31,13 +29,13 @@ static void run_threads(struct crew_thread *threads, int size)
     pthread_barrier_destroy(&start);
 }
 
-static void run(struct fixture *f, int size, crew_fn work, void *context, bool with_store)
-{
+static void run(struct fixture *f, int size, crew_fn work, void *context, bool with_store) {
     struct crew_thread threads[CREW_MAX] = {0};
     assert_in_range(size, 1, CREW_MAX);
     for (int i = 0; i < size; i++) {
         threads[i].work = work;
-        threads[i].member = (struct crew_member){.f = f, .number = i, .context = context, .owner = boxcar_owner_new()};
+        threads[i].member =
+            (struct crew_member){.f = f, .number = i, .context = context, .owner = boxcar_owner_new()};
         if (with_store)
             threads[i].member.store = fixture_open(f);
     }
@@ -51,4 +49,6 @@ static void run(struct fixture *f, int size, crew_fn work, void *context, bool w
 
 void crew_run(struct fixture *f, int size, crew_fn work, void *context) { run(f, size, work, context, true); }
 
-void crew_run_bare(struct fixture *f, int size, crew_fn work, void *context) { run(f, size, work, context, false); }
+void crew_run_bare(struct fixture *f, int size, crew_fn work, void *context) {
+    run(f, size, work, context, false);
+}

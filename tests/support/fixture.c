@@ -17,8 +17,7 @@ static const struct {
     {"pgbouncer", FIXTURE_PGBOUNCER, "BOXCAR_TEST_PGBOUNCER"},
 };
 
-bool fixture_choose(const char *kind_name, bool *ret_skip)
-{
+bool fixture_choose(const char *kind_name, bool *ret_skip) {
     *ret_skip = false;
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
         if (strcmp(KINDS[i].name, kind_name) != 0)
@@ -34,13 +33,11 @@ enum fixture_kind fixture_chosen(void) { return chosen; }
 
 bool fixture_is_sqlite(const struct fixture *f) { return f->kind == FIXTURE_SQLITE; }
 
-static const char *server_url(enum fixture_kind kind)
-{
+static const char *server_url(enum fixture_kind kind) {
     return getenv(kind == FIXTURE_PGBOUNCER ? "BOXCAR_TEST_PGBOUNCER" : "BOXCAR_TEST_POSTGRES");
 }
 
-boxcar_store_options fixture_options(const struct fixture *f)
-{
+boxcar_store_options fixture_options(const struct fixture *f) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     options.url = boxcar_str_of(f->url);
     if (f->schema[0] != '\0')
@@ -48,27 +45,23 @@ boxcar_store_options fixture_options(const struct fixture *f)
     return options;
 }
 
-boxcar_status fixture_try_open(const struct fixture *f, boxcar_store **ret_store, boxcar_error *err)
-{
+boxcar_status fixture_try_open(const struct fixture *f, boxcar_store **ret_store, boxcar_error *err) {
     boxcar_store_options options = fixture_options(f);
     return boxcar_store_open(&options, ret_store, err);
 }
 
-boxcar_store *fixture_open(struct fixture *f)
-{
+boxcar_store *fixture_open(struct fixture *f) {
     boxcar_store *store = NULL;
     if (fixture_try_open(f, &store, &f->err) != BOXCAR_OK)
         fail_msg("cannot open %s: %s", f->url, f->err.message);
     return store;
 }
 
-boxcar_status fixture_open_undeployed(struct fixture *f, boxcar_store **ret_store)
-{
+boxcar_status fixture_open_undeployed(struct fixture *f, boxcar_store **ret_store) {
     return fixture_try_open(f, ret_store, &f->err);
 }
 
-static void choose_place(struct fixture *f)
-{
+static void choose_place(struct fixture *f) {
     static unsigned counter;
     snprintf(f->directory, sizeof(f->directory), "/tmp/boxcar-test.XXXXXX");
     assert_non_null(mkdtemp(f->directory));
@@ -80,8 +73,7 @@ static void choose_place(struct fixture *f)
     snprintf(f->schema, sizeof(f->schema), "test_%ld_%u", (long)getpid(), ++counter);
 }
 
-int fixture_setup_bare(void **state)
-{
+int fixture_setup_bare(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));
     assert_non_null(f);
     *state = f;
@@ -92,8 +84,7 @@ int fixture_setup_bare(void **state)
     return 0;
 }
 
-int fixture_setup(void **state)
-{
+int fixture_setup(void **state) {
     fixture_setup_bare(state);
     struct fixture *f = *state;
     boxcar_store_options options = fixture_options(f);
@@ -104,9 +95,9 @@ int fixture_setup(void **state)
     return -1;
 }
 
-static void remove_directory(const char *directory)
-{
-    static const char *const NAMES[] = {"store.db", "store.db-wal", "store.db-shm", "store.db-journal", "other.db"};
+static void remove_directory(const char *directory) {
+    static const char *const NAMES[] = {"store.db", "store.db-wal", "store.db-shm", "store.db-journal",
+                                        "other.db"};
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
         char path[128];
         snprintf(path, sizeof(path), "%s/%s", directory, NAMES[i]);
@@ -115,8 +106,7 @@ static void remove_directory(const char *directory)
     rmdir(directory);
 }
 
-int fixture_teardown(void **state)
-{
+int fixture_teardown(void **state) {
     struct fixture *f = *state;
     boxcar_store_close(f->store);
     if (!fixture_is_sqlite(f)) {

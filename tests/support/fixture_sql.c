@@ -5,8 +5,7 @@
 
 #include "fixture.h"
 
-sqlite3 *fixture_open_sqlite(struct fixture *f)
-{
+sqlite3 *fixture_open_sqlite(struct fixture *f) {
     sqlite3 *db = NULL;
     if (sqlite3_open_v2(f->url + strlen("sqlite:"), &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         fail_msg("cannot open %s: %s", f->url, sqlite3_errmsg(db));
@@ -14,22 +13,19 @@ sqlite3 *fixture_open_sqlite(struct fixture *f)
     return db;
 }
 
-static PGconn *connect_to(const char *url)
-{
+static PGconn *connect_to(const char *url) {
     PGconn *conn = PQconnectdb(url);
     if (PQstatus(conn) != CONNECTION_OK)
         fail_msg("cannot connect: %s", PQerrorMessage(conn));
     return conn;
 }
 
-static void ignore_notice(void *context, const char *message)
-{
+static void ignore_notice(void *context, const char *message) {
     (void)context;
     (void)message;
 }
 
-PGconn *fixture_connect(struct fixture *f)
-{
+PGconn *fixture_connect(struct fixture *f) {
     PGconn *conn = connect_to(getenv("BOXCAR_TEST_POSTGRES"));
     PQsetNoticeProcessor(conn, ignore_notice, NULL);
     char path[128];
@@ -40,8 +36,7 @@ PGconn *fixture_connect(struct fixture *f)
 
 PGconn *fixture_connect_kind(struct fixture *f) { return connect_to(f->url); }
 
-static int64_t run_sqlite(struct fixture *f, const char *text)
-{
+static int64_t run_sqlite(struct fixture *f, const char *text) {
     sqlite3 *db = fixture_open_sqlite(f);
     const char *rest = text;
     int64_t number = 0;
@@ -62,8 +57,7 @@ static int64_t run_sqlite(struct fixture *f, const char *text)
     return number;
 }
 
-static int64_t run_postgres(struct fixture *f, const char *text)
-{
+static int64_t run_postgres(struct fixture *f, const char *text) {
     PGconn *conn = fixture_connect(f);
     PGresult *result = PQexec(conn, text);
     ExecStatusType status = PQresultStatus(result);
@@ -75,15 +69,13 @@ static int64_t run_postgres(struct fixture *f, const char *text)
     return number;
 }
 
-int64_t fixture_sql_number(struct fixture *f, const char *sqlite_text, const char *postgres_text)
-{
+int64_t fixture_sql_number(struct fixture *f, const char *sqlite_text, const char *postgres_text) {
     const char *text = fixture_is_sqlite(f) ? sqlite_text : postgres_text;
     if (!text)
         return 0;
     return fixture_is_sqlite(f) ? run_sqlite(f, text) : run_postgres(f, text);
 }
 
-void fixture_sql(struct fixture *f, const char *sqlite_text, const char *postgres_text)
-{
+void fixture_sql(struct fixture *f, const char *sqlite_text, const char *postgres_text) {
     (void)fixture_sql_number(f, sqlite_text, postgres_text);
 }

@@ -4,44 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PGresult *run(PGconn *conn, const char *format, va_list arguments)
-{
+static PGresult *run(PGconn *conn, const char *format, va_list arguments) {
     char sql[4096];
     int len = vsnprintf(sql, sizeof(sql), format, arguments);
     assert_in_range(len, 0, sizeof(sql) - 1);
     return PQexec(conn, sql);
 }
 
-static bool has_worked(const PGresult *result)
-{
+static bool has_worked(const PGresult *result) {
     return PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK;
 }
 
-static PGresult *run_well(PGconn *conn, const char *format, va_list arguments)
-{
+static PGresult *run_well(PGconn *conn, const char *format, va_list arguments) {
     PGresult *result = run(conn, format, arguments);
     if (!has_worked(result))
         fail_msg("%s: %s", format, PQerrorMessage(conn));
     return result;
 }
 
-void pg_exec(PGconn *conn, const char *format, ...)
-{
+void pg_exec(PGconn *conn, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     PQclear(run_well(conn, format, arguments));
     va_end(arguments);
 }
 
-static int64_t number_of(const char *text)
-{
+static int64_t number_of(const char *text) {
     if (strcmp(text, "t") == 0 || strcmp(text, "f") == 0)
         return text[0] == 't';
     return strtoll(text, NULL, 10);
 }
 
-int64_t pg_number(PGconn *conn, const char *format, ...)
-{
+int64_t pg_number(PGconn *conn, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     PGresult *result = run_well(conn, format, arguments);
@@ -53,8 +47,7 @@ int64_t pg_number(PGconn *conn, const char *format, ...)
     return number;
 }
 
-void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...)
-{
+void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     PGresult *result = run(conn, format, arguments);

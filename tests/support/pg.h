@@ -10,6 +10,7 @@ void pg_exec(PGconn *conn, const char *format, ...) __attribute__((format(printf
  * it is null. */
 int64_t pg_number(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Asserts that the statement fails with an SQLSTATE that begins so; what it said is in the log. */
-void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

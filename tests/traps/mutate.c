@@ -8,7 +8,7 @@
 
 static char *fill_in(const char *text, const struct fixture *f)
 {
-    char *filled = pg_fill_in(text, f->schema);
+    char *filled = *text ? pg_fill_in(text, f->schema) : strdup("");
     assert_non_null(filled);
     return filled;
 }
@@ -21,7 +21,7 @@ static char *replace(const char *text, const char *piece, const char *instead)
     if (!hit)
         return NULL;
     for (; hit; text = hit + strlen(piece), hit = strstr(text, piece)) {
-        buf_append_format(&out, "%.*s", (int)(hit - text), text);
+        buf_append(&out, text, (size_t)(hit - text));
         buf_append_text(&out, instead);
     }
     buf_append_text(&out, text);
@@ -42,7 +42,7 @@ static PGresult *definitions(PGconn *conn, const struct fixture *f, const char *
     const char *const values[] = {f->schema, function};
     PGresult *result = PQexecParams(conn,
                                     "select pg_get_functiondef(p.oid) from pg_proc p "
-                                    "where p.pronamespace = $1::regnamespace and $2 in (p.proname, '*')",
+                                    "where p.pronamespace = $1::text::regnamespace and $2::text in (p.proname::text, '*')",
                                     2, NULL, values, NULL, NULL, 0);
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         fail_msg("%s", PQerrorMessage(conn));

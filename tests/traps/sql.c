@@ -75,11 +75,17 @@ static const char *first_field(const PGresult *result)
     return lend(PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
 }
 
-static const char *ask(PGconn *conn, const char *query)
+static PGresult *execute(PGconn *conn, const char *query)
 {
     PGresult *result = PQexec(conn, query);
     if (!succeeded(result))
         fail_msg("%s in: %s", PQerrorMessage(conn), query);
+    return result;
+}
+
+static const char *ask(PGconn *conn, const char *query)
+{
+    PGresult *result = execute(conn, query);
     const char *text = first_field(result);
     PQclear(result);
     return text;
@@ -89,7 +95,7 @@ void sql_run(PGconn *conn, const char *format, ...)
 {
     char query[QUERY_SIZE];
     FORMAT_QUERY(query, format);
-    (void)ask(conn, query);
+    PQclear(execute(conn, query));
 }
 
 int64_t sql_number(PGconn *conn, const char *format, ...)

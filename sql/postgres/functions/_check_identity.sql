@@ -8,6 +8,6 @@ begin
                      and s.message_oid = ':"schema".message'::regclass) then
         raise exception using errcode = 'BX005',
             message = 'this store was restored or copied from another server',
-            hint = 'Run "boxcar init", or select ":"schema".adopt()", once.';
+            hint = 'Run boxcar init, or select :"schema".adopt() once, as the owner of the schema.';
     end if;
 end $$;

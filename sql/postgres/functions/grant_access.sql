@@ -1,9 +1,11 @@
 -- Grants a role what it needs and no more: producer (enqueue), worker (claim and settle as well),
--- viewer (read, without payloads), admin (everything that functions and views offer).
+-- viewer (read, without payloads), admin (everything that functions and views offer). Only the
+-- schema's owner can grant.
 create or replace function :"schema".grant_access(role_name name, access text) returns void
 language plpgsql volatile :pinned as $$
 declare
-    viewer constant text[] := array['_store_info', '_stats', '_page', '_attempts', '_settings'];
+    viewer constant text[] := array['_store_info', '_stats', '_page', '_dead_page', '_attempts', '_settings',
+        '_ids', '_attempts_spent'];   -- the last two: views run functions with their reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue'];
     worker constant text[] := producer || array['outbox_claim', 'outbox_ack', 'outbox_abandon', 'outbox_defer',
         'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
@@ -13,6 +15,9 @@ declare
 begin
     if coalesce(access, '') not in ('producer', 'worker', 'viewer', 'admin') then
         perform :"schema"._invalid('access', 'must be producer, worker, viewer or admin');
+    end if;
+    if not pg_has_role((select n.nspowner from pg_namespace n where n.nspname = :'schema'), 'usage') then
+        raise exception using errcode = '42501', message = 'only the owner of the schema can grant access';
     end if;
     execute format('grant usage on schema :"schema" to %I', role_name);
     for item in select p.oid::regprocedure as signature from pg_proc p join pg_namespace n on n.oid = p.pronamespace

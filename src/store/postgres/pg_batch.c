@@ -261,13 +261,16 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     return first != BOXCAR_OK ? first : second;
 }
 
-static boxcar_status adopt(struct pg_store *pg, boxcar_error *err) {
+/* Only the schema's owner may; whoever else meets such a store passes its own error on. */
+static bool adopt(struct pg_store *pg) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
+    if (pg_query(pg, PG_ADOPT, &none, &result, NULL) != BOXCAR_OK)
+        return false;
     store_log(&pg->base, BOXCAR_LOG_WARN, "adopt", NULL, 0,
-              "this store was restored or copied from another server; making it this server's own");
-    return pg_query(pg, PG_ADOPT, &none, &result, err);
+              "this store was restored or copied from another server; it is this server's own now");
+    return true;
 }
 
 /* What to do about an error: BOXCAR_OK = try again. */
@@ -281,7 +284,7 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
         return pg_reconnect(x->pg, err);
     }
     if (pg_error_is_foreign(err))
-        return adopt(x->pg, err);
+        return adopt(x->pg) ? BOXCAR_OK : status;
     if (!pg_error_is_transient(err))
         return status;
     pg_pause(round);

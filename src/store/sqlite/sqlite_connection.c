@@ -58,57 +58,52 @@ bool sqlite_busy_wait(struct busy *busy, int tries) {
 
 int sqlite_busy_handler(void *busy, int tries) { return sqlite_busy_wait(busy, tries); }
 
-/* The folder of a path that could not be opened; false when it is there. */
-static bool folder_is_missing(const char *path, boxcar_str *ret_folder) {
+/* The folder a path lies in; NULL when out of memory. */
+static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
-    AUTO_FREE char *folder = NULL;
-    struct stat info;
 
-    if (slash == NULL || slash == path)
-        return false;
-    folder = memory_copy_text((boxcar_str){path, (size_t)(slash - path)});
-    if (folder == NULL || stat(folder, &info) == 0)
-        return false;
-    *ret_folder = (boxcar_str){path, (size_t)(slash - path)};
-    return true;
+    if (slash == NULL)
+        return memory_copy_text(BOXCAR_STR("."));
+    return memory_copy_text((boxcar_str){path, slash == path ? 1 : (size_t)(slash - path)});
 }
 
 /* SQLite says only "unable to open database file"; people need to know why. */
-static boxcar_status explain_cannot_open(struct sqlite_store *store, boxcar_error *err) {
-    struct stat info;
-    boxcar_str folder;
-
-    if (folder_is_missing(store->path, &folder))
-        return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: there is no folder %.*s", store->base.id,
-                         (int)folder.len, folder.data);
-    if (stat(store->path, &info) != 0 && errno == ENOENT)
-        return error_set(err, BOXCAR_E_NOT_DEPLOYED,
-                         "there is no file %s: run `boxcar init --store %s`, or open with deploy", store->path,
-                         store->base.id);
-    if (stat(store->path, &info) == 0 && S_ISDIR(info.st_mode))
+static boxcar_status explain_present(struct sqlite_store *store, const struct stat *info, boxcar_error *err) {
+    if (S_ISDIR(info->st_mode))
         return error_invalid(err, "url", "url names a folder: %s is not a file", store->path);
     if (access(store->path, R_OK) != 0 && errno == EACCES)
         return error_set(err, BOXCAR_E_DENIED, "cannot open %s: permission denied", store->path);
     return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: %s", store->path, sqlite3_errmsg(store->db));
 }
 
-/* A folder that cannot be written to keeps SQLite from creating the file. */
-static boxcar_status explain_cannot_create(struct sqlite_store *store, boxcar_error *err) {
+static boxcar_status explain_absent(struct sqlite_store *store, const char *folder, bool create, boxcar_error *err) {
     struct stat info;
-    int system_errno = sqlite3_system_errno(store->db);
 
-    if (stat(store->path, &info) == 0 || errno != ENOENT)
-        return explain_cannot_open(store, err);
-    if (system_errno == EROFS)
+    if (stat(folder, &info) != 0)
+        return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: there is no folder %s", store->path, folder);
+    if (!create)
+        return error_set(err, BOXCAR_E_NOT_DEPLOYED,
+                         "there is no file %s: run `boxcar init --store %s`, or open with deploy", store->path,
+                         store->base.id);
+    if (access(folder, W_OK) == 0)
+        return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot create %s: %s", store->path,
+                         sqlite3_errmsg(store->db));
+    if (errno == EROFS)
         return error_set(err, BOXCAR_E_READ_ONLY, "cannot create %s: the file system is read-only", store->path);
-    if (system_errno == EACCES || system_errno == EPERM)
-        return error_set(err, BOXCAR_E_DENIED, "cannot create %s: permission denied", store->path);
-    if (system_errno == ENOSPC)
-        return error_set(err, BOXCAR_E_FULL, "cannot create %s: no space left", store->path);
-    boxcar_str folder;
-    if (folder_is_missing(store->path, &folder))
-        return explain_cannot_open(store, err);
-    return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot create %s: %s", store->path, sqlite3_errmsg(store->db));
+    return error_set(err, BOXCAR_E_DENIED, "cannot create %s: %s", store->path, strerror(errno));
+}
+
+static boxcar_status explain_cannot_open(struct sqlite_store *store, bool create, boxcar_error *err) {
+    AUTO_FREE char *folder = folder_of(store->path);
+    struct stat info;
+
+    if (folder == NULL)
+        return error_no_memory(err);
+    if (stat(store->path, &info) == 0)
+        return explain_present(store, &info, err);
+    if (errno == EACCES)
+        return error_set(err, BOXCAR_E_DENIED, "cannot open %s: permission denied", store->path);
+    return explain_absent(store, folder, create, err);
 }
 
 /* Even a pragma reads the file first, and not every busy file asks the busy handler. */
@@ -150,7 +145,7 @@ boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_err
     if (store->db == NULL)
         return error_no_memory(err);
     if (rc != SQLITE_OK)
-        return create ? explain_cannot_create(store, err) : explain_cannot_open(store, err);
+        return explain_cannot_open(store, create, err);
     sqlite_busy_start(&store->busy, store->busy_timeout_ms);
     sqlite3_busy_handler(store->db, sqlite_busy_handler, &store->busy);
     sqlite3_snprintf(sizeof(limits), limits, "pragma cache_size = -%d; pragma journal_size_limit = %d", CACHE_KIB,

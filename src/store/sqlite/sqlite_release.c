@@ -63,18 +63,22 @@ boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked
 }
 
 /* What the parking lot knows of a leased message; one that came fresh from the log has no row
- * yet, no stream and no expiry. */
+ * yet, no stream and no expiry. A row that is missing must not keep everyone from reaping. */
 static boxcar_status read_leased(struct sqlite_store *store, const struct lease *lease, struct parked *ret_row,
                                  boxcar_error *err) {
+    struct parked row;
     bool found = false;
     boxcar_status status = BOXCAR_OK;
 
-    *ret_row = (struct parked){.work_id = lease->work_id, .box = lease->box, .topic = lease->topic,
-                               .expires_at = BOXCAR_TIME_NONE, .state = PARKED_LEASED};
     if (lease->parked)
-        status = sqlite_parked_read(store, lease->work_id, ret_row, &found, err);
-    if (status == BOXCAR_OK && lease->parked && !found)
-        status = error_set(err, BOXCAR_E_STORE, "%s: a leased message has lost its parked row", store->base.id);
+        status = sqlite_parked_read(store, lease->work_id, &row, &found, err);
+    if (!found)
+        row = (struct parked){.work_id = lease->work_id,
+                              .box = lease->box,
+                              .topic = lease->topic,
+                              .expires_at = BOXCAR_TIME_NONE,
+                              .state = PARKED_LEASED};
+    *ret_row = row;
     return status;
 }
 

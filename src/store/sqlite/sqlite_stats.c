@@ -171,10 +171,12 @@ static boxcar_status note_oldest_parked(struct sqlite_store *store, struct gathe
     return status;
 }
 
-/* Walks a bounded way into the fresh part of the log. */
+/* Walks a bounded way into the fresh part of the log. What is not met there is younger than the
+ * last message met, which serves as an estimate. */
 static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STATS_OLDEST_FRESH);
     size_t missing = 0;
+    boxcar_time last_met = BOXCAR_TIME_NONE;
     bool more = true;
     boxcar_status status = BOXCAR_OK;
 
@@ -183,15 +185,23 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
     query_int(&query, gathering->box);
     query_int(&query, COUNT_MAX);
     while (missing > 0 && (status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
+        last_met = query_get_int(&query, 3);
         if (query_get_int(&query, 0) != (int64_t)gathering->box || query_get_int(&query, 1) != 0)
             continue;
         struct stats_row *rows[] = {&gathering->rows[0], row_of(gathering, query_get_text(&query, 2))};
         for (int i = 0; i < 2 && rows[i] != NULL; i++) {
             if (rows[i]->oldest_fresh != BOXCAR_TIME_NONE)
                 continue;
-            rows[i]->oldest_fresh = query_get_int(&query, 3);
+            rows[i]->oldest_fresh = last_met;
             missing--;
         }
+    }
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct stats_row *row = &gathering->rows[i];
+        if (row->counts[TALLY_FRESH] == 0 || row->oldest_fresh != BOXCAR_TIME_NONE)
+            continue;
+        row->oldest_fresh = last_met;
+        row->stats.exact = false;
     }
     return status;
 }
@@ -205,8 +215,6 @@ static boxcar_status finish_row(struct sqlite_store *store, struct gathering *ga
     if (status == BOXCAR_OK && row->counts[TALLY_PARKED] > 0)
         status = note_oldest_parked(store, gathering, row, err);
     note_ready_since(row, row->oldest_fresh);
-    if (row->counts[TALLY_FRESH] > 0 && row->oldest_fresh == BOXCAR_TIME_NONE)
-        stats->exact = false;
     stats->ready = row->counts[TALLY_FRESH] + due + row->expired_leases;
     stats->waiting = row->counts[TALLY_PARKED] - due + row->counts[TALLY_BEHIND];
     stats->in_progress = row->counts[TALLY_LEASED] - row->expired_leases;

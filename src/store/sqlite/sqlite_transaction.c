@@ -72,8 +72,8 @@ static boxcar_status blame_transaction(struct sqlite_store *store, boxcar_status
     return status;
 }
 
-boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
-                                 void *context, boxcar_error *err) {
+static boxcar_status attempt_patiently(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                       void *context, boxcar_error *err) {
     bool inside = store->borrowed && !sqlite3_get_autocommit(store->db);
     boxcar_status status;
     int tries = 0;
@@ -90,5 +90,16 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
            sqlite_busy_wait(&store->busy, tries++));
     if (status == BOXCAR_OK && access != ACCESS_READ)
         sqlite_checkpoint_if_due(store);
+    return status;
+}
+
+/* A program that lends its connection finds sqlite3_last_insert_rowid() as it left it. */
+boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                 void *context, boxcar_error *err) {
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
+    boxcar_status status = attempt_patiently(store, access, work, context, err);
+
+    if (store->borrowed)
+        sqlite3_set_last_insert_rowid(store->db, rowid);
     return status;
 }

@@ -1,0 +1,208 @@
+/* Reading the store: every message through the API, the history and counts by plain SQL. */
+#include <err.h>
+#include <libpq-fe.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boxcar/inspect.h"
+#include "reckoning.h"
+
+#define PAGE 10000
+
+static void *grow(void *rows, size_t count, size_t size)
+{
+    if (count % PAGE != 0)
+        return rows;
+    rows = realloc(rows, (count + PAGE) * size);
+    if (!rows)
+        err(99, "ledger");
+    return rows;
+}
+
+static void add_fate(struct ledger *ledger, const boxcar_message *message)
+{
+    int stream = 0;
+    if (message->stream.data)
+        sscanf(message->stream.data, "stream-%d", &stream);
+    ledger->fates = grow(ledger->fates, ledger->fate_count, sizeof(*ledger->fates));
+    ledger->fates[ledger->fate_count++] = (struct fate){
+        .work_id = message->work_id.value, .message_id = message->message_id, .status = message->status,
+        .reason = message->reason, .retry_count = message->retry_count, .crash_count = message->crash_count,
+        .max_attempts = message->max_attempts, .stream = stream};
+}
+
+static int compare_fates(const void *left, const void *right)
+{
+    const struct fate *a = left, *b = right;
+    return (a->work_id > b->work_id) - (a->work_id < b->work_id);
+}
+
+static void read_fates(struct ledger *ledger)
+{
+    boxcar_store_options store_options = storm_store_options(ledger->storm);
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_error error = BOXCAR_ERROR_INIT;
+    boxcar_store *store;
+    size_t got = PAGE;
+    if (boxcar_store_open(&store_options, &store, &error) != BOXCAR_OK)
+        errx(99, "open: %s", error.message);
+    options.limit = PAGE;
+    while (got == PAGE) {
+        boxcar_message_list *list;
+        if (boxcar_message_page(store, &options, &list, &error) != BOXCAR_OK)
+            errx(99, "page: %s", error.message);
+        got = boxcar_message_list_count(list);
+        for (size_t i = 0; i < got; i++)
+            add_fate(ledger, boxcar_message_list_get(list, i));
+        if (got > 0)
+            options.after = boxcar_message_list_get(list, got - 1)->work_id;
+        boxcar_message_list_free(list);
+    }
+    boxcar_store_close(store);
+    if (ledger->fate_count > 0)
+        qsort(ledger->fates, ledger->fate_count, sizeof(*ledger->fates), compare_fates);
+}
+
+static sqlite3 *open_sqlite(const struct ledger *ledger)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open_v2(ledger->storm->url + strlen("sqlite:"), &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        errx(99, "%s: %s", ledger->storm->url, sqlite3_errmsg(db));
+    sqlite3_busy_timeout(db, 30000);
+    return db;
+}
+
+static void ignore_notice(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
+static PGresult *ask_postgres(const struct ledger *ledger, const char *text)
+{
+    char path[128];
+    PGconn *conn = PQconnectdb(ledger->storm->url);
+    if (PQstatus(conn) != CONNECTION_OK)
+        errx(99, "connect: %s", PQerrorMessage(conn));
+    PQsetNoticeProcessor(conn, ignore_notice, NULL);
+    snprintf(path, sizeof(path), "set search_path = \"%s\"", ledger->storm->schema);
+    PQclear(PQexec(conn, path));
+    PGresult *result = PQexec(conn, text);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        errx(99, "%s: %s", text, PQerrorMessage(conn));
+    PQfinish(conn);
+    return result;
+}
+
+static struct past *add_past(struct ledger *ledger)
+{
+    ledger->pasts = grow(ledger->pasts, ledger->past_count, sizeof(*ledger->pasts));
+    struct past *past = &ledger->pasts[ledger->past_count++];
+    memset(past, 0, sizeof(*past));
+    return past;
+}
+
+static void read_pasts_sqlite(struct ledger *ledger)
+{
+    static const char TEXT[] = "select work_id, attempt_id, coalesce(epoch, 0), retry_count, outcome, owner"
+                               " from boxcar_attempt order by work_id, attempt_id";
+    sqlite3 *db = open_sqlite(ledger);
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(db, TEXT, -1, &stmt, NULL) != SQLITE_OK)
+        errx(99, "history: %s", sqlite3_errmsg(db));
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        struct past *past = add_past(ledger);
+        past->work_id = sqlite3_column_int64(stmt, 0);
+        past->order = sqlite3_column_int64(stmt, 1);
+        past->epoch = sqlite3_column_int64(stmt, 2);
+        past->retry_count = sqlite3_column_int(stmt, 3);
+        snprintf(past->outcome, sizeof(past->outcome), "%s", (const char *)sqlite3_column_text(stmt, 4));
+        if (sqlite3_column_bytes(stmt, 5) == (int)sizeof(past->owner))
+            memcpy(past->owner, sqlite3_column_blob(stmt, 5), sizeof(past->owner));
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+static void read_pasts_postgres(struct ledger *ledger)
+{
+    PGresult *result = ask_postgres(ledger,
+        "select work_id, (extract(epoch from at) * 1000000)::bigint, coalesce(epoch, 0), retry_count, outcome, owner"
+        " from attempt order by work_id, at");
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct past *past = add_past(ledger);
+        boxcar_owner owner = {{0}};
+        past->work_id = strtoll(PQgetvalue(result, i, 0), NULL, 10);
+        past->order = strtoll(PQgetvalue(result, i, 1), NULL, 10);
+        past->epoch = strtoll(PQgetvalue(result, i, 2), NULL, 10);
+        past->retry_count = atoi(PQgetvalue(result, i, 3));
+        snprintf(past->outcome, sizeof(past->outcome), "%s", PQgetvalue(result, i, 4));
+        if (boxcar_owner_parse(boxcar_str_of(PQgetvalue(result, i, 5)), &owner))
+            memcpy(past->owner, owner.bytes, sizeof(past->owner));
+    }
+    PQclear(result);
+}
+
+void ledger_read_store(struct ledger *ledger)
+{
+    read_fates(ledger);
+    if (ledger->storm->postgres)
+        read_pasts_postgres(ledger);
+    else
+        read_pasts_sqlite(ledger);
+}
+
+static int64_t number_from_sqlite(const struct ledger *ledger, const char *text)
+{
+    sqlite3 *db = open_sqlite(ledger);
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
+        errx(99, "%s: %s", text, sqlite3_errmsg(db));
+    int64_t number = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return number;
+}
+
+int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text)
+{
+    const char *text = ledger->storm->postgres ? postgres_text : sqlite_text;
+    if (!text)
+        return 0;
+    if (!ledger->storm->postgres)
+        return number_from_sqlite(ledger, text);
+    PGresult *result = ask_postgres(ledger, text);
+    int64_t number = PQntuples(result) > 0 ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+    PQclear(result);
+    return number;
+}
+
+static void remove_files(const struct storm *storm)
+{
+    static const char *const NAMES[] = {"store.db", "store.db-wal", "store.db-shm", "store.db-journal"};
+    char path[300];
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", storm->directory, NAMES[i]);
+        unlink(path);
+    }
+    for (int number = 0, missing = 0; missing < 10000; number++) {
+        snprintf(path, sizeof(path), "%s/%06d.journal", storm->directory, number);
+        missing = unlink(path) == 0 ? 0 : missing + 1;
+    }
+    rmdir(storm->directory);
+}
+
+void storm_remove(struct storm *storm)
+{
+    if (storm->postgres) {
+        struct ledger ledger = {.storm = storm};
+        char drop[128];
+        snprintf(drop, sizeof(drop), "drop schema if exists \"%s\" cascade", storm->schema);
+        PQclear(ask_postgres(&ledger, drop));
+    }
+    remove_files(storm);
+}

@@ -1,0 +1,86 @@
+/* The reckoning: what the clients wrote down against what the store says. */
+#ifndef BOXCAR_TESTS_RECKONING_H
+#define BOXCAR_TESTS_RECKONING_H
+
+#include "boxcar/types.h"
+#include "storm.h"
+
+struct verdict {
+    int passed;
+    int failed;
+};
+
+/* One line for each check. */
+void verdict_add(struct verdict *verdict, const char *promise, int64_t offences);
+
+/* What is known about a message in the end, from the store. */
+struct fate {
+    int64_t work_id;
+    boxcar_message_id message_id;
+    boxcar_message_status status;
+    boxcar_reason reason;
+    int retry_count;
+    int crash_count;
+    int max_attempts;
+    int stream;           /* 0 = none */
+    const struct record *intent; /* NULL: nobody meant to enqueue it */
+    int64_t stored_after; /* when the enqueue was known to have happened; 0 = unknown */
+};
+
+/* One row of the history of bad ends. */
+struct past {
+    int64_t work_id;
+    int64_t order;
+    int64_t epoch;
+    int retry_count;
+    char outcome[16];
+    uint8_t owner[16];
+};
+
+/* All of it, sorted: fates by work id, pasts by work id and order, acts by work id and epoch and
+ * time, enqueues by message id. */
+struct ledger {
+    struct storm *storm;
+    struct record *records;
+    size_t record_count;
+    struct fate *fates;
+    size_t fate_count;
+    struct past *pasts;
+    size_t past_count;
+    struct record *acts; /* CLAIMED, SETTLING, SETTLED, CANCELLING, CANCELLED */
+    size_t act_count;
+    struct record *enqueues; /* INTENT, ENQUEUED, ROLLED_BACK */
+    size_t enqueue_count;
+    struct record *crashes;
+    size_t crash_count;
+    int64_t offences; /* of the check that is running */
+};
+
+/* Counts an offence of the check that is running and shows the first few. */
+void offend(struct ledger *ledger, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Ends the check that is running. */
+void conclude(struct ledger *ledger, struct verdict *verdict, const char *promise);
+
+struct fate *ledger_fate(const struct ledger *ledger, int64_t work_id);
+/* The rows of one work id: *ret_first up to the returned end. */
+size_t ledger_pasts(const struct ledger *ledger, int64_t work_id, size_t *ret_first);
+size_t ledger_acts(const struct ledger *ledger, int64_t work_id, size_t *ret_first);
+
+void ledger_read_journals(struct ledger *ledger);
+void ledger_read_store(struct ledger *ledger);
+void ledger_free(struct ledger *ledger);
+/* One number from the store by SQL; NULL for a store that the question does not concern. */
+int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text);
+
+void check_messages(struct ledger *ledger, struct verdict *verdict);
+void check_counts(struct ledger *ledger, struct verdict *verdict);
+void check_leases(struct ledger *ledger, struct verdict *verdict);
+void check_attempts(struct ledger *ledger, struct verdict *verdict);
+void check_streams(struct ledger *ledger, struct verdict *verdict);
+
+/* Reads everything and makes all checks. */
+void reckon(struct storm *storm, struct verdict *verdict);
+/* Removes what the run left behind. */
+void storm_remove(struct storm *storm);
+
+#endif

@@ -1,0 +1,202 @@
+/* storm STORE [--messages N] [--seed N] [--seconds N]: a randomized concurrency and fault test of one
+ * store. STORE is sqlite, or postgres for the server in BOXCAR_TEST_POSTGRES (exit status 77 without
+ * it), which BOXCAR_TEST_POSTGRES_RESTART crashes and starts again.
+ *
+ * BX-001, BX-002, BX-003, BX-004, BX-005, BX-006 */
+#include <err.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "boxcar/inspect.h"
+#include "boxcar/maintain.h"
+#include "reckoning.h"
+#include "weather.h"
+
+static const char *const TALLY_NAMES[TALLIES] = {
+    [TALLY_ENQUEUED] = "messages enqueued", [TALLY_DUPLICATES] = "duplicates", [TALLY_ROLLBACKS] = "rolled back",
+    [TALLY_LONG_TRANSACTIONS] = "long transactions", [TALLY_CLAIMED] = "leases", [TALLY_SUSPECTS] = "of suspects",
+    [TALLY_LATE] = "settled late", [TALLY_LATE_COUNTED] = "of which counted", [TALLY_REFUSED] = "refused",
+    [TALLY_UNAVAILABLE] = "unavailable", [TALLY_DEATHS] = "deaths", [TALLY_KILLS] = "kills",
+    [TALLY_TERMINATIONS] = "terminated backends", [TALLY_RESTARTS] = "server crashes", [TALLY_REPLAYS] = "replays",
+    [TALLY_CANCELS] = "cancels", [TALLY_COMPLAINTS] = "complaints"};
+
+static void usage(void)
+{
+    fputs("usage: storm sqlite|postgres [--messages N] [--seed N] [--seconds N]\n", stderr);
+    exit(2);
+}
+
+static int64_t number(const char *text, int64_t most)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < 0 || value > most)
+        usage();
+    return value;
+}
+
+static uint64_t new_seed(void)
+{
+    uint32_t seed = 0;
+    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        err(99, "getrandom");
+    return seed;
+}
+
+static void read_arguments(struct storm *storm, int argc, char **argv)
+{
+    static const struct option OPTIONS[] = {
+        {"messages", required_argument, NULL, 'm'}, {"seed", required_argument, NULL, 's'},
+        {"seconds", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
+    *storm = (struct storm){.messages = 4000, .seed = new_seed(), .seconds = 25, .max_attempts = 8};
+    for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
+        if (option == 'm')
+            storm->messages = number(optarg, 100000000);
+        else if (option == 's')
+            storm->seed = (uint64_t)number(optarg, INT64_MAX);
+        else if (option == 't')
+            storm->seconds = (int)number(optarg, 24 * 3600);
+        else
+            usage();
+    }
+    if (optind != argc - 1 || (strcmp(argv[optind], "sqlite") != 0 && strcmp(argv[optind], "postgres") != 0))
+        usage();
+    storm->postgres = strcmp(argv[optind], "postgres") == 0;
+    storm->lease_max_ms = storm->seconds > 120 ? 15000 : 3000;
+}
+
+static void choose_place(struct storm *storm)
+{
+    const char *server = getenv("BOXCAR_TEST_POSTGRES");
+    const char *parent = getenv("TMPDIR");
+    snprintf(storm->directory, sizeof(storm->directory), "%s/boxcar-storm.XXXXXX", parent ? parent : "/tmp");
+    if (!mkdtemp(storm->directory))
+        err(99, "%s", storm->directory);
+    if (!storm->postgres) {
+        snprintf(storm->url, sizeof(storm->url), "sqlite:%s/store.db", storm->directory);
+        return;
+    }
+    snprintf(storm->schema, sizeof(storm->schema), "storm_%ld", (long)getpid());
+    snprintf(storm->url, sizeof(storm->url), "%s%capplication_name=%s", server, strchr(server, '?') ? '&' : '?',
+             storm->schema);
+}
+
+static void set(boxcar_store *store, const char *name, const char *value)
+{
+    boxcar_error error = BOXCAR_ERROR_INIT;
+    if (boxcar_setting_write(store, boxcar_str_of(name), boxcar_str_of(value), &error) != BOXCAR_OK)
+        errx(99, "%s: %s", name, error.message);
+}
+
+static void deploy(struct storm *storm)
+{
+    boxcar_store_options options = storm_store_options(storm);
+    boxcar_error error = BOXCAR_ERROR_INIT;
+    boxcar_store *store;
+    char attempts[16];
+    options.deploy = true;
+    if (boxcar_store_open(&options, &store, &error) != BOXCAR_OK)
+        errx(99, "deploy: %s", error.message);
+    snprintf(attempts, sizeof(attempts), "%d", storm->max_attempts);
+    set(store, "max_attempts", attempts);
+    set(store, "backoff_base", "10ms");
+    set(store, "backoff_cap", "500ms");
+    set(store, "retention_done", "365d");
+    set(store, "retention_dead", "365d");
+    boxcar_store_close(store);
+    storm->board = mmap(NULL, sizeof(*storm->board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (storm->board == MAP_FAILED)
+        err(99, "mmap");
+}
+
+static int64_t count_unfinished(struct client *client)
+{
+    boxcar_error error = BOXCAR_ERROR_INIT;
+    boxcar_stats_list *list = NULL;
+    if (!accept_status(client, boxcar_stats_read(client->store, BOXCAR_OUTBOX, false, &list, &error), &error, "stats"))
+        return -1;
+    const boxcar_stats *all = boxcar_stats_list_get(list, 0);
+    int64_t unfinished = all->ready + all->waiting + all->in_progress;
+    boxcar_stats_list_free(list);
+    return unfinished;
+}
+
+/* A few clean consumers take everything that is left. */
+static bool drain_all(struct crew *crew)
+{
+    struct client *self = &crew->self;
+    int64_t end = now_us() + (60 + (int64_t)self->storm->seconds / 2) * 1000000;
+    int64_t unfinished = -1;
+    for (int i = 0; i < 4; i++)
+        crew_hire(crew, ROLE_DRAIN);
+    if (client_open(self)) {
+        while ((unfinished = count_unfinished(self)) != 0 && now_us() < end)
+            pause_ms(200);
+        boxcar_store_close(self->store);
+    }
+    crew_dismiss(crew);
+    if (unfinished != 0)
+        fprintf(stderr, "storm: %lld messages are left after draining\n", (long long)unfinished);
+    return unfinished == 0;
+}
+
+static void show_tallies(const struct storm *storm)
+{
+    printf("storm: %s, seed %llu:", storm->postgres ? "postgres" : "sqlite", (unsigned long long)storm->seed);
+    for (int i = 0; i < TALLIES; i++)
+        printf("%s %lld %s", i > 0 ? "," : "", (long long)atomic_load(&storm->board->tallies[i]), TALLY_NAMES[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static int storm_run(struct storm *storm)
+{
+    static const enum role ROLES[] = {ROLE_PRODUCER, ROLE_PRODUCER, ROLE_PRODUCER, ROLE_CONSUMER, ROLE_CONSUMER,
+                                      ROLE_CONSUMER, ROLE_CONSUMER, ROLE_UPKEEP};
+    struct crew crew;
+    struct verdict verdict = {0};
+    int64_t start = now_us();
+    crew_start(&crew, storm);
+    for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++)
+        crew_hire(&crew, ROLES[i]);
+    bool enough = crew_weather(&crew);
+    crew_dismiss(&crew);
+    printf("storm: over after %.1f s\n", (double)(now_us() - start) / 1e6);
+    bool drained = drain_all(&crew);
+    printf("storm: drained after %.1f s\n", (double)(now_us() - start) / 1e6);
+    journal_close(&crew.self.journal);
+    show_tallies(storm);
+    verdict_add(&verdict, "every message asked for was enqueued in time", !enough);
+    verdict_add(&verdict, "everything could be drained", !drained);
+    verdict_add(&verdict, "no client saw what must not be", atomic_load(&storm->board->tallies[TALLY_COMPLAINTS]));
+    reckon(storm, &verdict);
+    printf("storm: checked after %.1f s\n", (double)(now_us() - start) / 1e6);
+    printf("%d passed, %d failed\n", verdict.passed, verdict.failed);
+    return verdict.failed;
+}
+
+int main(int argc, char **argv)
+{
+    struct storm storm;
+    read_arguments(&storm, argc, argv);
+    if (storm.postgres && !getenv("BOXCAR_TEST_POSTGRES"))
+        return 77;
+    choose_place(&storm);
+    deploy(&storm);
+    printf("storm: %s, --messages %lld --seed %llu --seconds %d, in %s\n", storm.postgres ? "postgres" : "sqlite",
+           (long long)storm.messages, (unsigned long long)storm.seed, storm.seconds, storm.directory);
+    int failed = storm_run(&storm);
+    if (failed > 0) {
+        printf("storm: FAILED with seed %llu; journals%s are kept in %s\n", (unsigned long long)storm.seed,
+               storm.postgres ? "" : " and store", storm.directory);
+        return 1;
+    }
+    storm_remove(&storm);
+    return 0;
+}

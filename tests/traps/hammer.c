@@ -1,0 +1,112 @@
+/* Everything at once on a few streams: no caller of the SQL functions may see a deadlock, and
+ * afterwards every message must be in exactly one place. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crew.h"
+#include "trap.h"
+
+enum { CONNECTIONS = 8, SECONDS = 2 };
+
+#define MINE "array(select _ids(items) from lease where owner = current_setting('hammer.owner')::uuid)"
+#define ME "current_setting('hammer.owner')::uuid"
+
+static const char *const CALLS[] = {
+    "select enqueue('t', 'p', stream => 's' || (random() * 2)::int)",
+    "select enqueue('t', 'p')",
+    "select count(*) from outbox_claim(" ME ", '100 ms', 3)",
+    "select count(*) from outbox_claim(" ME ", '100 ms', 3)",
+    "select outbox_ack(" ME ", " MINE ")",
+    "select outbox_abandon(" ME ", " MINE ", delay => '0')",
+    "select outbox_fail(" ME ", " MINE ")",
+    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m order by random() limit 1",
+    "select dead_replay(array(select work_id from dead order by random() limit 2))",
+    "select outbox_reap()",
+    "select _maintain(0::smallint)",
+};
+enum { CALL_COUNT = sizeof(CALLS) / sizeof(CALLS[0]) };
+
+/* What a caller has to expect of cancel and replay. */
+static const char *const EXPECTED[] = {"BX002", "BX003", "40001", "55P03"};
+
+struct findings {
+    pthread_mutex_t mutex;
+    bool deadlock;
+    char unexpected[1024]; /* the first error of another kind */
+    long calls;
+};
+
+static bool is_expected(const char *state)
+{
+    for (size_t i = 0; i < sizeof(EXPECTED) / sizeof(EXPECTED[0]); i++)
+        if (strcmp(state, EXPECTED[i]) == 0)
+            return true;
+    return false;
+}
+
+static void note(struct findings *findings, const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    pthread_mutex_lock(&findings->mutex);
+    findings->calls++;
+    if (state && strcmp(state, "40P01") == 0)
+        findings->deadlock = true;
+    else if (state && !is_expected(state) && findings->unexpected[0] == '\0')
+        snprintf(findings->unexpected, sizeof(findings->unexpected), "%s", PQresultErrorMessage(result));
+    pthread_mutex_unlock(&findings->mutex);
+}
+
+static PGconn *connect_member(const struct crew_member *member)
+{
+    char set_up[256];
+    snprintf(set_up, sizeof(set_up),
+             "set search_path = \"%s\"; set deadlock_timeout = '50 ms'; "
+             "set hammer.owner = '00000000-0000-0000-0000-0000000001%02d'", member->f->schema, member->number);
+    PGconn *conn = PQconnectdb(member->f->url);
+    PQclear(PQexec(conn, set_up));
+    return conn;
+}
+
+static const char *hammer(struct crew_member *member)
+{
+    struct findings *findings = member->context;
+    PGconn *conn = connect_member(member);
+    unsigned chance = 7u * (unsigned)member->number + 1;
+    time_t end = time(NULL) + SECONDS;
+    while (time(NULL) <= end && !findings->deadlock) {
+        PGresult *result = PQexec(conn, CALLS[(unsigned)rand_r(&chance) % CALL_COUNT]);
+        note(findings, result);
+        PQclear(result);
+    }
+    bool fine = PQstatus(conn) == CONNECTION_OK;
+    PQfinish(conn);
+    return fine ? NULL : "the connection broke";
+}
+
+/* BX-001, BX-002, BX-006, BX-020, BX-028 */
+static const char *everything_at_once(struct fixture *f)
+{
+    struct findings findings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    crew_run_bare(f, CONNECTIONS, hammer, &findings);
+    if (findings.deadlock)
+        return "a deadlock";
+    if (findings.unexpected[0] != '\0') {
+        print_message("%s", findings.unexpected);
+        return "an unexpected error";
+    }
+    assert_true(findings.calls > 10 * CONNECTIONS);
+    PGconn *conn = sql_connect(f);
+    if (sql_number(conn, "select lost from audit()") > 0)
+        return "a message was lost";
+    return sql_number(conn, "select (select count(*) from outbox) - (select count(*) from message)") == 0
+               ? NULL : "a message is in two places";
+}
+
+static const struct trap TRAPS[] = {
+    {"calls_in_any_order_meet_no_deadlock", everything_at_once,
+     {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", "a deadlock"}}},
+};
+
+const struct trap_group HAMMER_TRAPS = TRAP_GROUP("hammer", TRAPS);

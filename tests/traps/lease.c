@@ -1,0 +1,154 @@
+/* Leases in parts, and messages that nobody knows of. */
+#include "trap.h"
+
+#include "actions.h"
+
+static void claim_many(PGconn *conn, int count, const char *lease)
+{
+    sql_run(conn, "select enqueue('t', 'p') from generate_series(1, %d)", count);
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '%s', %d)", lease, count), count);
+}
+
+/* Every `step`-th of the messages from `first` on; how many it affected. */
+static int64_t finish(PGconn *conn, int first, int step, int last)
+{
+    return sql_number(conn, "select count(*) from outbox_ack(" WORKER ", array(select generate_series(%d, %d, %d)))",
+                      first, last, step);
+}
+
+static int64_t count_status(PGconn *conn, const char *status)
+{
+    return sql_number(conn, "select count(*) from outbox where status = '%s'", status);
+}
+
+enum { BIG = 1000 };
+
+/* BX-002, BX-004 */
+static const char *partial_acks(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    claim_many(conn, BIG, "30 s");
+    if (finish(conn, 1, 2, BIG) != BIG / 2)
+        return "a partial ack did not take";
+    if (count_status(conn, "done") != BIG / 2 || count_status(conn, "in_progress") != BIG / 2)
+        return "a message is in two places";
+    if (finish(conn, 1, 2, BIG) != 0)
+        return "a message was finished twice";
+    for (int i = 2; i <= 20; i += 2)
+        if (finish(conn, i, 1, i) != 1)
+            return "a partial ack did not take";
+    if (finish(conn, 1, 1, BIG) != BIG / 2 - 10)
+        return "a message was finished twice";
+    if (count_status(conn, "done") != BIG || sql_number(conn, "select count(*) from lease") != 0)
+        return "an emptied lease stays";
+    return sql_number(conn, "select sum(_size(items)) from finished") == BIG ? NULL : "a message was finished twice";
+}
+
+/* The same with epochs, which goes another way through the store. BX-002, BX-004 */
+static const char *partial_acks_by_epoch(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    claim_many(conn, 10, "30 s");
+    for (int i = 0; i < 2; i++) {
+        int64_t count = sql_number(conn, "select count(*) from lease l, outbox_ack(" WORKER ", '{2,4,6}', "
+                                         "array[l.epoch, l.epoch, l.epoch])");
+        if (count != (i == 0 ? 3 : 0))
+            return i == 0 ? "a partial ack did not take" : "a message was finished twice";
+    }
+    return count_status(conn, "in_progress") == 7 && count_status(conn, "done") == 3 ? NULL
+                                                                                      : "a message is in two places";
+}
+
+static void let_expire(PGconn *conn)
+{
+    while (sql_number(conn, "select count(*) from lease where until > clock_timestamp()") > 0)
+        pause_ms(10);
+}
+
+/* BX-002, BX-003 */
+static const char *half_acked(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    claim_many(conn, 10, "100 ms");
+    assert_int_equal(finish(conn, 1, 1, 5), 5);
+    let_expire(conn);
+    if (finish(conn, 6, 1, 6) != 1)
+        return "a late ack that harms nobody was refused";
+    if (sql_number(conn, "select outbox_reap()") != 4)
+        return "an expired lease released what was done";
+    if (finish(conn, 7, 1, 10) != 0)
+        return "a lease that is gone still settles";
+    if (sql_number(conn, "select count(*) from outbox where retry_count = 1 and status = 'ready'") != 4)
+        return "an expired lease did not count";
+    return count_status(conn, "done") == 6 ? NULL : "a message is in two places";
+}
+
+/* BX-023: renewing a part splits it off; the rest expires alone. BX-003 */
+static const char *half_renewed(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    claim_many(conn, 10, "100 ms");
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_renew(" WORKER ", '{1,3,5}', lease => '30 s')"), 3);
+    while (sql_number(conn, "select count(*) from lease where until > clock_timestamp()") > 1)
+        pause_ms(10);
+    if (sql_number(conn, "select outbox_reap()") != 7)
+        return "a renewed part expired, or the rest did not";
+    return finish(conn, 1, 1, 10) == 3 ? NULL : "a message is in two places";
+}
+
+static const char *audit(PGconn *conn, bool repair)
+{
+    return sql_text(conn, "select lost || ' ' || repaired from audit(%s)", repair ? "true" : "false");
+}
+
+/* BX-001: a lease row that somebody deleted by hand leaves messages without a trace. */
+static const char *without_trace(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *writer = sql_connect(f);
+    sql_enqueue(conn, "plain");
+    sql_enqueue_streamed(conn, "s", "streamed");
+    assert_string_equal(sql_claim(conn, 10), "plain,streamed");
+    sql_run(conn, "delete from lease");
+    sql_run(conn, "delete from parked");
+    sql_run(conn, "delete from stream");
+    sql_enqueue(conn, "fresh");
+    sql_run(writer, "begin");
+    sql_enqueue(writer, "unfinished");
+    if (!same(audit(conn, false), "2 0"))
+        return "the audit does not see what is lost";
+    if (!same(sql_claim(conn, 10), "fresh"))
+        return "looking changed something";
+    if (!same(audit(conn, true), "2 2") || !same(audit(conn, false), "0 0"))
+        return "the audit does not repair what is lost";
+    sql_run(writer, "commit");
+    if (!same(audit(conn, false), "0 0"))
+        return "the audit takes fresh messages for lost ones";
+    return same(sql_claim(conn, 10), "plain,streamed,unfinished") ? NULL : "what was repaired is not claimed";
+}
+
+#define REST "set items = h.items - wanted"
+#define ALL "set items = h.items"
+
+static const struct trap TRAPS[] = {
+    {"parts_of_a_big_lease_are_acked_once_each", partial_acks,
+     {{"taking out what was acked", "_take_any", REST, ALL, "a message is in two places"},
+      {"removing an emptied lease", "_take_any", "and h.items <@ wanted", "and false", "an emptied lease stays"}}},
+    {"parts_of_a_lease_are_acked_once_each_by_epoch", partial_acks_by_epoch,
+     {{"taking out what was acked", "_take_epoch", REST, ALL, "a message was finished twice"}}},
+    {"an_expired_lease_gives_back_only_what_was_not_acked", half_acked,
+     {{"taking out what was acked", "_take_any", REST, ALL, "an expired lease released what was done"},
+      {"counting the attempt", "_release", "retry_count = p.retry_count + counted,",
+       "retry_count = p.retry_count,", "an expired lease did not count"}}},
+    {"renewing_a_part_of_a_lease_keeps_only_that_part", half_renewed,
+     {{"the split", "_renew", "set items = p.items - p.hit", "set items = p.items",
+       "a renewed part expired, or the rest did not"}}},
+    {"a_message_without_a_trace_is_found_and_repaired", without_trace,
+     {{"plain messages", "_lost_ids", "when 0 then :\"schema\"._is_behind(plain, m.xid, m.work_id)", "when 0 then false",
+       "the audit does not see what is lost"},
+      {"streamed messages", "_lost_ids", "else :\"schema\"._is_behind(streamed, m.xid, m.work_id)", "else false",
+       "the audit does not see what is lost"},
+      {"the repair", "audit", "perform :\"schema\"._unbury(box::smallint, ids, true, clock_timestamp());", "null;",
+       "the audit does not repair what is lost"}}},
+};
+
+const struct trap_group LEASE_TRAPS = TRAP_GROUP("lease", TRAPS);

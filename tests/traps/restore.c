@@ -1,0 +1,268 @@
+/* A dump restored elsewhere: transaction ids in the log are foreign there, lower or higher than the
+ * new server's own. Nothing may be lost, and nothing that was done may come again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actions.h"
+#include "trap.h"
+
+static const char NOT_REFUSED[] = "a foreign store was not refused";
+static const char LOST[] = "something unfinished was lost";
+static const char AGAIN[] = "something was delivered again";
+
+enum { URL_SIZE = 512, XIDS = 3000, ROUNDS_MAX = 40 };
+
+enum where { OTHER_DATABASE, OTHER_CLUSTER };
+enum how { BY_SQL, BY_LIBRARY, BY_INIT };
+
+struct copy {
+    char url[URL_SIZE];
+    char database[64];
+    PGconn *server; /* of the cluster the copy lives in */
+    PGconn *conn;
+};
+
+/* `url` with another database name in it. */
+static void name_database(char *ret_url, const char *url, const char *database)
+{
+    const char *path = strrchr(url, '/');
+    const char *query = strchr(url, '?');
+    while (query && path > query) /* the passfile has slashes too */
+        path = memrchr(url, '/', (size_t)(path - url));
+    assert_non_null(path);
+    int len = snprintf(ret_url, URL_SIZE, "%.*s/%s%s", (int)(path - url), url, database, query ? query : "");
+    assert_true(len > 0 && len < URL_SIZE);
+}
+
+static void restore(struct fixture *f, enum where where, struct copy *ret_copy)
+{
+    static unsigned counter;
+    struct copy *copy = ret_copy;
+    char command[3 * URL_SIZE];
+    const char *url = where == OTHER_CLUSTER ? getenv("BOXCAR_TEST_SECOND_POSTGRES") : f->url;
+    if (!url)
+        fail_msg("no second cluster: run this through tests/traps/with-second-cluster");
+    copy->server = sql_connect_to(url, NULL);
+    snprintf(copy->database, sizeof(copy->database), "copy_%ld_%u", (long)getpid(), ++counter);
+    sql_run(copy->server, "create database %s template template0", copy->database);
+    name_database(copy->url, url, copy->database);
+    snprintf(command, sizeof(command), "'%s' '%s' '%s' '%s'", COPY_SCHEMA, f->url, copy->url, f->schema);
+    assert_int_equal(system(command), 0);
+    copy->conn = sql_connect_to(copy->url, f->schema);
+}
+
+static void drop(struct copy *copy)
+{
+    sql_run(copy->server, "drop database %s with (force)", copy->database);
+}
+
+static void use_up_xids(PGconn *conn, int count)
+{
+    sql_run(conn, "do $$ begin for i in 1..%d loop perform pg_current_xact_id(); commit; end loop; end $$", count);
+}
+
+static int64_t work_id_of(PGconn *conn, const char *payload)
+{
+    return sql_number(conn, "select work_id from message where payload = '%s'", payload);
+}
+
+/* One message of every kind, named after it. */
+static void make_messages(PGconn *conn)
+{
+    use_up_xids(conn, XIDS);
+    for (const char *const *name = (const char *const[]){"done", "dead", "deferred", "parked", "leased", NULL}; *name;
+         name++)
+        sql_enqueue(conn, *name);
+    assert_string_equal(sql_text(conn, CLAIM(WORKER, "'100 ms'", "10")), "dead,deferred,done,leased,parked");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[%lld])", (long long)work_id_of(conn, "done"));
+    sql_run(conn, "select outbox_fail(" WORKER ", array[%lld])", (long long)work_id_of(conn, "dead"));
+    sql_run(conn, "select outbox_abandon(" WORKER ", array[%lld], delay => '0')",
+            (long long)work_id_of(conn, "parked"));
+    sql_run(conn, "select outbox_defer(" WORKER ", array[%lld], delay => '1 hour')",
+            (long long)work_id_of(conn, "deferred"));
+    sql_enqueue(conn, "fresh");
+    sql_enqueue_streamed(conn, "s", "stream 1");
+    sql_enqueue_streamed(conn, "s", "stream 2");
+}
+
+/* A store looks at its identity again within a second, or 20 times what the last look took. */
+static void wait_for_full_look(PGconn *conn)
+{
+    while (sql_number(conn, "select count(*) from frontier where look_at > clock_timestamp()") > 0)
+        pause_ms(20);
+}
+
+static void adopt(struct fixture *f, const struct copy *copy, enum how how)
+{
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    if (how == BY_SQL) {
+        assert_string_equal(sql_text(copy->conn, "select adopt()"), "t");
+        return;
+    }
+    options.url = boxcar_str_of(copy->url);
+    options.deploy = how == BY_INIT;
+    ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
+    if (how == BY_LIBRARY) {
+        boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_str nothing = boxcar_str_of("none");
+        boxcar_message_list *list = NULL;
+        claim.owner = f->owner;
+        claim.topics = &nothing;
+        claim.topic_count = 1;
+        ASSERT_OK(f, boxcar_claim(store, &claim, &list, &f->err));
+        boxcar_message_list_free(list);
+    }
+    boxcar_store_close(store);
+}
+
+/* Claims and acks until nothing comes any more: what came, in alphabetical order. */
+static const char *drain(PGconn *conn)
+{
+    sql_run(conn, "create table if not exists delivered (payload text)");
+    for (int round = 0, idle = 0; round < ROUNDS_MAX && idle < 3; round++) {
+        int64_t count = sql_number(conn, "with d as (insert into delivered select payload from outbox_claim(" WORKER
+                                         ", '30 s', 10) returning 1) select count(*) from d");
+        idle = count > 0 ? 0 : idle + 1;
+        sql_run(conn, "select outbox_ack(" WORKER ", array(select _ids(items) from lease where until > now()))");
+    }
+    return sql_text(conn, "with d as (delete from delivered returning payload) "
+                          "select coalesce(string_agg(payload, ',' order by payload), '') from d");
+}
+
+static bool has_all(const char *delivered, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strstr(delivered, *names))
+            return false;
+    return true;
+}
+
+static const char *judge(const char *delivered)
+{
+    static const char *const UNFINISHED[] = {"after", "before", "fresh", "leased", "parked", "stream 1", "stream 2", NULL};
+    if (!same(delivered, "after,before,fresh,leased,parked,stream 1,stream 2"))
+        print_message("delivered: %s\n", delivered);
+    if (!has_all(delivered, UNFINISHED))
+        return LOST;
+    return same(delivered, "after,before,fresh,leased,parked,stream 1,stream 2") ? NULL : AGAIN;
+}
+
+static const char *look_at_the_rest(PGconn *conn)
+{
+    if (!same(sql_text(conn, "select string_agg(status, ',' order by payload) from outbox "
+                             "where payload in ('dead', 'deferred', 'done')"), "failed,ready,done"))
+        return "what was settled before has another status";
+    if (!same(sql_text(conn, "select lost from audit()"), "0"))
+        return LOST;
+    return work_id_of(conn, "after") > work_id_of(conn, "before") ? NULL : "work ids are given out twice";
+}
+
+static const char *use_copy(struct fixture *f, struct copy *copy, enum how how)
+{
+    PGconn *conn = copy->conn;
+    wait_for_full_look(conn);
+    sql_enqueue(conn, "before");
+    if (!same(sql_state(conn, CLAIM(WORKER, "'30 s'", "10")), "BX005"))
+        return NOT_REFUSED;
+    adopt(f, copy, how);
+    if (!same(sql_text(conn, "select adopt()"), "f"))
+        return "a store is adopted twice";
+    sql_enqueue(conn, "after");
+    const char *verdict = judge(drain(conn));
+    if (!verdict)
+        verdict = look_at_the_rest(conn);
+    if (verdict)
+        return verdict;
+    /* Now the new server's transaction ids pass the old ones. */
+    use_up_xids(conn, 2 * XIDS);
+    sql_enqueue(conn, "later");
+    return same(drain(conn), "later") ? NULL : AGAIN;
+}
+
+static const char *restored(struct fixture *f, enum where where, enum how how)
+{
+    struct copy copy;
+    PGconn *conn = sql_connect(f);
+    make_messages(conn);
+    restore(f, where, &copy);
+    if (where == OTHER_CLUSTER) /* or the scenario proves nothing */
+        while (sql_number(conn, "select max(xid::text::bigint) from message") + XIDS <
+               sql_number(copy.conn, "select pg_current_xact_id()::text::bigint"))
+            use_up_xids(conn, XIDS);
+    const char *verdict = use_copy(f, &copy, how);
+    drop(&copy);
+    return verdict;
+}
+
+/* BX-001, BX-004, BX-020 */
+static const char *into_another_database(struct fixture *f) { return restored(f, OTHER_DATABASE, BY_SQL); }
+/* BX-001, BX-004, BX-020 */
+static const char *into_another_cluster(struct fixture *f) { return restored(f, OTHER_CLUSTER, BY_SQL); }
+/* BX-001, OBX-108 */
+static const char *used_by_the_library(struct fixture *f) { return restored(f, OTHER_CLUSTER, BY_LIBRARY); }
+/* BX-001, OBX-108 */
+static const char *initialized(struct fixture *f) { return restored(f, OTHER_DATABASE, BY_INIT); }
+
+/* A logical copy brings the rows but not the state of sequences. BX-001, BX-027 */
+static const char *logical_copy(struct fixture *f)
+{
+    struct copy copy;
+    make_messages(sql_connect(f));
+    restore(f, OTHER_DATABASE, &copy);
+    sql_run(copy.conn, "select setval(pg_get_serial_sequence('message', 'work_id'), 1, false)");
+    adopt(f, &copy, BY_SQL);
+    const char *state = sql_state(copy.conn, "select enqueue('t', 'after')");
+    drop(&copy);
+    return same(state, "") ? NULL : "new work ids collide with old ones";
+}
+
+/* Adopting with an old snapshot would overlook what was committed since. BX-001 */
+static const char *old_snapshot(struct fixture *f)
+{
+    struct copy copy;
+    make_messages(sql_connect(f));
+    restore(f, OTHER_DATABASE, &copy);
+    PGconn *old = sql_connect_to(copy.url, f->schema);
+    sql_run(old, "begin isolation level repeatable read");
+    sql_run(old, "select count(*) from message");
+    sql_enqueue(copy.conn, "before");
+    if (!same(sql_state(old, "select adopt()"), ""))
+        sql_run(old, "rollback; select adopt()");
+    else
+        sql_run(old, "commit");
+    sql_enqueue(copy.conn, "after");
+    const char *verdict = judge(drain(copy.conn));
+    drop(&copy);
+    return verdict;
+}
+
+#define PARK_LEFTOVERS \
+    "perform :\"schema\"._unbury(box::smallint, :\"schema\"._lost_ids(box::smallint, true), true, clock_timestamp());"
+
+static const struct trap TRAPS[] = {
+    {"a_store_restored_into_another_cluster_goes_on", into_another_cluster,
+     {{"the look at the identity", "_check_identity", "if not exists (", "if false and not exists (", NOT_REFUSED},
+      {"the era of messages", "_window", "and m.era = f.era", "", AGAIN},
+      {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST},
+      {"disregarding the old frontier", "adopt", "_lost_ids(box::smallint, true)", "_lost_ids(box::smallint, false)",
+       LOST},
+      {"the era of new messages", "adopt",
+       "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "", LOST}}},
+    {"a_store_restored_into_another_database_goes_on", into_another_database,
+     {{"the identity of the table", "_check_identity", "and s.message_oid = ':\"schema\".message'::regclass", "",
+       NOT_REFUSED},
+      {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
+    {"the_library_adopts_a_restored_store_by_itself", used_by_the_library,
+     {{"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
+    {"init_adopts_a_restored_store", initialized,
+     {{"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
+    {"adopting_overlooks_nothing_committed_meanwhile", old_snapshot, {{0}}},
+    {"a_logical_copy_gets_new_work_ids_above_the_old_ones", logical_copy,
+     {{"lifting the sequence", "adopt", "greatest((select max(m.work_id) from :\"schema\".message m), 1)", "1",
+       "new work ids collide with old ones"}}},
+};
+
+const struct trap_group RESTORE_TRAPS = TRAP_GROUP("restore", TRAPS);

@@ -1,0 +1,147 @@
+/* The claimers' turn: bounded, and the last lock anyone takes. The steps are chained by locks: the
+ * holder of the turn lets go only when everybody else waits where the scenario wants them. */
+#include "trap.h"
+
+static const char HANGS[] = "a claim waits for another's transaction";
+static const char DEADLOCK[] = "a deadlock";
+
+enum { PATIENCE_MS = 4000 };
+
+/* BX-020 */
+static const char *bounded_wait(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *claimer = sql_connect(f);
+    sql_park(holder, "parked");
+    sql_enqueue(holder, "fresh");
+    sql_run(holder, "begin");
+    assert_string_equal(sql_text(holder, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{none}')"), "0");
+    sql_enqueue(claimer, "later");
+    sql_send(claimer, CLAIM(OTHER_WORKER, "'30 s'", "10"));
+    if (!sql_is_answered(claimer, PATIENCE_MS)) {
+        sql_cancel(claimer);
+        return HANGS;
+    }
+    const char *got = sql_answer(claimer);
+    sql_run(holder, "commit");
+    if (!same(got, "parked"))
+        return "a claimer without the turn took something else than parked work";
+    return same(sql_claim(claimer, 10), "fresh,later") ? NULL : "a message was lost";
+}
+
+/* What the open claim holds does not hide what lies behind it. BX-020 */
+static const char *past_what_is_locked(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *claimer = sql_connect(f);
+    for (int i = 0; i < 8; i++)
+        sql_run(holder, "select enqueue('t', 'parked')");
+    assert_int_equal(sql_number(holder, "select count(*) from outbox_claim(" WORKER ", '30 s', 8)"), 8);
+    sql_run(holder, "select outbox_abandon(" WORKER ", array(select work_id from message), delay => '0')");
+    sql_run(holder, "begin");
+    assert_int_equal(sql_number(holder, "select count(*) from outbox_claim(" WORKER ", '30 s', 4)"), 4);
+    int64_t count = sql_number(claimer, "select count(*) from outbox_claim(" OTHER_WORKER ", '30 s', 2)");
+    return count == 2 ? NULL : "a locked message hides the ones behind it";
+}
+
+/* What stands in everybody's way at first. */
+static PGconn *hold_turn(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f);
+    sql_run(holder, "begin");
+    sql_run(holder, "select pg_advisory_xact_lock('frontier'::regclass::oid::int, 0)");
+    return holder;
+}
+
+static PGconn *quick_to_see_deadlocks(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "set deadlock_timeout = '100 ms'");
+    return conn;
+}
+
+/* `first`, then `second` are sent and wait; then the turn is given free. */
+static const char *play(struct fixture *f, PGconn *holder, PGconn *first, const char *first_sql, PGconn *second,
+                        const char *second_sql)
+{
+    PGconn *observer = sql_connect(f);
+    sql_send(first, "%s", first_sql);
+    sql_wait_blocked(observer, first);
+    sql_send(second, "%s", second_sql);
+    sql_wait_blocked(observer, second);
+    sql_run(holder, "commit");
+    const char *a = sql_answer(first), *b = sql_answer(second);
+    return same(a, "(40P01)") || same(b, "(40P01)") ? DEADLOCK : NULL;
+}
+
+#define CANCEL(payload) "select outbox_cancel(work_id) from message where payload = '" payload "'"
+
+/* A claimer releases an expired lease while a message of the same stream is being cancelled.
+ * BX-003, BX-028 */
+static const char *expiry_against_cancel(struct fixture *f)
+{
+    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    sql_enqueue_streamed(claimer, "s", "head");
+    assert_string_equal(sql_text(claimer, CLAIM(WORKER, "'100 ms'", "1")), "head");
+    sql_enqueue_streamed(claimer, "s", "next");
+    sql_run(claimer, "update lease set until = clock_timestamp()");
+    sql_run(claimer, "update frontier set lease_from = '-infinity'");
+    PGconn *holder = hold_turn(f);
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
+}
+
+/* A claimer wants the head of a stream of which a message is being cancelled. BX-006, BX-028 */
+static const char *head_against_cancel(struct fixture *f)
+{
+    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    sql_enqueue_streamed(claimer, "s", "head");
+    assert_string_equal(sql_text(claimer, CLAIM(WORKER, "'30 s'", "1")), "head");
+    sql_run(claimer, "select outbox_abandon(" WORKER ", array(select work_id from message), delay => '0')");
+    sql_enqueue_streamed(claimer, "s", "next");
+    PGconn *holder = hold_turn(f);
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
+}
+
+/* A claimer wants a parked message that somebody cancels who then claims as well. BX-020, BX-028 */
+static const char *parked_against_cancel(struct fixture *f)
+{
+    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    sql_park(claimer, "parked");
+    PGconn *holder = hold_turn(f);
+    sql_run(canceller, "begin");
+    sql_run(canceller, CANCEL("parked"));
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller,
+                CLAIM(OTHER_WORKER, "'30 s'", "10") "; commit");
+}
+
+/* The same with a suspect. BX-003, BX-028 */
+static const char *suspect_against_cancel(struct fixture *f)
+{
+    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    sql_enqueue(claimer, "suspect");
+    assert_string_equal(sql_claim(claimer, 1), "suspect");
+    sql_run(claimer, "update lease set until = clock_timestamp()");
+    assert_int_equal(sql_number(claimer, "select outbox_reap()"), 1);
+    PGconn *holder = hold_turn(f);
+    sql_run(canceller, "begin");
+    sql_run(canceller, CANCEL("suspect"));
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller,
+                CLAIM(OTHER_WORKER, "'30 s'", "10") "; commit");
+}
+
+static const struct trap TRAPS[] = {
+    {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
+     {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
+      {"giving up the turn", "_turn", "return false;", "return true;", HANGS},
+      {"the turn", "_turn", "if pg_try_advisory_xact_lock(class, box) then", "if true then", HANGS}}},
+    {"a_claim_without_the_turn_gets_past_what_is_locked", past_what_is_locked, {{0}}},
+    {"an_expired_lease_is_released_before_the_turn", expiry_against_cancel,
+     {{"the turn being the last lock", "_claim", "perform :\"schema\"._expire_leases(",
+       "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
+    {"a_claim_passes_over_a_stream_that_is_locked", head_against_cancel,
+     {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", DEADLOCK}}},
+    {"a_claim_passes_over_a_parked_message_that_is_locked", parked_against_cancel,
+     {{"skip locked", "_claim_parked", "for update skip locked", "for update", DEADLOCK}}},
+    {"a_claim_passes_over_a_suspect_that_is_locked", suspect_against_cancel,
+     {{"skip locked", "_claim_suspect", "for update skip locked", "for update", DEADLOCK}}},
+};
+
+const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);
