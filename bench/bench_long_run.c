@@ -23,8 +23,8 @@ static PGconn *hold_snapshot(const char *url) {
     return pg;
 }
 
-static void run_snapshot(struct bench *b, const struct side *side, const struct place *place, struct pairs *pairs) {
-    size_t messages = bench_count(b, 400000, 4000);
+static void run_snapshot(struct bench *b, const struct side *side, const struct place *place, size_t messages,
+                         struct pairs *pairs) {
     double tenths[TENTHS];
     struct crew crew;
     PGconn *holder;
@@ -42,6 +42,7 @@ static void run_snapshot(struct bench *b, const struct side *side, const struct 
     pairs_add(pairs, tenths[TENTHS - 1], tenths[0]);
 }
 
+/* The plain table gets fewer messages: it would take a quarter of an hour for as many. */
 void bench_snapshot(struct bench *b) {
     struct pairs ours = {0}, theirs = {0};
 
@@ -53,13 +54,13 @@ void bench_snapshot(struct bench *b) {
         bench_progress("held snapshot: round %d of %d", round + 1, b->rounds);
         place_create_boxcar(&place, b, "ours");
         place_create_raw(&raw, b, &place);
-        run_snapshot(b, &SIDE_BOXCAR, &place, &ours);
-        run_snapshot(b, side_queue(b), &raw, &theirs);
+        run_snapshot(b, &SIDE_BOXCAR, &place, bench_count(b, 400000, 4000), &ours);
+        run_snapshot(b, side_queue(b), &raw, bench_count(b, 50000, 4000), &theirs);
         place_remove(&place);
         place_remove(&raw);
     }
     report_add(b->report, "held snapshot, last/first tenth", "msg/s", &ours, AT_LEAST(0.85));
-    report_add(b->report, "  the same, plain table", "msg/s", &theirs, NO_TARGET);
+    report_add(b->report, "  the same, plain table, 50,000", "msg/s", &theirs, NO_TARGET);
 }
 
 /* Takes a part of the backlog and puts it back: the rate of the taking. */

@@ -53,14 +53,16 @@ boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *fi
 static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter *filter,
                                    enum dead_action action, boxcar_str note, int64_t *ret_count,
                                    boxcar_error *err) {
+    boxcar_work_id cursor = {0};
     int64_t total = 0, done;
 
     do {
-        boxcar_status status = store->ops->dead_act(store, filter, action, note, CHUNK_SIZE, &done, err);
+        boxcar_status status =
+            store->ops->dead_act(store, filter, action, note, CHUNK_SIZE, &cursor, &done, err);
         if (status != BOXCAR_OK)
             return status;
         total += done;
-    } while (done > 0);
+    } while (cursor.value > 0);
     *ret_count = total;
     return BOXCAR_OK;
 }

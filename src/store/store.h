@@ -62,13 +62,14 @@ struct store_ops {
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,
                            struct boxcar_stats_list **ret_list, boxcar_error *err);
 
-    /* Dead letters. `act` works on at most `limit` of them in one transaction and says how many
-     * it did; 0 = none left that match. */
+    /* Dead letters. `dead_act` works on at most `limit` of them in one transaction, newest first
+     * among those older than *cursor (0 = all), says how many it did, and moves *cursor on; 0 = the
+     * end. So a run through all of them ends even if some die again meanwhile. */
     boxcar_status (*dead_page)(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                                boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
     boxcar_status (*dead_act)(struct boxcar_store *store, const boxcar_dead_filter *filter,
                               enum dead_action action, boxcar_str note, int limit,
-                              int64_t *ret_count, boxcar_error *err);
+                              boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);
     boxcar_status (*cancel)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
 
     /* Upkeep. */

@@ -33,7 +33,7 @@ static void reap_releases_every_expired_lease_and_no_other(void **state) {
     struct taken taken[COUNT];
     enqueue_many(f, "t", COUNT, NULL);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(take_all(f, f->owner, i == 1 ? 60000 : 600, taken + 20 * i, 20), 20);
+        assert_int_equal(take_all(f, f->owner, i == 1 ? 60000 : 1500, taken + 20 * i, 20), 20);
     reap_wait(f, 40);
     assert_int_equal(reap(f), 0);
     for (int i = 0; i < COUNT; i++)

@@ -105,11 +105,11 @@ static void leases_of_several_claims_are_renewed_in_one_call(void **state) {
     struct fixture *f = *state;
     boxcar_settlement all[3];
     for (int i = 0; i < 3; i++)
-        all[i] = settlement_of(take_for(f, f->owner, enqueue(f, "t", "a").work_id, 300));
+        all[i] = settlement_of(take_for(f, f->owner, enqueue(f, "t", "a").work_id, 1500));
     size_t count = 0;
     ASSERT_OK(f, boxcar_renew(f->store, f->owner, all, 3, 60000, NULL, &count, &f->err));
     assert_int_equal(count, 3);
-    pause_ms(320);
+    pause_ms(1520);
     assert_int_equal(reap(f), 0);
     assert_int_equal(stats_of(f).in_progress, 3);
 }

@@ -76,9 +76,9 @@ static void message_that_expires_before_it_is_due_is_buried(void **state) {
 /* BX-005 */
 static void leased_message_does_not_expire_and_may_be_acked(void **state) {
     struct fixture *f = *state;
-    boxcar_work_id id = enqueue_mortal(f, 500).work_id;
+    boxcar_work_id id = enqueue_mortal(f, 1500).work_id;
     struct taken taken = take(f, f->owner, id);
-    pause_ms(520);
+    pause_ms(1520);
     assert_int_equal(maintain(f).expired, 0);
     assert_nothing_claimable(f);
     assert_status(f, id, BOXCAR_IN_PROGRESS);
@@ -89,9 +89,9 @@ static void leased_message_does_not_expire_and_may_be_acked(void **state) {
 /* BX-005 */
 static void message_given_back_after_its_time_expires(void **state) {
     struct fixture *f = *state;
-    boxcar_work_id id = enqueue_mortal(f, 500).work_id;
+    boxcar_work_id id = enqueue_mortal(f, 1500).work_id;
     struct taken taken = take(f, f->owner, id);
-    pause_ms(520);
+    pause_ms(1520);
     assert_true(abandon(f, f->owner, taken, 0));
     assert_nothing_claimable(f);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);

@@ -8,8 +8,7 @@ static bool is(const struct past *past, const char *outcome) { return strcmp(pas
 static bool is_counted(const struct past *past) { return is(past, "abandoned") || is(past, "lease_expired"); }
 
 /* The bad end of one lease in the history of its message, or NULL; *ret_count: how many there are. */
-static const struct past *find_end(const struct ledger *ledger, const struct story *story, int *ret_count)
-{
+static const struct past *find_end(const struct ledger *ledger, const struct story *story, int *ret_count) {
     size_t first, end = ledger_pasts(ledger, story->work_id, &first);
     const struct past *found = NULL;
     *ret_count = 0;
@@ -22,13 +21,11 @@ static const struct past *find_end(const struct ledger *ledger, const struct sto
 }
 
 /* What the history must say about a lease that the holder ended so. NULL: nothing. */
-static const char *trace_of(enum verb verb)
-{
+static const char *trace_of(enum verb verb) {
     return verb == VERB_ABANDON ? "abandoned" : verb == VERB_FAIL ? "failed" : NULL;
 }
 
-static bool agrees(const struct story *story, const struct past *past)
-{
+static bool agrees(const struct story *story, const struct past *past) {
     const char *trace = trace_of(story->verb);
     if (story->ended)
         return trace ? past && is(past, trace) : !past;
@@ -40,25 +37,31 @@ static bool agrees(const struct story *story, const struct past *past)
     return is(past, "lease_expired");
 }
 
-static void check_story(struct ledger *ledger, const struct story *story)
-{
+/* How the holder says that it ended. */
+static const char *said(const struct story *story) {
+    static const char *const SURELY[VERBS] = {"acked", "abandoned", "deferred", "failed", "renewed"};
+    static const char *const PERHAPS[VERBS] = {"perhaps acked", "perhaps abandoned", "perhaps deferred",
+                                               "perhaps failed", "perhaps renewed"};
+    if (story->ended)
+        return SURELY[story->verb];
+    return story->unknown ? PERHAPS[story->verb] : "not settled";
+}
+
+static void check_story(struct ledger *ledger, const struct story *story) {
     int ends;
     const struct past *past = find_end(ledger, story, &ends);
     long long id = story->work_id, epoch = story->epoch;
     if (ends > 1)
         offend(ledger, "work id %lld: the lease of epoch %lld ended %d times", id, epoch, ends);
     if (!agrees(story, past))
-        offend(ledger, "work id %lld, epoch %lld: %s%s by its holder, %s in the history", id, epoch,
-               story->ended ? "settled " : story->unknown ? "perhaps settled " : "not settled",
-               story->ended || story->unknown ? (const char *[]){"(ack)", "(abandon)", "(defer)", "(fail)", ""}[story->verb] : "",
-               past ? past->outcome : "nothing");
+        offend(ledger, "work id %lld, epoch %lld: %s by its holder, %s in the history", id, epoch,
+               said(story), past ? past->outcome : "nothing");
     if (past && story->claim && memcmp(past->owner, story->claim->id, sizeof(past->owner)) != 0)
         offend(ledger, "work id %lld, epoch %lld: another owner in the history", id, epoch);
 }
 
 /* A claim says how many attempts were spent before it. */
-static void check_claimed_count(struct ledger *ledger, const struct story *story)
-{
+static void check_claimed_count(struct ledger *ledger, const struct story *story) {
     size_t first, end = ledger_pasts(ledger, story->work_id, &first);
     int spent = 0;
     for (; first < end; first++) {
@@ -71,8 +74,7 @@ static void check_claimed_count(struct ledger *ledger, const struct story *story
                (long long)story->work_id, (long long)story->epoch, story->claim->max_attempts, spent);
 }
 
-static void check_stories(struct ledger *ledger)
-{
+static void check_stories(struct ledger *ledger) {
     for (size_t first = 0; first < ledger->act_count;) {
         size_t end = ledger_acts(ledger, ledger->acts[first].work_id, &first);
         struct story story;
@@ -84,19 +86,18 @@ static void check_stories(struct ledger *ledger)
     }
 }
 
-static void check_limit(struct ledger *ledger, const struct fate *fate)
-{
+static void check_limit(struct ledger *ledger, const struct fate *fate) {
     int own = fate->intent ? fate->intent->max_attempts : 0;
     int limit = own > 0 ? own : ledger->storm->max_attempts;
     bool exhausted = fate->status == BOXCAR_FAILED && fate->reason == BOXCAR_REASON_EXHAUSTED;
     if (exhausted ? fate->retry_count != limit : fate->retry_count >= limit)
         offend(ledger, "work id %lld is %s (%s) after %d of %d attempts", (long long)fate->work_id,
-               boxcar_message_status_name(fate->status), boxcar_reason_name(fate->reason), fate->retry_count, limit);
+               boxcar_message_status_name(fate->status), boxcar_reason_name(fate->reason), fate->retry_count,
+               limit);
 }
 
 /* The counter after each bad end, and in the end. */
-static void check_history(struct ledger *ledger, const struct fate *fate)
-{
+static void check_history(struct ledger *ledger, const struct fate *fate) {
     size_t first, end = ledger_pasts(ledger, fate->work_id, &first);
     int retries = 0, crashes = 0;
     for (; first < end; first++) {
@@ -116,8 +117,7 @@ static void check_history(struct ledger *ledger, const struct fate *fate)
 }
 
 /* Every cancellation that was reported is on record. */
-static void check_cancels(struct ledger *ledger)
-{
+static void check_cancels(struct ledger *ledger) {
     for (size_t i = 0; i < ledger->act_count; i++) {
         size_t first, end = ledger_pasts(ledger, ledger->acts[i].work_id, &first);
         bool found = false;
@@ -126,12 +126,12 @@ static void check_cancels(struct ledger *ledger)
         for (; first < end; first++)
             found = found || is(&ledger->pasts[first], "cancelled");
         if (!found)
-            offend(ledger, "work id %lld was cancelled, but not on record", (long long)ledger->acts[i].work_id);
+            offend(ledger, "work id %lld was cancelled, but not on record",
+                   (long long)ledger->acts[i].work_id);
     }
 }
 
-void check_attempts(struct ledger *ledger, struct verdict *verdict)
-{
+void check_attempts(struct ledger *ledger, struct verdict *verdict) {
     check_stories(ledger);
     conclude(ledger, verdict, "every lease ended once, and the history has every bad end");
     for (size_t i = 0; i < ledger->fate_count; i++)

@@ -13,8 +13,7 @@ struct walk {
     bool replayed;
 };
 
-static bool was_replayed(const struct ledger *ledger, int64_t work_id)
-{
+static bool was_replayed(const struct ledger *ledger, int64_t work_id) {
     size_t first, end = ledger_pasts(ledger, work_id, &first);
     for (; first < end; first++)
         if (strcmp(ledger->pasts[first].outcome, "replayed") == 0)
@@ -22,8 +21,7 @@ static bool was_replayed(const struct ledger *ledger, int64_t work_id)
     return false;
 }
 
-static void check_against_earlier(struct ledger *ledger, const struct story *story, const struct walk *walk)
-{
+static void check_against_earlier(struct ledger *ledger, const struct story *story, const struct walk *walk) {
     long long id = story->work_id, epoch = story->epoch;
     if (walk->done_epoch > 0)
         offend(ledger, "work id %lld was leased (epoch %lld) after it was done (epoch %lld)", id, epoch,
@@ -41,8 +39,7 @@ static void check_against_earlier(struct ledger *ledger, const struct story *sto
                (long long)(walk->not_before - story->claim->after));
 }
 
-static void remember(const struct story *story, struct walk *walk)
-{
+static void remember(const struct story *story, struct walk *walk) {
     if (story->claim)
         walk->last_claim = story->claim;
     if (story->claim && story->to > walk->held_until) {
@@ -58,8 +55,7 @@ static void remember(const struct story *story, struct walk *walk)
         walk->not_before = story->end->before + (int64_t)story->end->ms * 1000 - CLOCK_SLACK_US;
 }
 
-static void check_work(struct ledger *ledger, size_t first, size_t end)
-{
+static void check_work(struct ledger *ledger, size_t first, size_t end) {
     int64_t work_id = ledger->acts[first].work_id;
     const struct fate *fate = ledger_fate(ledger, work_id);
     struct walk walk = {.replayed = was_replayed(ledger, work_id)};
@@ -80,12 +76,12 @@ static void check_work(struct ledger *ledger, size_t first, size_t end)
                boxcar_message_status_name(fate->status));
 }
 
-void check_leases(struct ledger *ledger, struct verdict *verdict)
-{
+void check_leases(struct ledger *ledger, struct verdict *verdict) {
     for (size_t first = 0; first < ledger->act_count;) {
         size_t begin, end = ledger_acts(ledger, ledger->acts[first].work_id, &begin);
         check_work(ledger, begin, end);
         first = end;
     }
-    conclude(ledger, verdict, "no message was leased to two at once, leased or settled after it was done, or early");
+    conclude(ledger, verdict,
+             "no message was leased to two at once, leased or settled after it was done, or early");
 }

@@ -8,8 +8,7 @@
 #include "boxcar/maintain.h"
 #include "story.h"
 
-static const char *show(const uint8_t *id)
-{
+static const char *show(const uint8_t *id) {
     static char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_message_id message_id;
     memcpy(message_id.bytes, id, sizeof(message_id.bytes));
@@ -17,8 +16,7 @@ static const char *show(const uint8_t *id)
     return text;
 }
 
-static int compare_by_message(const void *left, const void *right)
-{
+static int compare_by_message(const void *left, const void *right) {
     const struct fate *const *a = left, *const *b = right;
     return memcmp((*a)->message_id.bytes, (*b)->message_id.bytes, sizeof((*a)->message_id.bytes));
 }
@@ -33,8 +31,7 @@ struct birth {
     bool differs;  /* reported under two work ids */
 };
 
-static size_t read_birth(const struct ledger *ledger, size_t first, struct birth *ret_birth)
-{
+static size_t read_birth(const struct ledger *ledger, size_t first, struct birth *ret_birth) {
     const struct record *all = ledger->enqueues;
     size_t i = first;
     *ret_birth = (struct birth){0};
@@ -45,7 +42,8 @@ static size_t read_birth(const struct ledger *ledger, size_t first, struct birth
         } else if (all[i].kind == RECORD_ROLLED_BACK) {
             ret_birth->rolled_back++;
         } else {
-            ret_birth->differs = ret_birth->differs || (ret_birth->stored && ret_birth->stored->work_id != all[i].work_id);
+            ret_birth->differs =
+                ret_birth->differs || (ret_birth->stored && ret_birth->stored->work_id != all[i].work_id);
             ret_birth->firsts += !all[i].duplicate;
             if (!ret_birth->stored || all[i].after < ret_birth->stored->after)
                 ret_birth->stored = &all[i];
@@ -54,18 +52,19 @@ static size_t read_birth(const struct ledger *ledger, size_t first, struct birth
     return i;
 }
 
-static void check_birth(struct ledger *ledger, const struct birth *birth, struct fate *fate)
-{
+static void check_birth(struct ledger *ledger, const struct birth *birth, struct fate *fate) {
     const uint8_t *id = birth->intent ? birth->intent->id : birth->stored->id;
     if (birth->stored && !fate)
-        offend(ledger, "message %s was enqueued as work id %lld and is gone", show(id), (long long)birth->stored->work_id);
+        offend(ledger, "message %s was enqueued as work id %lld and is gone", show(id),
+               (long long)birth->stored->work_id);
     if (birth->stored && fate && birth->stored->work_id != fate->work_id)
         offend(ledger, "message %s was enqueued as work id %lld and is now %lld", show(id),
                (long long)birth->stored->work_id, (long long)fate->work_id);
     if (birth->differs || birth->firsts > 1)
         offend(ledger, "message %s was enqueued more than once", show(id));
     if (!birth->stored && birth->rolled_back >= birth->intents && fate)
-        offend(ledger, "message %s was rolled back and is there as work id %lld", show(id), (long long)fate->work_id);
+        offend(ledger, "message %s was rolled back and is there as work id %lld", show(id),
+               (long long)fate->work_id);
     if (!fate)
         return;
     fate->intent = birth->intent;
@@ -73,8 +72,7 @@ static void check_birth(struct ledger *ledger, const struct birth *birth, struct
 }
 
 /* Goes through both lists in the order of message ids. */
-static void check_births(struct ledger *ledger)
-{
+static void check_births(struct ledger *ledger) {
     struct fate **fates = malloc((ledger->fate_count + 1) * sizeof(*fates));
     size_t next = 0;
     if (!fates)
@@ -97,8 +95,7 @@ static void check_births(struct ledger *ledger)
     free(fates);
 }
 
-static bool has_act(const struct ledger *ledger, int64_t work_id, enum record_kind kind, enum verb verb)
-{
+static bool has_act(const struct ledger *ledger, int64_t work_id, enum record_kind kind, enum verb verb) {
     size_t first, end = ledger_acts(ledger, work_id, &first);
     for (; first < end; first++)
         if (ledger->acts[first].kind == kind && (kind != RECORD_SETTLING || ledger->acts[first].verb == verb))
@@ -106,19 +103,22 @@ static bool has_act(const struct ledger *ledger, int64_t work_id, enum record_ki
     return false;
 }
 
-static bool is_allowed(const struct ledger *ledger, const struct fate *fate)
-{
+static bool is_allowed(const struct ledger *ledger, const struct fate *fate) {
     switch (fate->reason) {
-    case BOXCAR_REASON_REJECTED: return has_act(ledger, fate->work_id, RECORD_SETTLING, VERB_FAIL);
-    case BOXCAR_REASON_CANCELLED: return has_act(ledger, fate->work_id, RECORD_CANCELLING, VERB_ACK);
-    case BOXCAR_REASON_EXPIRED: return fate->intent && fate->intent->expires;
-    case BOXCAR_REASON_EXHAUSTED: return true; /* check_attempts() */
-    default: return false;
+    case BOXCAR_REASON_REJECTED:
+        return has_act(ledger, fate->work_id, RECORD_SETTLING, VERB_FAIL);
+    case BOXCAR_REASON_CANCELLED:
+        return has_act(ledger, fate->work_id, RECORD_CANCELLING, VERB_ACK);
+    case BOXCAR_REASON_EXPIRED:
+        return fate->intent && fate->intent->expires;
+    case BOXCAR_REASON_EXHAUSTED:
+        return true; /* check_attempts() */
+    default:
+        return false;
     }
 }
 
-static void check_ends(struct ledger *ledger)
-{
+static void check_ends(struct ledger *ledger) {
     for (size_t i = 0; i < ledger->fate_count; i++) {
         const struct fate *fate = &ledger->fates[i];
         bool done = fate->status == BOXCAR_DONE && has_act(ledger, fate->work_id, RECORD_SETTLING, VERB_ACK);
@@ -131,52 +131,50 @@ static void check_ends(struct ledger *ledger)
     }
 }
 
-void check_messages(struct ledger *ledger, struct verdict *verdict)
-{
+void check_messages(struct ledger *ledger, struct verdict *verdict) {
     check_births(ledger);
     conclude(ledger, verdict, "what was enqueued is there, once; what was rolled back is not");
     check_ends(ledger);
     conclude(ledger, verdict, "everything is done or dead, and for a reason");
 }
 
-static int64_t count_status(const struct ledger *ledger, boxcar_message_status status)
-{
+static int64_t count_status(const struct ledger *ledger, boxcar_message_status status) {
     int64_t count = 0;
     for (size_t i = 0; i < ledger->fate_count; i++)
         count += ledger->fates[i].status == status;
     return count;
 }
 
-static void expect(struct ledger *ledger, const char *what, int64_t wanted, int64_t actual)
-{
+static void expect(struct ledger *ledger, const char *what, int64_t wanted, int64_t actual) {
     if (wanted != actual)
         offend(ledger, "%s: %lld, should be %lld", what, (long long)actual, (long long)wanted);
 }
 
-static void check_sql(struct ledger *ledger)
-{
+static void check_sql(struct ledger *ledger) {
     int64_t done = count_status(ledger, BOXCAR_DONE);
     expect(ledger, "messages in the log", (int64_t)ledger->fate_count,
            ledger_sql_number(ledger, "select count(*) from boxcar_message", "select count(*) from message"));
     expect(ledger, "dead letters", count_status(ledger, BOXCAR_FAILED),
            ledger_sql_number(ledger, "select count(*) from boxcar_dead", "select count(*) from dead"));
-    expect(ledger, "finished", done,
-           ledger_sql_number(ledger, "select coalesce(sum(last_id - first_id + 1), 0) from boxcar_finished",
-                             "select coalesce(sum(upper(r) - lower(r)), 0) from finished f, unnest(f.items) r"));
-    expect(ledger, "finished, each once", done,
-           ledger_sql_number(ledger,
-                             "select count(distinct m.work_id) from boxcar_finished f join boxcar_message m"
-                             " on m.work_id between f.first_id and f.last_id",
-                             "select coalesce(sum(upper(r) - lower(r)), 0)"
-                             " from (select range_agg(r) as items from finished f, unnest(f.items) r) f, unnest(f.items) r"));
+    expect(
+        ledger, "finished", done,
+        ledger_sql_number(ledger, "select coalesce(sum(last_id - first_id + 1), 0) from boxcar_finished",
+                          "select coalesce(sum(upper(r) - lower(r)), 0) from finished f, unnest(f.items) r"));
+    expect(
+        ledger, "finished, each once", done,
+        ledger_sql_number(
+            ledger,
+            "select count(distinct m.work_id) from boxcar_finished f join boxcar_message m"
+            " on m.work_id between f.first_id and f.last_id",
+            "select coalesce(sum(upper(r) - lower(r)), 0)"
+            " from (select range_agg(r) as items from finished f, unnest(f.items) r) f, unnest(f.items) r"));
     expect(ledger, "leases left", 0,
            ledger_sql_number(ledger, "select count(*) from boxcar_lease", "select count(*) from lease"));
     expect(ledger, "parked left", 0,
            ledger_sql_number(ledger, "select count(*) from boxcar_parked", "select count(*) from parked"));
 }
 
-static boxcar_store *open_store(struct ledger *ledger)
-{
+static boxcar_store *open_store(struct ledger *ledger) {
     boxcar_store_options options = storm_store_options(ledger->storm);
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store;
@@ -185,8 +183,7 @@ static boxcar_store *open_store(struct ledger *ledger)
     return store;
 }
 
-static void check_stats(struct ledger *ledger, boxcar_store *store)
-{
+static void check_stats(struct ledger *ledger, boxcar_store *store) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_stats_list *list = NULL;
     boxcar_maintenance upkeep = {.more = true};
@@ -207,8 +204,7 @@ static void check_stats(struct ledger *ledger, boxcar_store *store)
     boxcar_stats_list_free(list);
 }
 
-void check_counts(struct ledger *ledger, struct verdict *verdict)
-{
+void check_counts(struct ledger *ledger, struct verdict *verdict) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_audit audit = {0};
     boxcar_store *store = open_store(ledger);

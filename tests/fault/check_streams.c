@@ -9,7 +9,7 @@
 /* One streamed message. */
 struct bead {
     const struct fate *fate;
-    int64_t acked;       /* when the ack that counted began; 0 = not known, or it was ever dead */
+    int64_t acked;        /* when the ack that counted began; 0 = not known, or it was ever dead */
     int64_t first_before; /* its first lease */
     int64_t first_after;
 };
@@ -27,8 +27,7 @@ struct string {
     size_t span_count;
 };
 
-static bool was_replayed(const struct ledger *ledger, int64_t work_id)
-{
+static bool was_replayed(const struct ledger *ledger, int64_t work_id) {
     size_t first, end = ledger_pasts(ledger, work_id, &first);
     for (; first < end; first++)
         if (strcmp(ledger->pasts[first].outcome, "replayed") == 0)
@@ -36,8 +35,7 @@ static bool was_replayed(const struct ledger *ledger, int64_t work_id)
     return false;
 }
 
-static void *more(void *rows, size_t count, size_t size)
-{
+static void *more(void *rows, size_t count, size_t size) {
     if ((count & (count - 1)) != 0)
         return rows;
     rows = realloc(rows, (count > 0 ? 2 * count : 1) * size);
@@ -46,16 +44,14 @@ static void *more(void *rows, size_t count, size_t size)
     return rows;
 }
 
-static void add_span(struct string *string, const struct story *story)
-{
+static void add_span(struct string *string, const struct story *story) {
     if (!story->claim || story->from >= story->to)
         return;
     string->spans = more(string->spans, string->span_count, sizeof(*string->spans));
     string->spans[string->span_count++] = (struct span){story->from, story->to, story->work_id};
 }
 
-static void add_bead(const struct ledger *ledger, struct string *string, const struct fate *fate)
-{
+static void add_bead(const struct ledger *ledger, struct string *string, const struct fate *fate) {
     struct bead bead = {.fate = fate};
     struct story story;
     size_t first, end = ledger_acts(ledger, fate->work_id, &first);
@@ -75,8 +71,7 @@ static void add_bead(const struct ledger *ledger, struct string *string, const s
 }
 
 /* An earlier message that was there for sure when a later one was claimed must have been finished. */
-static void check_order(struct ledger *ledger, const struct string *string)
-{
+static void check_order(struct ledger *ledger, const struct string *string) {
     for (size_t i = 0; i < string->bead_count; i++)
         for (size_t k = 0; k < i; k++) {
             const struct bead *early = &string->beads[k], *late = &string->beads[i];
@@ -89,14 +84,12 @@ static void check_order(struct ledger *ledger, const struct string *string)
         }
 }
 
-static int compare_spans(const void *left, const void *right)
-{
+static int compare_spans(const void *left, const void *right) {
     const struct span *a = left, *b = right;
     return (a->from > b->from) - (a->from < b->from);
 }
 
-static void check_alone(struct ledger *ledger, const struct string *string, int stream)
-{
+static void check_alone(struct ledger *ledger, const struct string *string, int stream) {
     if (string->span_count == 0)
         return;
     qsort(string->spans, string->span_count, sizeof(*string->spans), compare_spans);
@@ -111,8 +104,7 @@ static void check_alone(struct ledger *ledger, const struct string *string, int 
     }
 }
 
-void check_streams(struct ledger *ledger, struct verdict *verdict)
-{
+void check_streams(struct ledger *ledger, struct verdict *verdict) {
     static struct string strings[STREAMS + 1];
     for (size_t i = 0; i < ledger->fate_count; i++)
         if (ledger->fates[i].stream > 0 && ledger->fates[i].stream <= STREAMS)

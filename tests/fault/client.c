@@ -8,36 +8,31 @@
 
 #define COMPLAINTS_SHOWN 20
 
-int64_t now_us(void)
-{
+int64_t now_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-void pause_ms(int64_t ms)
-{
+void pause_ms(int64_t ms) {
     struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
 }
 
-uint64_t draw(uint64_t *chance)
-{
+uint64_t draw(uint64_t *chance) {
     uint64_t z = (*chance += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-int64_t draw_between(struct client *client, int64_t low, int64_t high)
-{
+int64_t draw_between(struct client *client, int64_t low, int64_t high) {
     return low + (int64_t)(draw(&client->chance) % (uint64_t)(high - low + 1));
 }
 
 bool draw_percent(struct client *client, int percent) { return draw_between(client, 1, 100) <= percent; }
 
-int64_t draw_size(struct client *client, int64_t high)
-{
+int64_t draw_size(struct client *client, int64_t high) {
     int64_t bits = 0;
     while ((INT64_C(1) << bits) < high)
         bits++;
@@ -45,13 +40,11 @@ int64_t draw_size(struct client *client, int64_t high)
     return draw_between(client, 1, most < high ? most : high);
 }
 
-void count(struct client *client, enum tally tally, int64_t by)
-{
+void count(struct client *client, enum tally tally, int64_t by) {
     atomic_fetch_add(&client->storm->board->tallies[tally], by);
 }
 
-void complain(struct client *client, const char *format, ...)
-{
+void complain(struct client *client, const char *format, ...) {
     if (atomic_fetch_add(&client->storm->board->tallies[TALLY_COMPLAINTS], 1) >= COMPLAINTS_SHOWN)
         return;
     char text[1024];
@@ -62,8 +55,7 @@ void complain(struct client *client, const char *format, ...)
     fprintf(stderr, "storm: client %d: %s\n", client->number, text);
 }
 
-bool accept_status(struct client *client, boxcar_status status, const boxcar_error *err, const char *what)
-{
+bool accept_status(struct client *client, boxcar_status status, const boxcar_error *err, const char *what) {
     if (status == BOXCAR_OK)
         return true;
     if (status == BOXCAR_E_UNAVAILABLE && client->storm->postgres) {
@@ -76,8 +68,7 @@ bool accept_status(struct client *client, boxcar_status status, const boxcar_err
     return false;
 }
 
-boxcar_store_options storm_store_options(const struct storm *storm)
-{
+boxcar_store_options storm_store_options(const struct storm *storm) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     options.url = boxcar_str_of(storm->url);
     if (storm->schema[0] != '\0')
@@ -85,15 +76,13 @@ boxcar_store_options storm_store_options(const struct storm *storm)
     return options;
 }
 
-static void on_log(void *context, const boxcar_log_record *record)
-{
+static void on_log(void *context, const boxcar_log_record *record) {
     struct client *client = context;
     if (strcmp(record->event, "reconnect") == 0)
         client->reconnects++;
 }
 
-bool client_open(struct client *client)
-{
+bool client_open(struct client *client) {
     boxcar_store_options options = storm_store_options(client->storm);
     boxcar_error err = BOXCAR_ERROR_INIT;
     options.log = on_log;

@@ -23,15 +23,13 @@ static const boxcar_str FILTERS[][2] = {
     {{"nobody.knows", 12}, {NULL, 0}},
 };
 
-static int64_t draw_lease(struct client *client)
-{
+static int64_t draw_lease(struct client *client) {
     if (draw_percent(client, 50))
         return draw_between(client, 100, 500);
     return draw_between(client, 1000, client->storm->lease_max_ms);
 }
 
-static boxcar_claim_options draw_claim(struct client *client)
-{
+static boxcar_claim_options draw_claim(struct client *client) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     options.owner = client->owner;
     options.lease_ms = draw_lease(client);
@@ -44,15 +42,13 @@ static boxcar_claim_options draw_claim(struct client *client)
     return options;
 }
 
-static void choose_all(const struct held *held, bool *chosen)
-{
+static void choose_all(const struct held *held, bool *chosen) {
     for (size_t i = 0; i < held->count; i++)
         chosen[i] = true;
 }
 
 /* Ends as a crash would: nothing is settled, closed or told. */
-static void die(struct client *client)
-{
+static void die(struct client *client) {
     count(client, TALLY_DEATHS, 1);
     journal_flush(&client->journal);
     if (draw_percent(client, 50))
@@ -60,15 +56,13 @@ static void die(struct client *client)
     _exit(0);
 }
 
-static void sleep_past_lease(struct held *held)
-{
+static void sleep_past_lease(struct held *held) {
     int64_t left_us = held->before + held->lease_ms * 1000 - now_us();
     if (left_us > 0)
         pause_ms(left_us / 1000 + 20);
 }
 
-static void count_late(struct consumer *c, const bool *chosen)
-{
+static void count_late(struct consumer *c, const bool *chosen) {
     struct held *held = c->held;
     if (now_us() < held->after + held->lease_ms * 1000)
         return;
@@ -78,8 +72,7 @@ static void count_late(struct consumer *c, const bool *chosen)
     }
 }
 
-static bool settle(struct consumer *c, enum verb verb, int64_t ms, const bool *chosen)
-{
+static bool settle(struct consumer *c, enum verb verb, int64_t ms, const bool *chosen) {
     struct settling how = {.verb = verb, .ms = ms, .without_epochs = draw_percent(c->client, 20)};
     memset(c->held->affected, 0, sizeof(c->held->affected));
     bool answered = settle_some(c->held, c->client, c->client->store, &how, chosen);
@@ -88,8 +81,7 @@ static bool settle(struct consumer *c, enum verb verb, int64_t ms, const bool *c
     return answered;
 }
 
-static void ack_all(struct consumer *c)
-{
+static void ack_all(struct consumer *c) {
     bool chosen[HELD_MAX] = {false};
     choose_all(c->held, chosen);
     if (settle(c, VERB_ACK, 0, chosen) && draw_percent(c->client, 10))
@@ -97,9 +89,9 @@ static void ack_all(struct consumer *c)
 }
 
 /* Each message its own fate; some are forgotten. */
-static void settle_mixed(struct consumer *c)
-{
-    static const enum verb FATES[] = {VERB_ACK, VERB_ACK, VERB_ACK, VERB_ACK, VERB_ACK, VERB_ACK, VERB_ABANDON, VERB_DEFER};
+static void settle_mixed(struct consumer *c) {
+    static const enum verb FATES[] = {VERB_ACK, VERB_ACK, VERB_ACK,     VERB_ACK,
+                                      VERB_ACK, VERB_ACK, VERB_ABANDON, VERB_DEFER};
     enum verb fates[HELD_MAX];
     bool chosen[HELD_MAX];
     for (size_t i = 0; i < c->held->count; i++) {
@@ -119,8 +111,7 @@ static void settle_mixed(struct consumer *c)
     }
 }
 
-static void renew_part(struct consumer *c)
-{
+static void renew_part(struct consumer *c) {
     bool chosen[HELD_MAX];
     bool whole = draw_percent(c->client, 30);
     for (size_t i = 0; i < c->held->count; i++)
@@ -129,9 +120,9 @@ static void renew_part(struct consumer *c)
 }
 
 /* Settles in a transaction of ours, which may roll back: then nothing has happened. */
-static void settle_in_transaction(struct consumer *c)
-{
-    struct settling how = {.verb = draw_percent(c->client, 80) ? VERB_ACK : VERB_ABANDON, .in_transaction = true};
+static void settle_in_transaction(struct consumer *c) {
+    struct settling how = {.verb = draw_percent(c->client, 80) ? VERB_ACK : VERB_ABANDON,
+                           .in_transaction = true};
     bool chosen[HELD_MAX];
     choose_all(c->held, chosen);
     if ((!c->loan.store && !loan_open(&c->loan, c->client)) ||
@@ -149,8 +140,7 @@ static void settle_in_transaction(struct consumer *c)
     count(c->client, TALLY_ROLLBACKS, 1);
 }
 
-static void settle_somehow(struct consumer *c)
-{
+static void settle_somehow(struct consumer *c) {
     int64_t how = draw_between(c->client, 1, 100);
     if (how <= 62)
         ack_all(c);
@@ -161,8 +151,7 @@ static void settle_somehow(struct consumer *c)
     /* else: walks away */
 }
 
-static void handle(struct consumer *c)
-{
+static void handle(struct consumer *c) {
     struct client *client = c->client;
     if (draw_percent(client, 4))
         settle_wrongly(c->held, client);
@@ -178,8 +167,7 @@ static void handle(struct consumer *c)
 }
 
 /* A transaction that has an id already when it claims, and writes messages under it afterwards. */
-static bool take_transaction_id(struct consumer *c)
-{
+static bool take_transaction_id(struct consumer *c) {
     if (c->loan.db || draw_percent(c->client, 30))
         return true;
     return loan_run(&c->loan, c->client, "select pg_current_xact_id()");
@@ -187,8 +175,8 @@ static bool take_transaction_id(struct consumer *c)
 
 /* Enqueue, claim, enqueue and ack, all in one transaction of ours, kept short: it holds up every
  * other claimer. What is claimed counts from the commit on. */
-static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *options, bool *ret_committed)
-{
+static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *options,
+                                bool *ret_committed) {
     struct settling how = {.verb = VERB_ACK, .in_transaction = true};
     bool chosen[HELD_MAX];
     drafts_make(c->drafts, c->client, (size_t)draw_size(c->client, 4));
@@ -216,8 +204,7 @@ static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *
 }
 
 /* What was left open by a lost connection stays unknown. */
-static void consume_in_transaction(struct consumer *c)
-{
+static void consume_in_transaction(struct consumer *c) {
     boxcar_claim_options options = draw_claim(c->client);
     bool committed = false;
     options.batch_size = (int)draw_size(c->client, 50);
@@ -228,9 +215,9 @@ static void consume_in_transaction(struct consumer *c)
     drafts_end(c->drafts, c->client, committed ? RECORD_ENQUEUED : RECORD_ROLLED_BACK);
 }
 
-void consume(struct client *client)
-{
-    struct consumer c = {.client = client, .held = calloc(1, sizeof(*c.held)), .drafts = calloc(1, sizeof(*c.drafts))};
+void consume(struct client *client) {
+    struct consumer c = {
+        .client = client, .held = calloc(1, sizeof(*c.held)), .drafts = calloc(1, sizeof(*c.drafts))};
     if (!c.held || !c.drafts)
         abort();
     while (!atomic_load(&client->storm->board->stop)) {
@@ -247,8 +234,7 @@ void consume(struct client *client)
     free(c.drafts);
 }
 
-void drain(struct client *client)
-{
+void drain(struct client *client) {
     struct consumer c = {.client = client, .held = calloc(1, sizeof(*c.held))};
     if (!c.held)
         abort();

@@ -8,8 +8,7 @@ static const char *const TOPICS[] = {"storm.a", "storm.b", "storm.c", "noise.x",
 
 #define PAYLOAD_HEAD 42 /* the id, a space, the whole length in four digits, a space */
 
-static boxcar_str write_payload(char *text, struct client *client, boxcar_message_id id)
-{
+static boxcar_str write_payload(char *text, struct client *client, boxcar_message_id id) {
     char name[BOXCAR_UUID_TEXT_SIZE];
     size_t len = PAYLOAD_HEAD + (size_t)draw_between(client, 0, 300);
     boxcar_message_id_format(id, name);
@@ -18,8 +17,7 @@ static boxcar_str write_payload(char *text, struct client *client, boxcar_messag
     return (boxcar_str){text, len};
 }
 
-bool payload_is_whole(boxcar_message_id id, boxcar_str payload)
-{
+bool payload_is_whole(boxcar_message_id id, boxcar_str payload) {
     char head[PAYLOAD_HEAD + 1];
     char name[BOXCAR_UUID_TEXT_SIZE];
     boxcar_message_id_format(id, name);
@@ -33,8 +31,7 @@ bool payload_is_whole(boxcar_message_id id, boxcar_str payload)
 }
 
 /* What makes a message leave the straight path, each now and then. Returns the record of the intent. */
-static struct record choose_rules(boxcar_new_message *message, char *stream, struct client *client)
-{
+static struct record choose_rules(boxcar_new_message *message, char *stream, struct client *client) {
     struct record intent = {.kind = RECORD_INTENT};
     if (draw_percent(client, 15)) {
         intent.stream = (int16_t)draw_between(client, 1, STREAMS);
@@ -54,8 +51,7 @@ static struct record choose_rules(boxcar_new_message *message, char *stream, str
     return intent;
 }
 
-static void make_one(struct drafts *drafts, struct client *client, size_t i)
-{
+static void make_one(struct drafts *drafts, struct client *client, size_t i) {
     boxcar_new_message *message = &drafts->messages[i];
     *message = BOXCAR_NEW_MESSAGE_INIT;
     message->topic = boxcar_str_of(TOPICS[draw_between(client, 0, 4)]);
@@ -68,8 +64,7 @@ static void make_one(struct drafts *drafts, struct client *client, size_t i)
     journal_add(&client->journal, intent);
 }
 
-void drafts_make(struct drafts *drafts, struct client *client, size_t count)
-{
+void drafts_make(struct drafts *drafts, struct client *client, size_t count) {
     drafts->count = count;
     drafts->before = now_us();
     for (size_t i = 0; i < count; i++)
@@ -77,29 +72,29 @@ void drafts_make(struct drafts *drafts, struct client *client, size_t count)
     journal_flush(&client->journal);
 }
 
-bool drafts_enqueue(struct drafts *drafts, struct client *client, boxcar_store *store)
-{
+bool drafts_enqueue(struct drafts *drafts, struct client *client, boxcar_store *store) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status =
-        drafts->count == 1 ? boxcar_enqueue(store, drafts->messages, drafts->enqueued, &err)
-                           : boxcar_enqueue_many(store, drafts->messages, drafts->count, drafts->enqueued, &err);
+        drafts->count == 1
+            ? boxcar_enqueue(store, drafts->messages, drafts->enqueued, &err)
+            : boxcar_enqueue_many(store, drafts->messages, drafts->count, drafts->enqueued, &err);
     return accept_status(client, status, &err, "enqueue");
 }
 
-static void note_work_id(struct client *client, int64_t work_id)
-{
+static void note_work_id(struct client *client, int64_t work_id) {
     _Atomic int64_t *last = &client->storm->board->last_work_id;
     int64_t known = atomic_load(last);
     while (known < work_id && !atomic_compare_exchange_weak(last, &known, work_id))
         continue;
 }
 
-void drafts_end(struct drafts *drafts, struct client *client, enum record_kind kind)
-{
+void drafts_end(struct drafts *drafts, struct client *client, enum record_kind kind) {
     int64_t after = now_us();
     for (size_t i = 0; i < drafts->count; i++) {
-        struct record record = {.kind = (uint8_t)kind, .client = (uint16_t)client->number,
-                                .before = drafts->before, .after = after};
+        struct record record = {.kind = (uint8_t)kind,
+                                .client = (uint16_t)client->number,
+                                .before = drafts->before,
+                                .after = after};
         memcpy(record.id, drafts->messages[i].message_id.bytes, sizeof(record.id));
         if (kind == RECORD_ENQUEUED) {
             record.work_id = drafts->enqueued[i].work_id.value;

@@ -12,8 +12,7 @@
 
 #define PAGE 10000
 
-static void *grow(void *rows, size_t count, size_t size)
-{
+static void *grow(void *rows, size_t count, size_t size) {
     if (count % PAGE != 0)
         return rows;
     rows = realloc(rows, (count + PAGE) * size);
@@ -22,35 +21,36 @@ static void *grow(void *rows, size_t count, size_t size)
     return rows;
 }
 
-static void add_fate(struct ledger *ledger, const boxcar_message *message)
-{
+static void add_fate(struct ledger *ledger, const boxcar_message *message) {
     int stream = 0;
     if (message->stream.data)
         sscanf(message->stream.data, "stream-%d", &stream);
     ledger->fates = grow(ledger->fates, ledger->fate_count, sizeof(*ledger->fates));
-    ledger->fates[ledger->fate_count++] = (struct fate){
-        .work_id = message->work_id.value, .message_id = message->message_id, .status = message->status,
-        .reason = message->reason, .retry_count = message->retry_count, .crash_count = message->crash_count,
-        .max_attempts = message->max_attempts, .stream = stream};
+    ledger->fates[ledger->fate_count++] = (struct fate){.work_id = message->work_id.value,
+                                                        .message_id = message->message_id,
+                                                        .status = message->status,
+                                                        .reason = message->reason,
+                                                        .retry_count = message->retry_count,
+                                                        .crash_count = message->crash_count,
+                                                        .max_attempts = message->max_attempts,
+                                                        .stream = stream};
 }
 
-static int compare_fates(const void *left, const void *right)
-{
+static int compare_fates(const void *left, const void *right) {
     const struct fate *a = left, *b = right;
     return (a->work_id > b->work_id) - (a->work_id < b->work_id);
 }
 
-static void read_fates(struct ledger *ledger)
-{
+static void read_fates(struct ledger *ledger) {
     boxcar_store_options store_options = storm_store_options(ledger->storm);
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store;
-    size_t got = PAGE;
+    size_t got = 1;
     if (boxcar_store_open(&store_options, &store, &error) != BOXCAR_OK)
         errx(99, "open: %s", error.message);
     options.limit = PAGE;
-    while (got == PAGE) {
+    while (got > 0) {
         boxcar_message_list *list;
         if (boxcar_message_page(store, &options, &list, &error) != BOXCAR_OK)
             errx(99, "page: %s", error.message);
@@ -66,23 +66,21 @@ static void read_fates(struct ledger *ledger)
         qsort(ledger->fates, ledger->fate_count, sizeof(*ledger->fates), compare_fates);
 }
 
-static sqlite3 *open_sqlite(const struct ledger *ledger)
-{
+static sqlite3 *open_sqlite(const struct ledger *ledger) {
     sqlite3 *db = NULL;
-    if (sqlite3_open_v2(ledger->storm->url + strlen("sqlite:"), &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(ledger->storm->url + strlen("sqlite:"), &db, SQLITE_OPEN_READWRITE, NULL) !=
+        SQLITE_OK)
         errx(99, "%s: %s", ledger->storm->url, sqlite3_errmsg(db));
     sqlite3_busy_timeout(db, 30000);
     return db;
 }
 
-static void ignore_notice(void *context, const char *message)
-{
+static void ignore_notice(void *context, const char *message) {
     (void)context;
     (void)message;
 }
 
-static PGresult *ask_postgres(const struct ledger *ledger, const char *text)
-{
+static PGresult *ask_postgres(const struct ledger *ledger, const char *text) {
     char path[128];
     PGconn *conn = PQconnectdb(ledger->storm->url);
     if (PQstatus(conn) != CONNECTION_OK)
@@ -98,16 +96,14 @@ static PGresult *ask_postgres(const struct ledger *ledger, const char *text)
     return result;
 }
 
-static struct past *add_past(struct ledger *ledger)
-{
+static struct past *add_past(struct ledger *ledger) {
     ledger->pasts = grow(ledger->pasts, ledger->past_count, sizeof(*ledger->pasts));
     struct past *past = &ledger->pasts[ledger->past_count++];
     memset(past, 0, sizeof(*past));
     return past;
 }
 
-static void read_pasts_sqlite(struct ledger *ledger)
-{
+static void read_pasts_sqlite(struct ledger *ledger) {
     static const char TEXT[] = "select work_id, attempt_id, coalesce(epoch, 0), retry_count, outcome, owner"
                                " from boxcar_attempt order by work_id, attempt_id";
     sqlite3 *db = open_sqlite(ledger);
@@ -128,11 +124,10 @@ static void read_pasts_sqlite(struct ledger *ledger)
     sqlite3_close(db);
 }
 
-static void read_pasts_postgres(struct ledger *ledger)
-{
-    PGresult *result = ask_postgres(ledger,
-        "select work_id, (extract(epoch from at) * 1000000)::bigint, coalesce(epoch, 0), retry_count, outcome, owner"
-        " from attempt order by work_id, at");
+static void read_pasts_postgres(struct ledger *ledger) {
+    PGresult *result = ask_postgres(ledger, "select work_id, (extract(epoch from at) * 1000000)::bigint, "
+                                            "coalesce(epoch, 0), retry_count, outcome, owner"
+                                            " from attempt order by work_id, at");
     for (int i = 0; i < PQntuples(result); i++) {
         struct past *past = add_past(ledger);
         boxcar_owner owner = {{0}};
@@ -147,8 +142,7 @@ static void read_pasts_postgres(struct ledger *ledger)
     PQclear(result);
 }
 
-void ledger_read_store(struct ledger *ledger)
-{
+void ledger_read_store(struct ledger *ledger) {
     read_fates(ledger);
     if (ledger->storm->postgres)
         read_pasts_postgres(ledger);
@@ -156,8 +150,7 @@ void ledger_read_store(struct ledger *ledger)
         read_pasts_sqlite(ledger);
 }
 
-static int64_t number_from_sqlite(const struct ledger *ledger, const char *text)
-{
+static int64_t number_from_sqlite(const struct ledger *ledger, const char *text) {
     sqlite3 *db = open_sqlite(ledger);
     sqlite3_stmt *stmt;
     if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
@@ -168,8 +161,7 @@ static int64_t number_from_sqlite(const struct ledger *ledger, const char *text)
     return number;
 }
 
-int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text)
-{
+int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text) {
     const char *text = ledger->storm->postgres ? postgres_text : sqlite_text;
     if (!text)
         return 0;
@@ -181,8 +173,7 @@ int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, 
     return number;
 }
 
-static void remove_files(const struct storm *storm)
-{
+static void remove_files(const struct storm *storm) {
     static const char *const NAMES[] = {"store.db", "store.db-wal", "store.db-shm", "store.db-journal"};
     char path[300];
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
@@ -196,8 +187,7 @@ static void remove_files(const struct storm *storm)
     rmdir(storm->directory);
 }
 
-void storm_remove(struct storm *storm)
-{
+void storm_remove(struct storm *storm) {
     if (storm->postgres) {
         struct ledger ledger = {.storm = storm};
         char drop[128];

@@ -9,16 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool journal_open(struct journal *journal, const char *directory, int number)
-{
+bool journal_open(struct journal *journal, const char *directory, int number) {
     char path[512];
     snprintf(path, sizeof(path), "%s/%06d.journal", directory, number);
     *journal = (struct journal){.fd = open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600)};
     return journal->fd >= 0;
 }
 
-void journal_add(struct journal *journal, struct record record)
-{
+void journal_add(struct journal *journal, struct record record) {
     if (journal->count == journal->room) {
         journal->room = journal->room > 0 ? 2 * journal->room : 256;
         journal->records = realloc(journal->records, journal->room * sizeof(record));
@@ -29,8 +27,7 @@ void journal_add(struct journal *journal, struct record record)
 }
 
 /* One write for all of them; a part of it counts as nothing only when we are killed in its middle. */
-void journal_flush(struct journal *journal)
-{
+void journal_flush(struct journal *journal) {
     const char *bytes = (const char *)journal->records;
     size_t left = journal->count * sizeof(struct record);
     while (left > 0) {
@@ -43,8 +40,7 @@ void journal_flush(struct journal *journal)
     journal->count = 0;
 }
 
-void journal_close(struct journal *journal)
-{
+void journal_close(struct journal *journal) {
     journal_flush(journal);
     free(journal->records);
     close(journal->fd);
@@ -55,8 +51,7 @@ struct pile {
     size_t count;
 };
 
-static void read_one(struct pile *pile, const char *path)
-{
+static void read_one(struct pile *pile, const char *path) {
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &about) != 0)
@@ -78,8 +73,7 @@ static void read_one(struct pile *pile, const char *path)
     close(fd);
 }
 
-struct record *journal_read_all(const char *directory, size_t *ret_count)
-{
+struct record *journal_read_all(const char *directory, size_t *ret_count) {
     struct pile pile = {0};
     DIR *entries = opendir(directory);
     if (!entries)

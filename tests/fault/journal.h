@@ -33,18 +33,18 @@ struct record {
     uint8_t kind;
     uint8_t verb;
     uint8_t outcome;
-    uint8_t shaky;     /* the connection was lost during the call, and the library tried again */
+    uint8_t shaky; /* the connection was lost during the call, and the library tried again */
     uint16_t client;
-    int16_t stream;    /* INTENT: 0 = none */
+    int16_t stream; /* INTENT: 0 = none */
     int64_t work_id;
     int64_t epoch;
-    int64_t before;    /* when the call began */
-    int64_t after;     /* when it was over */
-    uint8_t id[16];    /* message id or owner */
-    int32_t ms;        /* lease or delay; -1: the store's backoff */
+    int64_t before;       /* when the call began */
+    int64_t after;        /* when it was over */
+    uint8_t id[16];       /* message id or owner */
+    int32_t ms;           /* lease or delay; -1: the store's backoff */
     int16_t max_attempts; /* INTENT: 0 = the setting; CLAIMED: retry_count */
-    uint8_t expires;   /* INTENT: with a time to live that may well end */
-    uint8_t duplicate; /* ENQUEUED */
+    uint8_t expires;      /* INTENT: with a time to live that may well end */
+    uint8_t duplicate;    /* ENQUEUED */
 };
 
 struct journal {

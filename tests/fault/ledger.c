@@ -9,8 +9,7 @@
 
 #define OFFENCES_SHOWN 5
 
-void verdict_add(struct verdict *verdict, const char *promise, int64_t offences)
-{
+void verdict_add(struct verdict *verdict, const char *promise, int64_t offences) {
     if (offences == 0) {
         verdict->passed++;
         printf("ok: %s\n", promise);
@@ -21,8 +20,7 @@ void verdict_add(struct verdict *verdict, const char *promise, int64_t offences)
     fflush(stdout);
 }
 
-void offend(struct ledger *ledger, const char *format, ...)
-{
+void offend(struct ledger *ledger, const char *format, ...) {
     va_list arguments;
     if (ledger->offences++ >= OFFENCES_SHOWN)
         return;
@@ -33,8 +31,7 @@ void offend(struct ledger *ledger, const char *format, ...)
     printf("\n");
 }
 
-void conclude(struct ledger *ledger, struct verdict *verdict, const char *promise)
-{
+void conclude(struct ledger *ledger, struct verdict *verdict, const char *promise) {
     verdict_add(verdict, promise, ledger->offences);
     ledger->offences = 0;
 }
@@ -43,8 +40,7 @@ static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 /* A claim comes before the calls about it, whatever the microsecond; an announcement before its
  * answer, which has the same time. */
-static int compare_acts(const void *left, const void *right)
-{
+static int compare_acts(const void *left, const void *right) {
     const struct record *a = left, *b = right;
     int order = compare_numbers(a->work_id, b->work_id);
     if (order == 0)
@@ -58,15 +54,14 @@ static int compare_acts(const void *left, const void *right)
     return order != 0 ? order : compare_numbers(a->kind, b->kind);
 }
 
-static int compare_enqueues(const void *left, const void *right)
-{
+static int compare_enqueues(const void *left, const void *right) {
     const struct record *a = left, *b = right;
     int order = memcmp(a->id, b->id, sizeof(a->id));
     return order != 0 ? order : compare_numbers(a->kind, b->kind);
 }
 
-static struct record *pick(struct ledger *ledger, enum record_kind low, enum record_kind high, size_t *ret_count)
-{
+static struct record *pick(struct ledger *ledger, enum record_kind low, enum record_kind high,
+                           size_t *ret_count) {
     size_t count = 0;
     for (size_t i = 0; i < ledger->record_count; i++)
         count += ledger->records[i].kind >= low && ledger->records[i].kind <= high;
@@ -80,8 +75,7 @@ static struct record *pick(struct ledger *ledger, enum record_kind low, enum rec
     return picked;
 }
 
-void ledger_read_journals(struct ledger *ledger)
-{
+void ledger_read_journals(struct ledger *ledger) {
     ledger->records = journal_read_all(ledger->storm->directory, &ledger->record_count);
     ledger->acts = pick(ledger, RECORD_CLAIMED, RECORD_CANCELLED, &ledger->act_count);
     ledger->enqueues = pick(ledger, RECORD_INTENT, RECORD_ROLLED_BACK, &ledger->enqueue_count);
@@ -92,8 +86,7 @@ void ledger_read_journals(struct ledger *ledger)
     qsort(ledger->enqueues, ledger->enqueue_count, sizeof(*ledger->enqueues), compare_enqueues);
 }
 
-void ledger_free(struct ledger *ledger)
-{
+void ledger_free(struct ledger *ledger) {
     free(ledger->acts);
     free(ledger->enqueues);
     free(ledger->crashes);
@@ -101,19 +94,16 @@ void ledger_free(struct ledger *ledger)
     free(ledger->pasts);
 }
 
-static int compare_fate_key(const void *key, const void *fate)
-{
+static int compare_fate_key(const void *key, const void *fate) {
     return compare_numbers(*(const int64_t *)key, ((const struct fate *)fate)->work_id);
 }
 
-struct fate *ledger_fate(const struct ledger *ledger, int64_t work_id)
-{
+struct fate *ledger_fate(const struct ledger *ledger, int64_t work_id) {
     return bsearch(&work_id, ledger->fates, ledger->fate_count, sizeof(*ledger->fates), compare_fate_key);
 }
 
 /* The first row whose work id is not below the given one. */
-static size_t lower_bound(const void *rows, size_t count, size_t size, size_t offset, int64_t work_id)
-{
+static size_t lower_bound(const void *rows, size_t count, size_t size, size_t offset, int64_t work_id) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -127,22 +117,19 @@ static size_t lower_bound(const void *rows, size_t count, size_t size, size_t of
     return low;
 }
 
-size_t ledger_pasts(const struct ledger *ledger, int64_t work_id, size_t *ret_first)
-{
+size_t ledger_pasts(const struct ledger *ledger, int64_t work_id, size_t *ret_first) {
     size_t offset = offsetof(struct past, work_id);
     *ret_first = lower_bound(ledger->pasts, ledger->past_count, sizeof(struct past), offset, work_id);
     return lower_bound(ledger->pasts, ledger->past_count, sizeof(struct past), offset, work_id + 1);
 }
 
-size_t ledger_acts(const struct ledger *ledger, int64_t work_id, size_t *ret_first)
-{
+size_t ledger_acts(const struct ledger *ledger, int64_t work_id, size_t *ret_first) {
     size_t offset = offsetof(struct record, work_id);
     *ret_first = lower_bound(ledger->acts, ledger->act_count, sizeof(struct record), offset, work_id);
     return lower_bound(ledger->acts, ledger->act_count, sizeof(struct record), offset, work_id + 1);
 }
 
-void reckon(struct storm *storm, struct verdict *verdict)
-{
+void reckon(struct storm *storm, struct verdict *verdict) {
     struct ledger ledger = {.storm = storm};
     ledger_read_journals(&ledger);
     ledger_read_store(&ledger);

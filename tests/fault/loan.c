@@ -5,21 +5,20 @@
 #include "boxcar/postgres.h"
 #include "boxcar/sqlite.h"
 
-static void ignore_notice(void *context, const PGresult *result)
-{
+static void ignore_notice(void *context, const PGresult *result) {
     (void)context;
     (void)result;
 }
 
-static bool connect_handle(struct loan *loan, struct client *client)
-{
+static bool connect_handle(struct loan *loan, struct client *client) {
     struct storm *storm = client->storm;
     if (storm->postgres) {
         loan->conn = PQconnectdb(storm->url);
         PQsetNoticeReceiver(loan->conn, ignore_notice, NULL);
         return PQstatus(loan->conn) == CONNECTION_OK;
     }
-    if (sqlite3_open_v2(storm->url + strlen("sqlite:"), &loan->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(storm->url + strlen("sqlite:"), &loan->db, SQLITE_OPEN_READWRITE, NULL) !=
+        SQLITE_OK) {
         complain(client, "sqlite3_open: %s", sqlite3_errmsg(loan->db));
         return false;
     }
@@ -27,8 +26,7 @@ static bool connect_handle(struct loan *loan, struct client *client)
     return true;
 }
 
-bool loan_open(struct loan *loan, struct client *client)
-{
+bool loan_open(struct loan *loan, struct client *client) {
     boxcar_store_options options = storm_store_options(client->storm);
     boxcar_error err = BOXCAR_ERROR_INIT;
     *loan = (struct loan){0};
@@ -45,16 +43,14 @@ bool loan_open(struct loan *loan, struct client *client)
     return false;
 }
 
-void loan_close(struct loan *loan)
-{
+void loan_close(struct loan *loan) {
     boxcar_store_close(loan->store);
     PQfinish(loan->conn);
     sqlite3_close(loan->db);
     *loan = (struct loan){0};
 }
 
-static bool run_postgres(struct loan *loan, struct client *client, const char *sql)
-{
+static bool run_postgres(struct loan *loan, struct client *client, const char *sql) {
     PGresult *result = PQexec(loan->conn, sql);
     ExecStatusType status = PQresultStatus(result);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -67,8 +63,7 @@ static bool run_postgres(struct loan *loan, struct client *client, const char *s
     return done;
 }
 
-bool loan_run(struct loan *loan, struct client *client, const char *sql)
-{
+bool loan_run(struct loan *loan, struct client *client, const char *sql) {
     if (loan->conn)
         return run_postgres(loan, client, sql);
     if (sqlite3_exec(loan->db, sql, NULL, NULL, NULL) == SQLITE_OK)

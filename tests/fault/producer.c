@@ -19,8 +19,7 @@ struct producer {
 
 /* An enqueue without an answer is repeated with the same ids until there is one: a no-op if the
  * first one had taken effect after all. */
-static void enqueue_own(struct producer *p, size_t count)
-{
+static void enqueue_own(struct producer *p, size_t count) {
     struct drafts *drafts = p->steps[0];
     drafts_make(drafts, p->client, count);
     while (!drafts_enqueue(drafts, p->client, p->client->store))
@@ -30,8 +29,7 @@ static void enqueue_own(struct producer *p, size_t count)
     p->last = drafts->enqueued[0];
 }
 
-static void enqueue_again(struct producer *p)
-{
+static void enqueue_again(struct producer *p) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_enqueued enqueued;
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -39,7 +37,8 @@ static void enqueue_again(struct producer *p)
     message.payload = BOXCAR_STR("");
     message.message_id = p->last.message_id;
     if (p->last.work_id.value == 0 ||
-        !accept_status(p->client, boxcar_enqueue(p->client->store, &message, &enqueued, &err), &err, "enqueue again"))
+        !accept_status(p->client, boxcar_enqueue(p->client->store, &message, &enqueued, &err), &err,
+                       "enqueue again"))
         return;
     count(p->client, TALLY_DUPLICATES, 1);
     if (!enqueued.duplicate || enqueued.work_id.value != p->last.work_id.value)
@@ -48,8 +47,7 @@ static void enqueue_again(struct producer *p)
 }
 
 /* A key that others use at the same time: whoever comes first, there is one message. */
-static void enqueue_shared(struct producer *p)
-{
+static void enqueue_shared(struct producer *p) {
     struct drafts *drafts = p->steps[0];
     char key[64];
     int64_t turn = atomic_load(&p->client->storm->board->tallies[TALLY_ENQUEUED]) / 500;
@@ -63,7 +61,8 @@ static void enqueue_shared(struct producer *p)
     message->key = boxcar_str_of(key);
     message->message_id = (boxcar_message_id){{0}};
     boxcar_message_id id = boxcar_message_id_of_key(message->key);
-    struct record intent = {.kind = RECORD_INTENT, .client = (uint16_t)p->client->number, .before = drafts->before};
+    struct record intent = {
+        .kind = RECORD_INTENT, .client = (uint16_t)p->client->number, .before = drafts->before};
     memcpy(intent.id, id.bytes, sizeof(intent.id));
     journal_add(&p->client->journal, intent);
     journal_flush(&p->client->journal);
@@ -77,8 +76,7 @@ static void enqueue_shared(struct producer *p)
 }
 
 /* A part that is taken back by itself within a transaction that may well commit. */
-static bool enqueue_and_take_back(struct producer *p, struct drafts *drafts)
-{
+static bool enqueue_and_take_back(struct producer *p, struct drafts *drafts) {
     drafts_make(drafts, p->client, (size_t)draw_size(p->client, 20));
     if (!loan_run(&p->loan, p->client, "savepoint part") || !drafts_enqueue(drafts, p->client, p->loan.store))
         return false;
@@ -89,8 +87,7 @@ static bool enqueue_and_take_back(struct producer *p, struct drafts *drafts)
     return true;
 }
 
-static bool run_step(struct producer *p, struct drafts *drafts)
-{
+static bool run_step(struct producer *p, struct drafts *drafts) {
     if (draw_percent(p->client, 20))
         return enqueue_and_take_back(p, drafts);
     drafts_make(drafts, p->client, (size_t)draw_size(p->client, 100));
@@ -98,30 +95,28 @@ static bool run_step(struct producer *p, struct drafts *drafts)
 }
 
 /* SQLite has one writer at a time, so its long transactions are shorter. */
-static void dawdle(struct producer *p)
-{
+static void dawdle(struct producer *p) {
     if (!draw_percent(p->client, 10))
         return;
     count(p->client, TALLY_LONG_TRANSACTIONS, 1);
     pause_ms(draw_between(p->client, 50, p->client->storm->postgres ? 4000 : 400));
 }
 
-static void end_steps(struct producer *p, int steps, enum record_kind kind)
-{
+static void end_steps(struct producer *p, int steps, enum record_kind kind) {
     for (int i = 0; i < steps; i++)
         if (p->steps[i]->count > 0)
             drafts_end(p->steps[i], p->client, kind);
 }
 
 /* A lost connection before the commit rolls back; one during it leaves the outcome unknown. */
-static void enqueue_in_transaction(struct producer *p)
-{
+static void enqueue_in_transaction(struct producer *p) {
     int steps = (int)draw_between(p->client, 1, TRANSACTION_STEPS);
     int begun = 0;
     bool going = true;
     if (!p->loan.store && !loan_open(&p->loan, p->client))
         return;
-    if (!loan_run(&p->loan, p->client, p->loan.db ? "begin immediate" : "begin")) {
+    if (!loan_run(&p->loan, p->client,
+                  p->loan.db && draw_percent(p->client, 50) ? "begin immediate" : "begin")) {
         loan_close(&p->loan);
         return;
     }
@@ -141,8 +136,7 @@ static void enqueue_in_transaction(struct producer *p)
     end_steps(p, begun, RECORD_ROLLED_BACK);
 }
 
-static void produce_something(struct producer *p)
-{
+static void produce_something(struct producer *p) {
     int64_t what = draw_between(p->client, 1, 100);
     if (what <= 25)
         enqueue_own(p, 1);
@@ -156,15 +150,13 @@ static void produce_something(struct producer *p)
         enqueue_shared(p);
 }
 
-static bool is_enough(struct client *client)
-{
+static bool is_enough(struct client *client) {
     struct board *board = client->storm->board;
     return atomic_load(&board->stop) || atomic_load(&board->stop_producing) ||
            atomic_load(&board->tallies[TALLY_ENQUEUED]) >= client->storm->messages;
 }
 
-void produce(struct client *client)
-{
+void produce(struct client *client) {
     struct producer p = {.client = client};
     for (int i = 0; i < TRANSACTION_STEPS; i++) {
         p.steps[i] = calloc(1, sizeof(*p.steps[i]));

@@ -22,9 +22,9 @@ struct fate {
     int retry_count;
     int crash_count;
     int max_attempts;
-    int stream;           /* 0 = none */
+    int stream;                  /* 0 = none */
     const struct record *intent; /* NULL: nobody meant to enqueue it */
-    int64_t stored_after; /* when the enqueue was known to have happened; 0 = unknown */
+    int64_t stored_after;        /* when the enqueue was known to have happened; 0 = unknown */
 };
 
 /* One row of the history of bad ends. */

@@ -11,10 +11,12 @@ typedef boxcar_status settle_fn(boxcar_store *store, boxcar_owner owner, const b
 static settle_fn *const SETTLE[VERBS] = {boxcar_ack, boxcar_abandon, boxcar_defer, boxcar_fail, NULL};
 static const char *const VERB_NAMES[VERBS] = {"ack", "abandon", "defer", "fail", "renew"};
 
-static bool is_shared(boxcar_str payload) { return payload.len == 6 && memcmp(payload.data, "shared", 6) == 0; }
+static bool is_shared(boxcar_str payload) {
+    return payload.len == 6 && memcmp(payload.data, "shared", 6) == 0;
+}
 
-static void look_at(struct client *client, const boxcar_message *message, const boxcar_claim_options *options)
-{
+static void look_at(struct client *client, const boxcar_message *message,
+                    const boxcar_claim_options *options) {
     long long id = message->work_id.value;
     if (!is_shared(message->payload) && !payload_is_whole(message->message_id, message->payload))
         complain(client, "work id %lld came with another payload than it was enqueued with", id);
@@ -26,8 +28,7 @@ static void look_at(struct client *client, const boxcar_message *message, const 
 }
 
 static void take_in(struct held *held, struct client *client, const boxcar_message_list *list,
-                    const boxcar_claim_options *options)
-{
+                    const boxcar_claim_options *options) {
     held->count = boxcar_message_list_count(list);
     if (held->count > (size_t)options->batch_size)
         complain(client, "claimed %zu, asked for %d", held->count, options->batch_size);
@@ -44,12 +45,15 @@ static void take_in(struct held *held, struct client *client, const boxcar_messa
     }
 }
 
-void held_note(struct held *held, struct client *client)
-{
+void held_note(struct held *held, struct client *client) {
     for (size_t i = 0; i < held->count; i++) {
-        struct record record = {.kind = RECORD_CLAIMED, .client = (uint16_t)client->number,
-                                .work_id = held->ids[i].value, .epoch = held->epochs[i].value,
-                                .before = held->before, .after = held->after, .ms = (int32_t)held->lease_ms,
+        struct record record = {.kind = RECORD_CLAIMED,
+                                .client = (uint16_t)client->number,
+                                .work_id = held->ids[i].value,
+                                .epoch = held->epochs[i].value,
+                                .before = held->before,
+                                .after = held->after,
+                                .ms = (int32_t)held->lease_ms,
                                 .max_attempts = (int16_t)held->retry_counts[i]};
         memcpy(record.id, client->owner.bytes, sizeof(record.id));
         journal_add(&client->journal, record);
@@ -59,8 +63,7 @@ void held_note(struct held *held, struct client *client)
 }
 
 bool held_claim(struct held *held, struct client *client, boxcar_store *store,
-                const boxcar_claim_options *options, bool in_transaction)
-{
+                const boxcar_claim_options *options, bool in_transaction) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     held->count = 0;
@@ -77,8 +80,7 @@ bool held_claim(struct held *held, struct client *client, boxcar_store *store,
 }
 
 static size_t gather(struct held *held, const struct settling *how, const bool *chosen,
-                     boxcar_settlement *settlements)
-{
+                     boxcar_settlement *settlements) {
     size_t count = 0;
     for (size_t i = 0; i < held->count; i++) {
         if (!chosen[i])
@@ -102,16 +104,21 @@ struct answer {
 };
 
 static void note(struct held *held, struct client *client, const struct settling *how, const bool *chosen,
-                 const struct answer *answer, enum record_kind kind)
-{
+                 const struct answer *answer, enum record_kind kind) {
     int64_t after = kind == RECORD_SETTLED ? now_us() : 0;
     for (size_t i = 0; i < held->count; i++) {
         if (!chosen[i])
             continue;
-        struct record record = {.kind = (uint8_t)kind, .verb = (uint8_t)how->verb, .shaky = answer->shaky,
-                                .client = (uint16_t)client->number, .work_id = held->ids[i].value,
-                                .epoch = held->epochs[i].value, .before = answer->before, .after = after,
-                                .ms = (int32_t)how->ms, .outcome = (uint8_t)answer->outcome};
+        struct record record = {.kind = (uint8_t)kind,
+                                .verb = (uint8_t)how->verb,
+                                .shaky = answer->shaky,
+                                .client = (uint16_t)client->number,
+                                .work_id = held->ids[i].value,
+                                .epoch = held->epochs[i].value,
+                                .before = answer->before,
+                                .after = after,
+                                .ms = (int32_t)how->ms,
+                                .outcome = (uint8_t)answer->outcome};
         memcpy(record.id, client->owner.bytes, sizeof(record.id));
         if (answer->outcome == OUTCOME_AFFECTED && !held->affected[i])
             record.outcome = OUTCOME_PASSED_OVER;
@@ -120,8 +127,7 @@ static void note(struct held *held, struct client *client, const struct settling
     journal_flush(&client->journal);
 }
 
-static void mark(struct held *held, struct client *client, const boxcar_work_id *affected, size_t count)
-{
+static void mark(struct held *held, struct client *client, const boxcar_work_id *affected, size_t count) {
     size_t known = 0;
     memset(held->affected, 0, sizeof(held->affected));
     for (size_t i = 0; i < held->count; i++)
@@ -134,8 +140,7 @@ static void mark(struct held *held, struct client *client, const boxcar_work_id 
 }
 
 bool settle_some(struct held *held, struct client *client, boxcar_store *store, const struct settling *how,
-                 const bool *chosen)
-{
+                 const bool *chosen) {
     static boxcar_settlement settlements[HELD_MAX];
     static boxcar_work_id affected[HELD_MAX];
     size_t affected_count = 0;
@@ -164,14 +169,13 @@ bool settle_some(struct held *held, struct client *client, boxcar_store *store, 
 }
 
 void settle_end(struct held *held, struct client *client, const struct settling *how, const bool *chosen,
-                bool committed)
-{
-    struct answer answer = {.before = held->settled_before, .outcome = committed ? OUTCOME_AFFECTED : OUTCOME_UNDONE};
+                bool committed) {
+    struct answer answer = {.before = held->settled_before,
+                            .outcome = committed ? OUTCOME_AFFECTED : OUTCOME_UNDONE};
     note(held, client, how, chosen, &answer, RECORD_SETTLED);
 }
 
-void settle_wrongly(struct held *held, struct client *client)
-{
+void settle_wrongly(struct held *held, struct client *client) {
     bool wrong_owner = draw_percent(client, 50);
     size_t affected_count = 0;
     boxcar_error err = BOXCAR_ERROR_INIT;

@@ -18,22 +18,30 @@
 #include "reckoning.h"
 #include "weather.h"
 
-static const char *const TALLY_NAMES[TALLIES] = {
-    [TALLY_ENQUEUED] = "messages enqueued", [TALLY_DUPLICATES] = "duplicates", [TALLY_ROLLBACKS] = "rolled back",
-    [TALLY_LONG_TRANSACTIONS] = "long transactions", [TALLY_CLAIMED] = "leases", [TALLY_SUSPECTS] = "of suspects",
-    [TALLY_LATE] = "settled late", [TALLY_LATE_COUNTED] = "of which counted", [TALLY_REFUSED] = "refused",
-    [TALLY_UNAVAILABLE] = "unavailable", [TALLY_DEATHS] = "deaths", [TALLY_KILLS] = "kills",
-    [TALLY_TERMINATIONS] = "terminated backends", [TALLY_RESTARTS] = "server crashes", [TALLY_REPLAYS] = "replays",
-    [TALLY_CANCELS] = "cancels", [TALLY_COMPLAINTS] = "complaints"};
+static const char *const TALLY_NAMES[TALLIES] = {[TALLY_ENQUEUED] = "messages enqueued",
+                                                 [TALLY_DUPLICATES] = "duplicates",
+                                                 [TALLY_ROLLBACKS] = "rolled back",
+                                                 [TALLY_LONG_TRANSACTIONS] = "long transactions",
+                                                 [TALLY_CLAIMED] = "leases",
+                                                 [TALLY_SUSPECTS] = "of suspects",
+                                                 [TALLY_LATE] = "settled late",
+                                                 [TALLY_LATE_COUNTED] = "of which counted",
+                                                 [TALLY_REFUSED] = "refused",
+                                                 [TALLY_UNAVAILABLE] = "unavailable",
+                                                 [TALLY_DEATHS] = "deaths",
+                                                 [TALLY_KILLS] = "kills",
+                                                 [TALLY_TERMINATIONS] = "terminated backends",
+                                                 [TALLY_RESTARTS] = "server crashes",
+                                                 [TALLY_REPLAYS] = "replays",
+                                                 [TALLY_CANCELS] = "cancels",
+                                                 [TALLY_COMPLAINTS] = "complaints"};
 
-static void usage(void)
-{
+static void usage(void) {
     fputs("usage: storm sqlite|postgres [--messages N] [--seed N] [--seconds N]\n", stderr);
     exit(2);
 }
 
-static int64_t number(const char *text, int64_t most)
-{
+static int64_t number(const char *text, int64_t most) {
     char *end;
     long long value = strtoll(text, &end, 10);
     if (*text == '\0' || *end != '\0' || value < 0 || value > most)
@@ -41,20 +49,19 @@ static int64_t number(const char *text, int64_t most)
     return value;
 }
 
-static uint64_t new_seed(void)
-{
+static uint64_t new_seed(void) {
     uint32_t seed = 0;
     if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
         err(99, "getrandom");
     return seed;
 }
 
-static void read_arguments(struct storm *storm, int argc, char **argv)
-{
-    static const struct option OPTIONS[] = {
-        {"messages", required_argument, NULL, 'm'}, {"seed", required_argument, NULL, 's'},
-        {"seconds", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
-    *storm = (struct storm){.messages = 4000, .seed = new_seed(), .seconds = 25, .max_attempts = 8};
+static void read_arguments(struct storm *storm, int argc, char **argv) {
+    static const struct option OPTIONS[] = {{"messages", required_argument, NULL, 'm'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 't'},
+                                            {NULL, 0, NULL, 0}};
+    *storm = (struct storm){.messages = 6000, .seed = new_seed(), .seconds = 60, .max_attempts = 8};
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         if (option == 'm')
             storm->messages = number(optarg, 100000000);
@@ -68,11 +75,11 @@ static void read_arguments(struct storm *storm, int argc, char **argv)
     if (optind != argc - 1 || (strcmp(argv[optind], "sqlite") != 0 && strcmp(argv[optind], "postgres") != 0))
         usage();
     storm->postgres = strcmp(argv[optind], "postgres") == 0;
-    storm->lease_max_ms = storm->seconds > 120 ? 15000 : 3000;
+    storm->big = storm->messages >= 50000;
+    storm->lease_max_ms = storm->big ? 15000 : 3000;
 }
 
-static void choose_place(struct storm *storm)
-{
+static void choose_place(struct storm *storm) {
     const char *server = getenv("BOXCAR_TEST_POSTGRES");
     const char *parent = getenv("TMPDIR");
     snprintf(storm->directory, sizeof(storm->directory), "%s/boxcar-storm.XXXXXX", parent ? parent : "/tmp");
@@ -83,19 +90,17 @@ static void choose_place(struct storm *storm)
         return;
     }
     snprintf(storm->schema, sizeof(storm->schema), "storm_%ld", (long)getpid());
-    snprintf(storm->url, sizeof(storm->url), "%s%capplication_name=%s", server, strchr(server, '?') ? '&' : '?',
-             storm->schema);
+    snprintf(storm->url, sizeof(storm->url), "%s%capplication_name=%s", server,
+             strchr(server, '?') ? '&' : '?', storm->schema);
 }
 
-static void set(boxcar_store *store, const char *name, const char *value)
-{
+static void set(boxcar_store *store, const char *name, const char *value) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     if (boxcar_setting_write(store, boxcar_str_of(name), boxcar_str_of(value), &error) != BOXCAR_OK)
         errx(99, "%s: %s", name, error.message);
 }
 
-static void deploy(struct storm *storm)
-{
+static void deploy(struct storm *storm) {
     boxcar_store_options options = storm_store_options(storm);
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store;
@@ -110,16 +115,17 @@ static void deploy(struct storm *storm)
     set(store, "retention_done", "365d");
     set(store, "retention_dead", "365d");
     boxcar_store_close(store);
-    storm->board = mmap(NULL, sizeof(*storm->board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    storm->board =
+        mmap(NULL, sizeof(*storm->board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (storm->board == MAP_FAILED)
         err(99, "mmap");
 }
 
-static int64_t count_unfinished(struct client *client)
-{
+static int64_t count_unfinished(struct client *client) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_stats_list *list = NULL;
-    if (!accept_status(client, boxcar_stats_read(client->store, BOXCAR_OUTBOX, false, &list, &error), &error, "stats"))
+    if (!accept_status(client, boxcar_stats_read(client->store, BOXCAR_OUTBOX, false, &list, &error), &error,
+                       "stats"))
         return -1;
     const boxcar_stats *all = boxcar_stats_list_get(list, 0);
     int64_t unfinished = all->ready + all->waiting + all->in_progress;
@@ -128,8 +134,7 @@ static int64_t count_unfinished(struct client *client)
 }
 
 /* A few clean consumers take everything that is left. */
-static bool drain_all(struct crew *crew)
-{
+static bool drain_all(struct crew *crew) {
     struct client *self = &crew->self;
     int64_t end = now_us() + (60 + (int64_t)self->storm->seconds / 2) * 1000000;
     int64_t unfinished = -1;
@@ -146,19 +151,18 @@ static bool drain_all(struct crew *crew)
     return unfinished == 0;
 }
 
-static void show_tallies(const struct storm *storm)
-{
+static void show_tallies(const struct storm *storm) {
     printf("storm: %s, seed %llu:", storm->postgres ? "postgres" : "sqlite", (unsigned long long)storm->seed);
     for (int i = 0; i < TALLIES; i++)
-        printf("%s %lld %s", i > 0 ? "," : "", (long long)atomic_load(&storm->board->tallies[i]), TALLY_NAMES[i]);
+        printf("%s %lld %s", i > 0 ? "," : "", (long long)atomic_load(&storm->board->tallies[i]),
+               TALLY_NAMES[i]);
     printf("\n");
     fflush(stdout);
 }
 
-static int storm_run(struct storm *storm)
-{
-    static const enum role ROLES[] = {ROLE_PRODUCER, ROLE_PRODUCER, ROLE_PRODUCER, ROLE_CONSUMER, ROLE_CONSUMER,
-                                      ROLE_CONSUMER, ROLE_CONSUMER, ROLE_UPKEEP};
+static int storm_run(struct storm *storm) {
+    static const enum role ROLES[] = {ROLE_PRODUCER, ROLE_PRODUCER, ROLE_PRODUCER, ROLE_CONSUMER,
+                                      ROLE_CONSUMER, ROLE_CONSUMER, ROLE_CONSUMER, ROLE_UPKEEP};
     struct crew crew;
     struct verdict verdict = {0};
     int64_t start = now_us();
@@ -174,23 +178,24 @@ static int storm_run(struct storm *storm)
     show_tallies(storm);
     verdict_add(&verdict, "every message asked for was enqueued in time", !enough);
     verdict_add(&verdict, "everything could be drained", !drained);
-    verdict_add(&verdict, "no client saw what must not be", atomic_load(&storm->board->tallies[TALLY_COMPLAINTS]));
+    verdict_add(&verdict, "no client saw what must not be",
+                atomic_load(&storm->board->tallies[TALLY_COMPLAINTS]));
     reckon(storm, &verdict);
     printf("storm: checked after %.1f s\n", (double)(now_us() - start) / 1e6);
     printf("%d passed, %d failed\n", verdict.passed, verdict.failed);
     return verdict.failed;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct storm storm;
     read_arguments(&storm, argc, argv);
     if (storm.postgres && !getenv("BOXCAR_TEST_POSTGRES"))
         return 77;
     choose_place(&storm);
     deploy(&storm);
-    printf("storm: %s, --messages %lld --seed %llu --seconds %d, in %s\n", storm.postgres ? "postgres" : "sqlite",
-           (long long)storm.messages, (unsigned long long)storm.seed, storm.seconds, storm.directory);
+    printf("storm: %s, --messages %lld --seed %llu --seconds %d, in %s\n",
+           storm.postgres ? "postgres" : "sqlite", (long long)storm.messages, (unsigned long long)storm.seed,
+           storm.seconds, storm.directory);
     int failed = storm_run(&storm);
     if (failed > 0) {
         printf("storm: FAILED with seed %llu; journals%s are kept in %s\n", (unsigned long long)storm.seed,

@@ -50,6 +50,7 @@ struct storm {
     int64_t messages;
     uint64_t seed;
     int seconds; /* for the storm itself; draining and checking come after it */
+    bool big;    /* room for longer leases, and crashes farther apart */
     int max_attempts;
     int64_t lease_max_ms;
     struct board *board;

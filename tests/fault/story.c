@@ -1,8 +1,7 @@
 #include "story.h"
 
 /* Whether the server was crashed so soon after the claim that it may be forgotten. */
-static const struct record *crash_after(const struct ledger *ledger, const struct record *claim)
-{
+static const struct record *crash_after(const struct ledger *ledger, const struct record *claim) {
     for (size_t i = 0; i < ledger->crash_count; i++) {
         const struct record *crash = &ledger->crashes[i];
         if (crash->after >= claim->before && crash->before <= claim->after + CLAIM_FLUSH_US)
@@ -11,8 +10,7 @@ static const struct record *crash_after(const struct ledger *ledger, const struc
     return NULL;
 }
 
-static void begin(const struct ledger *ledger, struct story *story, const struct record *claim)
-{
+static void begin(const struct ledger *ledger, struct story *story, const struct record *claim) {
     if (story->claim) {
         story->offence = "was leased twice under one epoch";
         story->offence_at = claim->after;
@@ -24,16 +22,14 @@ static void begin(const struct ledger *ledger, struct story *story, const struct
     story->may_be_lost = crash_after(ledger, claim) != NULL;
 }
 
-static void accuse(struct story *story, const struct record *call, const char *offence)
-{
+static void accuse(struct story *story, const struct record *call, const char *offence) {
     if (story->offence)
         return;
     story->offence = offence;
     story->offence_at = call->before;
 }
 
-static void shorten(struct story *story, int64_t to)
-{
+static void shorten(struct story *story, int64_t to) {
     if (story->to == 0 || to < story->to)
         story->to = to;
 }
@@ -41,8 +37,7 @@ static void shorten(struct story *story, int64_t to)
 /* Whether the library may have repeated a call that had taken effect and reports only the repetition. */
 static bool may_be_repeated(const struct record *call) { return call->shaky; }
 
-static void hear_renewal(struct story *story, const struct record *call)
-{
+static void hear_renewal(struct story *story, const struct record *call) {
     int64_t until = call->before + (int64_t)call->ms * 1000;
     if (call->outcome != OUTCOME_AFFECTED)
         return;
@@ -52,8 +47,7 @@ static void hear_renewal(struct story *story, const struct record *call)
         story->promised_until = until;
 }
 
-static void hear_affected(struct story *story, const struct record *call)
-{
+static void hear_affected(struct story *story, const struct record *call) {
     if (story->ended && (!may_be_repeated(call) || story->verb != call->verb))
         accuse(story, call, "was settled twice under one lease");
     if (story->passed_over)
@@ -66,8 +60,7 @@ static void hear_affected(struct story *story, const struct record *call)
     story->to = call->before;
 }
 
-static void hear_passed_over(struct story *story, const struct record *call)
-{
+static void hear_passed_over(struct story *story, const struct record *call) {
     bool early = story->claim && call->after + CLOCK_SLACK_US < story->promised_until;
     if (story->ended)
         return;
@@ -83,8 +76,7 @@ static void hear_passed_over(struct story *story, const struct record *call)
     shorten(story, call->before);
 }
 
-static void hear_call(struct story *story, const struct record *call)
-{
+static void hear_call(struct story *story, const struct record *call) {
     if (call->outcome == OUTCOME_UNDONE)
         return;
     if (call->verb == VERB_RENEW)
@@ -100,14 +92,12 @@ static void hear_call(struct story *story, const struct record *call)
 }
 
 /* An announcement is followed by its answer; one without is a call of unknown outcome. */
-static bool is_answered(const struct record *announcement, const struct record *next)
-{
+static bool is_answered(const struct record *announcement, const struct record *next) {
     return next && next->kind == RECORD_SETTLED && next->before == announcement->before &&
            next->verb == announcement->verb && next->client == announcement->client;
 }
 
-static void finish(const struct ledger *ledger, struct story *story)
-{
+static void finish(const struct ledger *ledger, struct story *story) {
     if (!story->claim || story->ended)
         return;
     shorten(story, story->promised_until - CLOCK_SLACK_US);
@@ -116,8 +106,7 @@ static void finish(const struct ledger *ledger, struct story *story)
         shorten(story, crash->before);
 }
 
-bool story_next(const struct ledger *ledger, size_t *first, size_t end, struct story *ret_story)
-{
+bool story_next(const struct ledger *ledger, size_t *first, size_t end, struct story *ret_story) {
     while (*first < end && ledger->acts[*first].epoch == 0)
         ++*first; /* cancellations belong to no lease */
     if (*first >= end)

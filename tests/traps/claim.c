@@ -4,7 +4,7 @@
 
 #include "trap.h"
 
-enum { PATIENCE_MS = 4000 };
+enum { PATIENCE_MS = 3500 };
 
 static const char *refusal(PGconn *conn, const char *isolation)
 {
@@ -111,8 +111,10 @@ static const char *clock_set_back_without_turn(struct fixture *f)
         sql_cancel(claimer);
         return "a claim waits for another's transaction";
     }
-    int64_t without_turn = strtoll(sql_answer(claimer), NULL, 10);
-    assert_true(without_turn > 0);
+    const char *answer = sql_answer(claimer); /* nothing is an answer too */
+    if (answer[0] == '(')
+        return "a claim failed";
+    int64_t without_turn = strtoll(answer, NULL, 10);
     sql_run(holder, "commit");
     make_fresh(holder, 1);
     return claim_epoch(holder) > without_turn ? NULL : "an epoch was given out twice";

@@ -133,8 +133,8 @@ static boxcar_status fake_dead_page(struct boxcar_store *store, const boxcar_dea
 }
 
 static boxcar_status fake_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                                   enum dead_action action, boxcar_str note, int limit, int64_t *ret_count,
-                                   boxcar_error *err) {
+                                   enum dead_action action, boxcar_str note, int limit,
+                                   boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
 
     (void)action;
@@ -143,6 +143,7 @@ static boxcar_status fake_dead_act(struct boxcar_store *store, const boxcar_dead
     fake->dead_calls++;
     *ret_count = fake->dead_left < limit ? fake->dead_left : limit;
     fake->dead_left -= *ret_count;
+    cursor->value = fake->dead_left; /* ids count down from the number of dead letters */
     return answer(fake, err);
 }
 

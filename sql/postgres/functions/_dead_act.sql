@@ -1,14 +1,15 @@
--- Replays (or purges) at most max_messages of the dead letters a filter chooses; returns how many.
+-- Replays (or purges) at most max_messages of the dead letters a filter chooses, newest first below
+-- p_after. Says how many it affected and the oldest it chose, null = none left.
 create or replace function :"schema"._dead_act(
     p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
-    message_ids uuid[], max_messages int, replay boolean, note text)
-returns bigint language plpgsql volatile security definer :pinned as $$
+    message_ids uuid[], p_after bigint, max_messages int, replay boolean, note text,
+    out affected bigint, out oldest bigint)
+language plpgsql volatile security definer :pinned as $$
 declare
-    ids bigint[] := :"schema"._dead_ids(p_box, p_topic, prefix, p_reason, before, work_ids, message_ids, null,
+    ids bigint[] := :"schema"._dead_ids(p_box, p_topic, prefix, p_reason, before, work_ids, message_ids, p_after,
                                         max_messages);
 begin
-    if replay then
-        return :"schema"._dead_replay(p_box, ids, note);
-    end if;
-    return :"schema"._dead_purge(p_box, ids);
+    oldest := (select min(i) from unnest(ids) i);
+    affected := case when replay then :"schema"._dead_replay(p_box, ids, note)
+                     else :"schema"._dead_purge(p_box, ids) end;
 end $$;

@@ -2,6 +2,5 @@
 create or replace function :"schema".dead_purge(work_ids bigint[]) returns bigint
 language plpgsql volatile security definer :pinned as $$
 begin
-    return :"schema"._dead_act(0::smallint, null, false, null, null, work_ids, null,
-                               coalesce(cardinality(work_ids), 0), false, null);
+    return :"schema"._dead_purge(0::smallint, work_ids);
 end $$;

@@ -2,6 +2,5 @@
 create or replace function :"schema".dead_replay(work_ids bigint[], note text default null) returns bigint
 language plpgsql volatile security definer :pinned as $$
 begin
-    return :"schema"._dead_act(0::smallint, null, false, null, null, work_ids, null,
-                               coalesce(cardinality(work_ids), 0), true, note);
+    return :"schema"._dead_replay(0::smallint, work_ids, note);
 end $$;

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "core/topic.h"
+#include "pg_choice.h"
 #include "pg_store.h"
 
 static size_t count_refs(const boxcar_dead_filter *filter, bool by_work_id) {
@@ -29,11 +29,8 @@ static void add_refs(struct pg_params *params, const boxcar_dead_filter *filter)
 }
 
 static void add_filter(struct pg_params *params, const boxcar_dead_filter *filter) {
-    bool prefix = filter->topic.data && topic_is_prefix_pattern(filter->topic);
-
     pg_params_int2(params, filter->box);
-    pg_params_text(params, prefix ? (boxcar_str){filter->topic.data, filter->topic.len - 1} : filter->topic);
-    pg_params_bool(params, prefix);
+    pg_params_topic(params, filter->topic);
     if (filter->reason == BOXCAR_REASON_NONE)
         pg_params_null(params, PG_INT2);
     else
@@ -49,28 +46,28 @@ boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter 
     boxcar_status status;
 
     add_filter(&params, filter);
-    if (after.value > 0)
-        pg_params_int8(&params, after.value);
-    else
-        pg_params_null(&params, PG_INT8);
+    pg_params_after(&params, after);
     pg_params_int4(&params, limit);
     status = pg_query(pg_store_of(store), PG_DEAD_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
 }
 
 boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
-                          boxcar_str note, int limit, int64_t *ret_count, boxcar_error *err) {
+                          boxcar_str note, int limit, boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
     add_filter(&params, filter);
+    pg_params_after(&params, *cursor);
     pg_params_int4(&params, limit);
     pg_params_bool(&params, action == DEAD_REPLAY);
     pg_params_text(&params, note);
     status = pg_query(pg_store_of(store), PG_DEAD_ACT, &params, &result, err);
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK) {
         *ret_count = pg_get_int8(result, 0, 0);
+        cursor->value = pg_get_int8(result, 0, 1);
+    }
     return status;
 }
 
@@ -79,12 +76,6 @@ boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_messa
     AUTO_RESULT PGresult *result = NULL;
 
     pg_params_int2(&params, box);
-    if (ref.work_id.value > 0) {
-        pg_params_int8(&params, ref.work_id.value);
-        pg_params_null(&params, PG_UUID);
-    } else {
-        pg_params_null(&params, PG_INT8);
-        pg_params_uuid(&params, ref.message_id.bytes);
-    }
+    pg_params_ref(&params, ref);
     return pg_query(pg_store_of(store), PG_CANCEL, &params, &result, err);
 }

@@ -1,37 +1,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "core/topic.h"
+#include "pg_choice.h"
 #include "pg_store.h"
 
 static void clear_result(void *result) {
     PQclear(result);
-}
-
-static void add_ref(struct pg_params *params, boxcar_message_ref ref) {
-    if (ref.work_id.value > 0) {
-        pg_params_int8(params, ref.work_id.value);
-        pg_params_null(params, PG_UUID);
-    } else {
-        pg_params_null(params, PG_INT8);
-        pg_params_uuid(params, ref.message_id.bytes);
-    }
-}
-
-static void add_topic(struct pg_params *params, boxcar_str topic) {
-    bool prefix = topic.data && topic_is_prefix_pattern(topic);
-
-    if (prefix)
-        topic.len--;
-    pg_params_text(params, topic);
-    pg_params_bool(params, prefix);
-}
-
-static void add_after(struct pg_params *params, boxcar_work_id after) {
-    if (after.value > 0)
-        pg_params_int8(params, after.value);
-    else
-        pg_params_null(params, PG_INT8);
 }
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
@@ -41,7 +15,7 @@ boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message
     boxcar_status status;
 
     pg_params_int2(&params, box);
-    add_ref(&params, ref);
+    pg_params_ref(&params, ref);
     status = pg_query(pg_store_of(store), PG_FIND, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;
@@ -61,8 +35,8 @@ boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *opt
     pg_params_int2(&params, options->box);
     pg_params_text(&params, options->by_status ? boxcar_str_of(boxcar_message_status_name(options->status))
                                                : BOXCAR_NO_STR);
-    add_topic(&params, options->topic);
-    add_after(&params, options->after);
+    pg_params_topic(&params, options->topic);
+    pg_params_after(&params, options->after);
     pg_params_int4(&params, options->limit);
     status = pg_query(pg_store_of(store), PG_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;

@@ -41,7 +41,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact "
                  "from :\"schema\"._stats($1, $2)",
     [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    [PG_DEAD_ACT] = "select :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    [PG_DEAD_ACT] = "select affected, oldest from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_CANCEL] = "select :\"schema\"._cancel($1, $2, $3)",
     [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more from :\"schema\"._maintain($1)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",

@@ -103,7 +103,7 @@ boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic
 boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                            boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
 boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
-                          boxcar_str note, int limit, int64_t *ret_count, boxcar_error *err);
+                          boxcar_str note, int limit, boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);
 boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);

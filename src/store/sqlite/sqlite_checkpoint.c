@@ -13,7 +13,7 @@
  * Connections that programs lend to Boxcar keep the checkpointing they have. */
 #include "sqlite_store.h"
 
-#define WAL_PAGES 1000     /* what SQLite's own default is */
+#define WAL_PAGES 1000      /* what SQLite's own default is */
 #define TURN_TIMEOUT_MS 100 /* somebody else's commit will try again */
 
 static int note_commit(void *context, sqlite3 *db, const char *name, int pages) {
@@ -54,8 +54,8 @@ static void copy_back(struct sqlite_store *store) {
         rc = sqlite3_wal_checkpoint_v2(store->checkpointer, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     store->wal_checkpoint_at = store->wal_pages + WAL_PAGES;
     if (rc != SQLITE_OK && rc != SQLITE_BUSY)
-        store_log(&store->base, BOXCAR_LOG_WARN, "checkpoint", NULL, 0, "the WAL could not be copied back: %s",
-                  sqlite3_errstr(rc));
+        store_log(&store->base, BOXCAR_LOG_WARN, "checkpoint", NULL, 0,
+                  "the WAL could not be copied back: %s", sqlite3_errstr(rc));
 }
 
 void sqlite_checkpoint_if_due(struct sqlite_store *store) {

@@ -28,9 +28,9 @@
 #include "core/topic.h"
 #include "sqlite_store.h"
 
-#define RELEASE_MAX 1000          /* expired leases, expired messages */
-#define WINDOW_PARK_MAX 2000      /* unwanted messages parked in one transaction */
-#define WINDOW_ROWS_MAX 20000     /* rows looked at in one transaction */
+#define RELEASE_MAX 1000           /* expired leases, expired messages */
+#define WINDOW_PARK_MAX 2000       /* unwanted messages parked in one transaction */
+#define WINDOW_ROWS_MAX 20000      /* rows looked at in one transaction */
 #define CLAIM_BYTES_MAX (64 << 20) /* payload in one answer, give or take one message */
 #define CAPACITY_FIRST 64
 
@@ -52,7 +52,8 @@ static boxcar_status frontier_read(struct sqlite_store *store, struct claim *cla
     return BOXCAR_OK;
 }
 
-static boxcar_status frontier_write(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
+static boxcar_status frontier_write(struct sqlite_store *store, const struct claim *claim,
+                                    boxcar_error *err) {
     struct query query = query_on(store, S_FRONTIER_WRITE);
 
     query_int(&query, claim->batch->box);
@@ -138,7 +139,8 @@ static bool is_wanted(const struct batch *batch, boxcar_str topic) {
     return batch->topic_count == 0;
 }
 
-static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row, boxcar_error *err) {
+static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
+                                boxcar_error *err) {
     boxcar_message *message;
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
@@ -185,7 +187,8 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
 }
 
 /* *ret_more: stopped at a limit, with rows left. */
-static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim, bool *ret_more, boxcar_error *err) {
+static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                                 boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_WINDOW);
     struct window window = {0};
     boxcar_status status = BOXCAR_OK;
@@ -236,7 +239,8 @@ static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *cla
     return status;
 }
 
-static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more, boxcar_error *err) {
+static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                          boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     *ret_more = false;
@@ -258,7 +262,8 @@ static boxcar_status tidy_up(struct sqlite_store *store, boxcar_error *err) {
 }
 
 static int compare_messages(const void *a, const void *b) {
-    int64_t left = ((const boxcar_message *)a)->work_id.value, right = ((const boxcar_message *)b)->work_id.value;
+    int64_t left = ((const boxcar_message *)a)->work_id.value,
+            right = ((const boxcar_message *)b)->work_id.value;
 
     return (left > right) - (left < right);
 }

@@ -4,7 +4,14 @@
 #include "sqlite_store.h"
 
 /* Behind the columns of the message, see S_PARKED_MESSAGE. */
-enum parked_column { P_STATE = M_COLUMNS, P_EXPIRES_AT, P_RETRY_COUNT, P_CRASH_COUNT, P_LAST_ERROR, P_PAYLOAD };
+enum parked_column {
+    P_STATE = M_COLUMNS,
+    P_EXPIRES_AT,
+    P_RETRY_COUNT,
+    P_CRASH_COUNT,
+    P_LAST_ERROR,
+    P_PAYLOAD
+};
 
 /* ---- which topics ---- */
 
@@ -120,7 +127,8 @@ static boxcar_status bury_candidate(struct sqlite_store *store, int64_t work_id,
     return sqlite_bury_parked(store, &row, BOXCAR_REASON_EXPIRED, "expired", err);
 }
 
-static boxcar_status mark_leased(struct sqlite_store *store, const boxcar_message *message, boxcar_error *err) {
+static boxcar_status mark_leased(struct sqlite_store *store, const boxcar_message *message,
+                                 boxcar_error *err) {
     struct query query = query_on(store, S_PARKED_LEASE);
 
     query_int(&query, message->work_id.value);
@@ -166,15 +174,16 @@ static boxcar_status find_candidates(struct sqlite_store *store, const struct cl
 }
 
 /* Again while there are candidates: some may have been buried instead of taken. */
-static boxcar_status search_and_take(struct sqlite_store *store, struct claim *claim, const struct search *search,
-                                     boxcar_error *err) {
+static boxcar_status search_and_take(struct sqlite_store *store, struct claim *claim,
+                                     const struct search *search, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     size_t count = 1;
 
     while (status == BOXCAR_OK && count > 0 && !sqlite_claim_is_full(claim, search->limit)) {
         int64_t *ids;
         status = find_candidates(store, claim, search, &ids, &count, err);
-        for (size_t i = 0; status == BOXCAR_OK && i < count && !sqlite_claim_is_full(claim, search->limit); i++)
+        for (size_t i = 0; status == BOXCAR_OK && i < count && !sqlite_claim_is_full(claim, search->limit);
+             i++)
             status = take_candidate(store, claim, ids[i], err);
     }
     return status;
@@ -186,7 +195,8 @@ static boxcar_status round_of_topics(struct sqlite_store *store, struct claim *c
     size_t limit = search.limit;
     boxcar_status status = BOXCAR_OK;
 
-    for (size_t i = 0; status == BOXCAR_OK && i < claim->topic_count && !sqlite_claim_is_full(claim, limit); i++) {
+    for (size_t i = 0; status == BOXCAR_OK && i < claim->topic_count && !sqlite_claim_is_full(claim, limit);
+         i++) {
         size_t left = limit - claim->result->claimed_count;
         search.topic = &claim->topics[(i + (size_t)claim->frontier.turn) % claim->topic_count];
         search.limit = claim->result->claimed_count + (share < left ? share : left);

@@ -28,7 +28,8 @@ int64_t sqlite_monotonic_us(void) {
 
 void sqlite_busy_start(struct busy *busy, int64_t timeout_ms) {
     if (busy->random == 0) /* differs between processes and connections */
-        busy->random = (uint64_t)sqlite_monotonic_us() * 2654435761u ^ ((uint64_t)getpid() << 32) ^ (uintptr_t)busy;
+        busy->random =
+            (uint64_t)sqlite_monotonic_us() * 2654435761u ^ ((uint64_t)getpid() << 32) ^ (uintptr_t)busy;
     busy->deadline_us = sqlite_monotonic_us() + timeout_ms * 1000;
 }
 
@@ -76,20 +77,23 @@ static boxcar_status explain_present(struct sqlite_store *store, const struct st
     return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: %s", store->path, sqlite3_errmsg(store->db));
 }
 
-static boxcar_status explain_absent(struct sqlite_store *store, const char *folder, bool create, boxcar_error *err) {
+static boxcar_status explain_absent(struct sqlite_store *store, const char *folder, bool create,
+                                    boxcar_error *err) {
     struct stat info;
 
     if (stat(folder, &info) != 0)
-        return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: there is no folder %s", store->path, folder);
+        return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: there is no folder %s", store->path,
+                         folder);
     if (!create)
         return error_set(err, BOXCAR_E_NOT_DEPLOYED,
-                         "there is no file %s: run `boxcar init --store %s`, or open with deploy", store->path,
-                         store->base.id);
+                         "there is no file %s: run `boxcar init --store %s`, or open with deploy",
+                         store->path, store->base.id);
     if (access(folder, W_OK) == 0)
         return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot create %s: %s", store->path,
                          sqlite3_errmsg(store->db));
     if (errno == EROFS)
-        return error_set(err, BOXCAR_E_READ_ONLY, "cannot create %s: the file system is read-only", store->path);
+        return error_set(err, BOXCAR_E_READ_ONLY, "cannot create %s: the file system is read-only",
+                         store->path);
     return error_set(err, BOXCAR_E_DENIED, "cannot create %s: %s", store->path, strerror(errno));
 }
 
@@ -148,8 +152,8 @@ boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_err
         return explain_cannot_open(store, create, err);
     sqlite_busy_start(&store->busy, store->busy_timeout_ms);
     sqlite3_busy_handler(store->db, sqlite_busy_handler, &store->busy);
-    sqlite3_snprintf(sizeof(limits), limits, "pragma cache_size = -%d; pragma journal_size_limit = %d", CACHE_KIB,
-                     WAL_FILE_KEPT_BYTES);
+    sqlite3_snprintf(sizeof(limits), limits, "pragma cache_size = -%d; pragma journal_size_limit = %d",
+                     CACHE_KIB, WAL_FILE_KEPT_BYTES);
     return run_pragma(store, limits, err);
 }
 

@@ -7,11 +7,11 @@
 struct choosing {
     const boxcar_dead_filter *filter;
     int limit;
-    boxcar_work_id after; /* for pages */
-    bool page;
+    boxcar_work_id after; /* only older ones; 0 = all */
 };
 
-static void bind_filter(struct query *query, const boxcar_dead_filter *filter, struct topic_range range, int limit) {
+static void bind_filter(struct query *query, const boxcar_dead_filter *filter, struct topic_range range,
+                        int limit) {
     query_int(query, filter->box);
     query_text(query, range.low);
     query_text(query, range.high);
@@ -24,15 +24,13 @@ static int64_t below(const struct choosing *choosing) {
     return choosing->after.value > 0 ? choosing->after.value : INT64_MAX;
 }
 
-/* By condition: an index on the topic finds what to act on; a page goes by number. */
 static boxcar_status choose_by_condition(struct sqlite_store *store, const struct choosing *choosing,
                                          struct topic_range range, int64_t **ret_ids, size_t *ret_count,
                                          boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, choosing->page ? S_DEAD_PAGE : S_DEAD_MATCH);
+    AUTO_QUERY struct query query = query_on(store, S_DEAD_PAGE);
 
     bind_filter(&query, choosing->filter, range, choosing->limit);
-    if (choosing->page)
-        query_int(&query, below(choosing));
+    query_int(&query, below(choosing));
     return sqlite_collect_ids(store, &query, ret_ids, ret_count, err);
 }
 
@@ -112,7 +110,8 @@ static boxcar_status choose_by_ref(struct sqlite_store *store, const struct choo
     for (size_t i = 0; i < filter->ref_count; i++) {
         struct dead_row row;
         bool found;
-        boxcar_status status = sqlite_ref_resolve(store, filter->box, filter->refs[i], &ids[count], &found, err);
+        boxcar_status status =
+            sqlite_ref_resolve(store, filter->box, filter->refs[i], &ids[count], &found, err);
         if (status == BOXCAR_OK && found)
             status = read_dead(store, ids[count], &row, &found, err);
         if (status != BOXCAR_OK)
@@ -156,8 +155,9 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err) {
-    struct dead_paging paging = {.choosing = {.filter = filter, .limit = limit, .after = after, .page = true},
+                               boxcar_work_id after, struct boxcar_message_list **ret_list,
+                               boxcar_error *err) {
+    struct dead_paging paging = {.choosing = {.filter = filter, .limit = limit, .after = after},
                                  .list = calloc(1, sizeof(*paging.list))};
     boxcar_status status;
 
@@ -203,8 +203,8 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
     return status == BOXCAR_OK ? sqlite_attempt_write(store, &attempt, err) : status;
 }
 
-static boxcar_status run_on_range(struct sqlite_store *store, enum statement statement, int64_t first, int64_t last,
-                                  boxcar_error *err) {
+static boxcar_status run_on_range(struct sqlite_store *store, enum statement statement, int64_t first,
+                                  int64_t last, boxcar_error *err) {
     struct query query = query_on(store, statement);
 
     query_int(&query, first);
@@ -212,7 +212,8 @@ static boxcar_status run_on_range(struct sqlite_store *store, enum statement sta
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err) {
+boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
+                                    boxcar_error *err) {
     struct query removed = query_on(store, S_REMOVED_NOTE);
     boxcar_status status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
 
@@ -229,7 +230,8 @@ static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, co
     return status == BOXCAR_OK ? sqlite_message_remove(store, work_id, work_id, err) : status;
 }
 
-boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed, boxcar_error *err) {
+boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
+                                 boxcar_error *err) {
     struct dead_row row;
     bool found;
     boxcar_status status = read_dead(store, work_id, &row, &found, err);
@@ -246,9 +248,11 @@ struct acting {
     enum dead_action action;
     boxcar_str note;
     int64_t count;
+    boxcar_work_id oldest; /* of those chosen; 0 = none */
 };
 
-static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, int64_t work_id, boxcar_error *err) {
+static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, int64_t work_id,
+                            boxcar_error *err) {
     struct dead_row row;
     bool found;
     boxcar_status status = read_dead(store, work_id, &row, &found, err);
@@ -268,20 +272,23 @@ static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error
     boxcar_status status = choose(store, &acting->choosing, &ids, &count, err);
 
     acting->count = 0;
+    acting->oldest.value = status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0;
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
         status = act_on(store, acting, ids[i], err);
     return status;
 }
 
 boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                              enum dead_action action, boxcar_str note, int limit, int64_t *ret_count,
-                              boxcar_error *err) {
+                              enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
+                              int64_t *ret_count, boxcar_error *err) {
     struct acting acting = {
-        .choosing = {.filter = filter, .limit = limit}, .action = action, .note = note};
+        .choosing = {.filter = filter, .limit = limit, .after = *cursor}, .action = action, .note = note};
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, act, &acting, err);
 
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK) {
         *ret_count = acting.count;
+        *cursor = acting.oldest;
+    }
     return status;
 }
 
@@ -297,8 +304,8 @@ struct place {
     bool parked, leased, dead, fresh;
 };
 
-static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int64_t work_id, struct place *ret_place,
-                                bool *ret_found, boxcar_error *err) {
+static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int64_t work_id,
+                                struct place *ret_place, bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_MESSAGE_PLACE);
     boxcar_status status;
 
@@ -315,8 +322,8 @@ static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int6
 }
 
 /* A fresh message is set aside, so that no claim meets it in the log. */
-static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, int64_t work_id, boxcar_str topic,
-                                  boxcar_error *err) {
+static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, int64_t work_id,
+                                  boxcar_str topic, boxcar_error *err) {
     struct burial burial = {.work_id = work_id,
                             .box = (int)box,
                             .topic = topic,
@@ -371,7 +378,8 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     return cancel_at(store, cancelling->box, work_id, &place, err);
 }
 
-boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                            boxcar_error *err) {
     struct cancelling cancelling = {.box = box, .ref = ref};
 
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, cancel, &cancelling, err);

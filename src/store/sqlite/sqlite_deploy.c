@@ -29,18 +29,21 @@ static boxcar_status schema_read(struct sqlite_store *store, struct schema *ret_
     return status;
 }
 
-static boxcar_status check_version(struct sqlite_store *store, const struct schema *schema, boxcar_error *err) {
+static boxcar_status check_version(struct sqlite_store *store, const struct schema *schema,
+                                   boxcar_error *err) {
     if (schema->version == 0)
         return sqlite_error_not_deployed(store, err);
     if (schema->oldest_program > STORE_SCHEMA_VERSION)
-        return error_set(err, BOXCAR_E_VERSION,
-                         "%s has schema version %d and wants programs of version %d or newer; this one has %d: "
-                         "use a newer Boxcar",
-                         store->base.id, schema->version, schema->oldest_program, STORE_SCHEMA_VERSION);
+        return error_set(
+            err, BOXCAR_E_VERSION,
+            "%s has schema version %d and wants programs of version %d or newer; this one has %d: "
+            "use a newer Boxcar",
+            store->base.id, schema->version, schema->oldest_program, STORE_SCHEMA_VERSION);
     if (schema->version < STORE_SCHEMA_VERSION)
-        return error_set(err, BOXCAR_E_VERSION,
-                         "%s has schema version %d, older than this program's %d: run `boxcar init --store %s`",
-                         store->base.id, schema->version, STORE_SCHEMA_VERSION, store->base.id);
+        return error_set(
+            err, BOXCAR_E_VERSION,
+            "%s has schema version %d, older than this program's %d: run `boxcar init --store %s`",
+            store->base.id, schema->version, STORE_SCHEMA_VERSION, store->base.id);
     return BOXCAR_OK;
 }
 
@@ -58,8 +61,8 @@ static boxcar_status check_encoding(struct sqlite_store *store, boxcar_error *er
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return sqlite_error(store, rc, err);
     if (!utf8)
-        return error_set(err, BOXCAR_E_UNSUPPORTED, "%s stores text as UTF-16: Boxcar needs a database in UTF-8",
-                         store->base.id);
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "%s stores text as UTF-16: Boxcar needs a database in UTF-8", store->base.id);
     return BOXCAR_OK;
 }
 
@@ -97,7 +100,8 @@ static boxcar_status apply_file(struct sqlite_store *store, const struct sql_fil
     return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
 }
 
-static boxcar_status apply_files(struct sqlite_store *store, int version, int *ret_applied, boxcar_error *err) {
+static boxcar_status apply_files(struct sqlite_store *store, int version, int *ret_applied,
+                                 boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     for (const struct sql_file *file = SQL_SQLITE; status == BOXCAR_OK && file->name != NULL; file++) {
@@ -114,9 +118,10 @@ static boxcar_status write_version(struct sqlite_store *store, boxcar_error *err
     char sql[160];
     int rc;
 
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "insert or replace into boxcar_schema (only_row, version, oldest_program) values (1, %d, %d)",
-                     STORE_SCHEMA_VERSION, OLDEST_PROGRAM);
+    sqlite3_snprintf(
+        sizeof(sql), sql,
+        "insert or replace into boxcar_schema (only_row, version, oldest_program) values (1, %d, %d)",
+        STORE_SCHEMA_VERSION, OLDEST_PROGRAM);
     rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
 }
@@ -146,7 +151,8 @@ static boxcar_status apply(struct sqlite_store *store, void *context, boxcar_err
     if (status == BOXCAR_OK)
         status = write_version(store, err);
     if (status == BOXCAR_OK)
-        deploying->deployment = (boxcar_deployment){.schema_version = STORE_SCHEMA_VERSION, .applied = applied};
+        deploying->deployment =
+            (boxcar_deployment){.schema_version = STORE_SCHEMA_VERSION, .applied = applied};
     return status;
 }
 
@@ -156,8 +162,9 @@ boxcar_status sqlite_deploy(struct boxcar_store *base, boxcar_deployment *ret_de
     boxcar_status status;
 
     if (store->borrowed)
-        return error_set(err, BOXCAR_E_UNSUPPORTED,
-                         "a borrowed connection cannot deploy: open the file with boxcar_store_open() and deploy");
+        return error_set(
+            err, BOXCAR_E_UNSUPPORTED,
+            "a borrowed connection cannot deploy: open the file with boxcar_store_open() and deploy");
     status = sqlite_transaction(store, ACCESS_READ, look, &deploying, err);
     if (status == BOXCAR_OK && deploying.needed)
         status = sqlite_transaction(store, ACCESS_WRITE, apply, &deploying, err);

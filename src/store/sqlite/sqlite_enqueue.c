@@ -54,8 +54,8 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const bo
     return status;
 }
 
-static boxcar_status park_special(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                                  int64_t work_id, boxcar_error *err) {
+static boxcar_status park_special(struct sqlite_store *store, boxcar_box box,
+                                  const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
     boxcar_time due = due_of(store, message);
     struct parked row = {.work_id = work_id,
                          .box = (int)box,
@@ -83,8 +83,9 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
 }
 
 /* *last_id is the highest work id in use; it moves on when one more is. */
-static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                                 int64_t *last_id, boxcar_enqueued *enqueued, boxcar_error *err) {
+static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box,
+                                 const boxcar_new_message *message, int64_t *last_id,
+                                 boxcar_enqueued *enqueued, boxcar_error *err) {
     bool inserted;
     boxcar_status status = insert(store, box, message, *last_id + 1, &inserted, err);
 
@@ -101,8 +102,8 @@ static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box, con
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
-                             boxcar_error *err) {
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
+                             struct batch_result *result, boxcar_error *err) {
     int64_t last_id;
     boxcar_status status;
 

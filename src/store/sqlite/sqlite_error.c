@@ -58,8 +58,9 @@ static const char *remedy_of(boxcar_status status) {
 
 boxcar_status sqlite_error_not_deployed(struct sqlite_store *store, boxcar_error *err) {
     if (store->borrowed)
-        return error_set(err, BOXCAR_E_NOT_DEPLOYED,
-                         "the database has no Boxcar tables: run `boxcar init --store sqlite:PATH` on its file");
+        return error_set(
+            err, BOXCAR_E_NOT_DEPLOYED,
+            "the database has no Boxcar tables: run `boxcar init --store sqlite:PATH` on its file");
     return error_set(err, BOXCAR_E_NOT_DEPLOYED,
                      "%s has no Boxcar tables: run `boxcar init --store %s`, or open with deploy",
                      store->base.id, store->base.id);

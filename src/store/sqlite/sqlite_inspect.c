@@ -16,8 +16,8 @@ struct finding {
     struct boxcar_message_list *list;
 };
 
-static boxcar_status read_one(struct sqlite_store *store, struct finding *finding, int64_t work_id, bool *ret_found,
-                              boxcar_error *err) {
+static boxcar_status read_one(struct sqlite_store *store, struct finding *finding, int64_t work_id,
+                              bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_FIND_WITH_PAYLOAD);
     struct boxcar_message_list *list = finding->list;
     bool found = false;

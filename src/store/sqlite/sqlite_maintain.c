@@ -2,7 +2,7 @@
  * past its retention. Every step goes along an index and stops at a limit. */
 #include "sqlite_store.h"
 
-#define CHUNK 1000        /* messages a transaction */
+#define CHUNK 1000         /* messages a transaction */
 #define CHUNKS_PER_CALL 20 /* of each step */
 
 typedef boxcar_status step_fn(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err);
@@ -23,8 +23,8 @@ struct finished_run {
     boxcar_time at;
 };
 
-static boxcar_status next_overdue_run(struct sqlite_store *store, struct finished_run *ret_run, bool *ret_found,
-                                      boxcar_error *err) {
+static boxcar_status next_overdue_run(struct sqlite_store *store, struct finished_run *ret_run,
+                                      bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_FINISHED_OVERDUE);
     boxcar_status status;
 
@@ -39,7 +39,8 @@ static boxcar_status next_overdue_run(struct sqlite_store *store, struct finishe
     return BOXCAR_OK;
 }
 
-static boxcar_status uncount_range(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err) {
+static boxcar_status uncount_range(struct sqlite_store *store, int64_t first, int64_t last,
+                                   boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_RANGE_TOPICS);
     bool row = true;
     boxcar_status status;
@@ -64,7 +65,8 @@ static boxcar_status shorten_run(struct sqlite_store *store, const struct finish
     return query_run(&query, err);
 }
 
-static boxcar_status delete_run(struct sqlite_store *store, const struct finished_run *run, boxcar_error *err) {
+static boxcar_status delete_run(struct sqlite_store *store, const struct finished_run *run,
+                                boxcar_error *err) {
     struct query query = query_on(store, S_FINISHED_DELETE);
 
     query_int(&query, run->first);
@@ -150,7 +152,8 @@ static boxcar_status run_step(struct sqlite_store *store, void *context, boxcar_
     return stepping->step(store, &stepping->count, err);
 }
 
-static boxcar_status repeat(struct sqlite_store *store, step_fn *step, int64_t *total, bool *more, boxcar_error *err) {
+static boxcar_status repeat(struct sqlite_store *store, step_fn *step, int64_t *total, bool *more,
+                            boxcar_error *err) {
     struct stepping stepping = {.step = step};
     boxcar_status status = BOXCAR_OK;
 
@@ -166,7 +169,8 @@ static boxcar_status repeat(struct sqlite_store *store, step_fn *step, int64_t *
     return status;
 }
 
-boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret_maintenance,
+                              boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_maintenance done = {0};
     boxcar_status status = repeat(store, reap_step, &done.reaped, &done.more, err);

@@ -44,7 +44,8 @@ static struct sqlite_store *store_new(const boxcar_store_options *options) {
 
     if (store == NULL)
         return NULL;
-    store->base = (struct boxcar_store){.ops = &SQLITE_OPS, .log = options->log, .log_context = options->log_context};
+    store->base =
+        (struct boxcar_store){.ops = &SQLITE_OPS, .log = options->log, .log_context = options->log_context};
     store->relaxed = options->durability == BOXCAR_DURABILITY_NORMAL;
     store->busy_timeout_ms = options->busy_timeout_ms > 0 ? options->busy_timeout_ms : 30000;
     sqlite_busy_start(&store->busy, store->busy_timeout_ms);
@@ -128,8 +129,8 @@ static boxcar_status borrow(struct sqlite_store *store, sqlite3 *db, boxcar_erro
     return status == BOXCAR_OK ? sqlite_check_deployed(store, err) : status;
 }
 
-boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options *options, boxcar_store **ret_store,
-                                         boxcar_error *err) {
+boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options *options,
+                                         boxcar_store **ret_store, boxcar_error *err) {
     boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_status status = BOXCAR_OK;
     struct sqlite_store *store;

@@ -14,7 +14,9 @@ enum tally_kind sqlite_parked_tally(enum parked_state state) {
     return kinds[state];
 }
 
-static enum parked_state open_state(int crash_count) { return crash_count > 0 ? PARKED_SUSPECT : PARKED_OPEN; }
+static enum parked_state open_state(int crash_count) {
+    return crash_count > 0 ? PARKED_SUSPECT : PARKED_OPEN;
+}
 
 struct stream {
     int box;
@@ -60,12 +62,14 @@ static boxcar_status move(struct sqlite_store *store, int box, const struct stre
     return query_run(&query, err);
 }
 
-static boxcar_status find_head(struct sqlite_store *store, struct stream stream, struct stream_place *ret_head,
-                               enum parked_state *ret_state, boxcar_error *err) {
+static boxcar_status find_head(struct sqlite_store *store, struct stream stream,
+                               struct stream_place *ret_head, enum parked_state *ret_state,
+                               boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     ret_head->found = false;
-    for (int state = PARKED_OPEN; state <= PARKED_SUSPECT && status == BOXCAR_OK && !ret_head->found; state++) {
+    for (int state = PARKED_OPEN; state <= PARKED_SUSPECT && status == BOXCAR_OK && !ret_head->found;
+         state++) {
         *ret_state = (enum parked_state)state;
         status = first_in_state(store, stream, *ret_state, ret_head, err);
     }

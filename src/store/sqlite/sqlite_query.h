@@ -22,9 +22,9 @@ struct query {
 struct query query_on(struct sqlite_store *store, enum statement statement);
 void query_int(struct query *query, int64_t value);
 void query_number(struct query *query, double value);
-void query_text(struct query *query, boxcar_str text);      /* absent = null */
+void query_text(struct query *query, boxcar_str text);       /* absent = null */
 void query_id(struct query *query, const uint8_t bytes[16]); /* all zero = null */
-void query_time(struct query *query, boxcar_time time);     /* BOXCAR_TIME_NONE = null */
+void query_time(struct query *query, boxcar_time time);      /* BOXCAR_TIME_NONE = null */
 
 boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err);
 /* Steps a statement that yields no rows, and ends it. */

@@ -8,8 +8,7 @@
 
 /* Behind the columns of the message, see FIND in sqlite_statement.c. */
 enum find_column {
-    F_POSITION = M_COLUMNS,
-    F_STATE,
+    F_STATE = M_COLUMNS,
     F_AVAILABLE_AT,
     F_PARKED_EXPIRES_AT,
     F_RETRY_COUNT,
@@ -54,12 +53,13 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
     return status;
 }
 
-boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena, boxcar_message *message,
-                                  boxcar_error *err) {
+boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
+                                  boxcar_message *message, boxcar_error *err) {
     return query_copy_text(query, column, arena, &message->payload, err);
 }
 
-static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_message *message, boxcar_error *err) {
+static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_message *message,
+                               boxcar_error *err) {
     char *text = arena_alloc_text(arena, BOXCAR_UUID_TEXT_SIZE);
     uint8_t owner[16];
 
@@ -106,8 +106,8 @@ static boxcar_status read_status(struct query *query, struct arena *arena, boxca
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena, boxcar_message *message,
-                                boxcar_error *err) {
+boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
+                                boxcar_message *message, boxcar_error *err) {
     boxcar_status status = sqlite_read_message(query, arena, message, err);
 
     if (!query_is_null(query, F_STATE)) /* a replay ends the time to live */
@@ -170,8 +170,8 @@ boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query
 
 /* Topics hold no NUL, so nothing lies between a topic and the same with a byte 1 behind it; and
  * no byte of UTF-8 is 0xff, so the last one of a prefix can always be counted up. */
-boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern, struct topic_range *ret_range,
-                                 boxcar_error *err) {
+boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
+                                 struct topic_range *ret_range, boxcar_error *err) {
     bool prefix = pattern.data != NULL && topic_is_prefix_pattern(pattern);
     size_t len = prefix ? pattern.len - 1 : pattern.len;
     char *high = arena_alloc_text(&store->scratch, len + 1);

@@ -5,7 +5,8 @@
 
 #define REAP_CHUNK 1000
 
-boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt, boxcar_error *err) {
+boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt,
+                                   boxcar_error *err) {
     static const uint8_t none[16];
     struct query query = query_on(store, S_ATTEMPT_INSERT);
 
@@ -64,8 +65,8 @@ boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked
 
 /* What the parking lot knows of a leased message; one that came fresh from the log has no row
  * yet, no stream and no expiry. A row that is missing must not keep everyone from reaping. */
-static boxcar_status read_leased(struct sqlite_store *store, const struct lease *lease, struct parked *ret_row,
-                                 boxcar_error *err) {
+static boxcar_status read_leased(struct sqlite_store *store, const struct lease *lease,
+                                 struct parked *ret_row, boxcar_error *err) {
     struct parked row;
     bool found = false;
     boxcar_status status = BOXCAR_OK;
@@ -104,12 +105,14 @@ static boxcar_time available_after(struct sqlite_store *store, const struct rele
     int64_t delay_ms = how->delay_ms;
 
     if (delay_ms < 0)
-        delay_ms = how->outcome == NULL ? 0 : boxcar_backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
+        delay_ms = how->outcome == NULL
+                       ? 0
+                       : boxcar_backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
     return store->now + delay_ms * 1000;
 }
 
-static boxcar_status bury_exhausted(struct sqlite_store *store, const struct lease *lease, const struct parked *row,
-                                    boxcar_error *err) {
+static boxcar_status bury_exhausted(struct sqlite_store *store, const struct lease *lease,
+                                    const struct parked *row, boxcar_error *err) {
     struct burial burial = {.work_id = row->work_id,
                             .box = row->box,
                             .topic = row->topic,
@@ -123,8 +126,9 @@ static boxcar_status bury_exhausted(struct sqlite_store *store, const struct lea
 }
 
 /* Counts the attempt; *ret_exhausted: it was the last one. */
-static boxcar_status count_attempt(struct sqlite_store *store, const struct lease *lease, const struct release *how,
-                                   struct parked *row, bool *ret_exhausted, boxcar_error *err) {
+static boxcar_status count_attempt(struct sqlite_store *store, const struct lease *lease,
+                                   const struct release *how, struct parked *row, bool *ret_exhausted,
+                                   boxcar_error *err) {
     int max_attempts;
     boxcar_status status = read_max_attempts(store, lease->work_id, &max_attempts, err);
 
@@ -135,11 +139,12 @@ static boxcar_status count_attempt(struct sqlite_store *store, const struct leas
     if (how->error.data != NULL)
         row->last_error = utf8_cut(how->error, BOXCAR_ERROR_TEXT_MAX);
     *ret_exhausted = row->retry_count >= max_attempts;
-    return sqlite_attempt_write(store, &(struct attempt){.work_id = lease->work_id,
-                                                         .retry_count = row->retry_count,
-                                                         .outcome = how->outcome,
-                                                         .lease = lease,
-                                                         .error = utf8_cut(how->error, BOXCAR_ERROR_TEXT_MAX)},
+    return sqlite_attempt_write(store,
+                                &(struct attempt){.work_id = lease->work_id,
+                                                  .retry_count = row->retry_count,
+                                                  .outcome = how->outcome,
+                                                  .lease = lease,
+                                                  .error = utf8_cut(how->error, BOXCAR_ERROR_TEXT_MAX)},
                                 err);
 }
 

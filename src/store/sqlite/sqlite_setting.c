@@ -42,7 +42,9 @@ static void apply(struct sqlite_settings *settings, boxcar_str name, double numb
         settings->curve.jitter = number;
 }
 
-static double get_number(const struct query *query, int column) { return sqlite3_column_double(query->stmt, column); }
+static double get_number(const struct query *query, int column) {
+    return sqlite3_column_double(query->stmt, column);
+}
 
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_SETTINGS);
@@ -113,7 +115,8 @@ static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err) {
+boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+                                   boxcar_error *err) {
     struct writing writing = {.name = name, .number = number};
 
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_one, &writing, err);

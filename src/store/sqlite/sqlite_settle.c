@@ -44,11 +44,12 @@ struct settling {
     struct lease lease;
 };
 
-typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling, boxcar_error *err);
+typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling,
+                                boxcar_error *err);
 
 /* Takes a message that came over the parking lot off it. */
-static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease, struct parked *ret_row,
-                                   boxcar_error *err) {
+static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease,
+                                   struct parked *ret_row, boxcar_error *err) {
     bool found = false;
     boxcar_status status = BOXCAR_OK;
 
@@ -92,16 +93,17 @@ static boxcar_status fail(struct sqlite_store *store, const struct settling *set
     if (status != BOXCAR_OK)
         return status;
     boxcar_str error = utf8_cut(settling->said->error, BOXCAR_ERROR_TEXT_MAX);
-    return sqlite_bury(store, &(struct burial){.work_id = lease->work_id,
-                                               .box = lease->box,
-                                               .topic = lease->topic,
-                                               .reason = BOXCAR_REASON_REJECTED,
-                                               .outcome = "failed",
-                                               .lease = lease,
-                                               .retry_count = row.retry_count,
-                                               .crash_count = row.crash_count,
-                                               .error = error,
-                                               .last_error = error.data != NULL ? error : row.last_error},
+    return sqlite_bury(store,
+                       &(struct burial){.work_id = lease->work_id,
+                                        .box = lease->box,
+                                        .topic = lease->topic,
+                                        .reason = BOXCAR_REASON_REJECTED,
+                                        .outcome = "failed",
+                                        .lease = lease,
+                                        .retry_count = row.retry_count,
+                                        .crash_count = row.crash_count,
+                                        .error = error,
+                                        .last_error = error.data != NULL ? error : row.last_error},
                        err);
 }
 
@@ -113,8 +115,11 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     return query_run(&query, err);
 }
 
-static settle_fn *const SETTLE[SETTLE_KINDS] = {
-    [SETTLE_ACK] = ack, [SETTLE_ABANDON] = abandon, [SETTLE_DEFER] = defer, [SETTLE_FAIL] = fail, [SETTLE_RENEW] = renew};
+static settle_fn *const SETTLE[SETTLE_KINDS] = {[SETTLE_ACK] = ack,
+                                                [SETTLE_ABANDON] = abandon,
+                                                [SETTLE_DEFER] = defer,
+                                                [SETTLE_FAIL] = fail,
+                                                [SETTLE_RENEW] = renew};
 
 static bool is_held(const struct settling *settling) {
     const struct lease *lease = &settling->lease;
@@ -146,8 +151,8 @@ static int compare_ids(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static boxcar_status write_run(struct sqlite_store *store, const struct batch *batch, int64_t first, int64_t last,
-                               boxcar_error *err) {
+static boxcar_status write_run(struct sqlite_store *store, const struct batch *batch, int64_t first,
+                               int64_t last, boxcar_error *err) {
     struct query query = query_on(store, S_FINISHED_INSERT);
 
     query_int(&query, first);

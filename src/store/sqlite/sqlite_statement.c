@@ -1,30 +1,27 @@
 #include "sqlite_statement.h"
 
-#define MESSAGE_COLUMNS                                                                            \
-    "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "     \
+#define MESSAGE_COLUMNS                                                                                      \
+    "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "               \
     "m.created_at, m.due_at, m.expires_at, m.max_attempts"
 
 /* The run that holds a work id is the last one that starts at or before it. */
 #define FINISHED_RUN_OF(id) "(select max(r.first_id) from boxcar_finished r where r.first_id <= " id ")"
 
 /* Everything known about one message; see sqlite_read.c for the columns. */
-#define FIND(payload)                                                                              \
-    "select " MESSAGE_COLUMNS ", r.position, p.state, p.available_at, p.expires_at, "              \
-    "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "          \
-    "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                       \
-    "coalesce(p.crash_count, d.crash_count), "                                                     \
-    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                  \
-    "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                 \
-    "    order by a.attempt_id desc limit 1)), "                                                   \
-    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at" payload                        \
-    " from boxcar_message m "                                                                      \
-    "left join boxcar_frontier r on r.box = m.box "                                                \
-    "left join boxcar_parked p on p.work_id = m.work_id "                                          \
-    "left join boxcar_lease l on l.work_id = m.work_id "                                           \
-    "left join boxcar_dead d on d.work_id = m.work_id "                                            \
-    "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("m.work_id")                    \
-    "    and f.last_id >= m.work_id "                                                              \
-    "where m.work_id = ?1"
+#define FIND(payload)                                                                                        \
+    "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
+    "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
+    "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
+    "coalesce(p.crash_count, d.crash_count), "                                                               \
+    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
+    "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                           \
+    "    order by a.attempt_id desc limit 1)), "                                                             \
+    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at" payload " from boxcar_message m "        \
+    "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
+    "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
+    "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
+    "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("m.work_id")                              \
+    " and f.last_id >= m.work_id where m.work_id = ?1"
 
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
@@ -69,16 +66,19 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_AVAILABLE_TOPIC] =
         "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
-    [S_PARKED_TOPICS] = "select topic from boxcar_tally where box = ?1 and " TOPIC_IN("topic") " and parked > 0",
+    [S_PARKED_TOPICS] =
+        "select topic from boxcar_tally where box = ?1 and " TOPIC_IN("topic") " and parked > 0",
 
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic from boxcar_lease where work_id = ?1",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
     [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 order by until limit ?2",
-    [S_FINISHED_INSERT] = "insert into boxcar_finished (first_id, last_id, owner, at) values (?1, ?2, ?3, ?4)",
+    [S_FINISHED_INSERT] =
+        "insert into boxcar_finished (first_id, last_id, owner, at) values (?1, ?2, ?3, ?4)",
     [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
-    [S_ATTEMPT_INSERT] = "insert into boxcar_attempt (work_id, at, retry_count, outcome, owner, epoch, error) "
-                         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [S_ATTEMPT_INSERT] =
+        "insert into boxcar_attempt (work_id, at, retry_count, outcome, owner, epoch, error) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [S_DEAD_INSERT] = "insert into boxcar_dead (work_id, box, topic, reason, died_at, retry_count, "
                       "crash_count, last_error) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 
@@ -99,29 +99,31 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_FIND] = FIND(""),
     [S_FIND_WITH_PAYLOAD] = FIND(", m.payload"),
-    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN("topic")
-                   " and work_id < ?4 order by work_id desc limit ?5",
-    [S_PAGE_READY] =
-        "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
-        "and +state < 3 union all "
-        "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "
-        "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN("topic") " and work_id < ?4 "
-        "order by work_id desc limit ?5",
-    [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN("topic")
-                           " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN(
+        "topic") " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_READY] = "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN(
+        "topic") " and work_id < ?4 "
+                 "and +state < 3 union all "
+                 "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "
+                 "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN(
+                     "topic") " and work_id < ?4 "
+                              "order by work_id desc limit ?5",
+    [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN(
+        "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
                     "on m.work_id between f.first_id and f.last_id "
-                    "where f.first_id < ?4 and m.work_id < ?4 and +m.box = ?1 and " TOPIC_IN("m.topic")
-                    " order by f.first_id desc, m.work_id desc limit ?5",
-    [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN("+topic")
-                      " and work_id < ?4 order by work_id desc limit ?5",
+                    "where f.first_id < ?4 and m.work_id < ?4 and +m.box = ?1 and " TOPIC_IN(
+                        "m.topic") " order by f.first_id desc, m.work_id desc limit ?5",
+    [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN(
+        "+topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from boxcar_attempt "
                    "where work_id = ?1 order by attempt_id",
 
     [S_TALLY_ADD] =
         "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (box, topic) do update set "
-        "fresh = fresh + excluded.fresh, parked = parked + excluded.parked, behind = behind + excluded.behind, "
+        "fresh = fresh + excluded.fresh, parked = parked + excluded.parked, behind = behind + "
+        "excluded.behind, "
         "leased = leased + excluded.leased, done = done + excluded.done, dead = dead + excluded.dead",
     [S_TALLY_READ] = "select topic, fresh, parked, behind, leased, done, dead from boxcar_tally "
                      "where box = ?1 order by topic",
@@ -129,18 +131,23 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                       "and leased = 0 and done = 0 and dead = 0",
     /* Counting stops at a limit; beyond it stats tells an estimate. */
     [S_STATS_PARKED_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
+        " "
         "and available_at <= ?2 limit ?3)",
     [S_STATS_PARKED_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
+        " "
         "and available_at > ?2 limit ?3)",
     [S_STATS_TOPIC_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
+        " "
         "and topic = ?4 and available_at <= ?2 limit ?3)",
     [S_STATS_TOPIC_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " "
+        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
+        " "
         "and topic = ?4 and available_at > ?2 limit ?3)",
-    [S_STATS_EXPIRED] = "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
+    [S_STATS_EXPIRED] =
+        "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
     [S_STATS_OLDEST_PARKED] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
                               "and " IS_OPEN,
     [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
@@ -157,11 +164,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "left join boxcar_lease l on l.work_id = m.work_id "
         "left join boxcar_dead d on d.work_id = m.work_id where m.work_id = ?1 and m.box = ?2",
     [S_MESSAGE_SET_ASIDE] = "update boxcar_message set lane = 1 where work_id = ?1",
-    [S_DEAD_MATCH] = "select work_id from boxcar_dead where box = ?1 and " TOPIC_IN("topic")
-                     " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) limit ?6",
-    [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN("+topic")
-                    " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
-                    "order by work_id desc limit ?6",
+    [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN(
+        "+topic") " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
+                  "order by work_id desc limit ?6",
     [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream "
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
@@ -177,15 +182,14 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "group by box, topic",
     [S_LOG_BOUNDS] = "select (select min(work_id) from boxcar_message where work_id > ?1), "
                      "(select max(work_id) from boxcar_message)",
-    [S_AUDIT] =
-        "select m.work_id, m.box, m.topic, m.stream, m.created_at, m.due_at, m.expires_at "
-        "from boxcar_message m join boxcar_frontier r on r.box = m.box "
-        "where m.work_id between ?1 and ?2 and (m.lane = 1 or m.work_id <= r.position) "
-        "and not exists (select 1 from boxcar_parked p where p.work_id = m.work_id) "
-        "and not exists (select 1 from boxcar_lease l where l.work_id = m.work_id) "
-        "and not exists (select 1 from boxcar_dead d where d.work_id = m.work_id) "
-        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("m.work_id")
-        " and f.last_id >= m.work_id) order by m.work_id",
+    [S_AUDIT] = "select m.work_id, m.box, m.topic, m.stream, m.created_at, m.due_at, m.expires_at "
+                "from boxcar_message m join boxcar_frontier r on r.box = m.box "
+                "where m.work_id between ?1 and ?2 and (m.lane = 1 or m.work_id <= r.position) "
+                "and not exists (select 1 from boxcar_parked p where p.work_id = m.work_id) "
+                "and not exists (select 1 from boxcar_lease l where l.work_id = m.work_id) "
+                "and not exists (select 1 from boxcar_dead d where d.work_id = m.work_id) "
+                "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
+                    "m.work_id") " and f.last_id >= m.work_id) order by m.work_id",
     [S_TALLY_CLEAR] = "delete from boxcar_tally",
     [S_TALLY_RECOUNT] =
         "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "

@@ -68,7 +68,6 @@ enum statement {
     /* dead letters and cancel */
     S_MESSAGE_PLACE,
     S_MESSAGE_SET_ASIDE,
-    S_DEAD_MATCH,
     S_DEAD_PAGE,
     S_DEAD_READ,
     S_DEAD_DELETE,

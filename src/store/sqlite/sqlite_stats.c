@@ -10,7 +10,7 @@ struct stats_row {
     boxcar_stats stats;
     int64_t counts[TALLY_KINDS];
     int64_t expired_leases;
-    boxcar_time oldest;      /* since when something is ready; NONE = nothing is */
+    boxcar_time oldest; /* since when something is ready; NONE = nothing is */
     boxcar_time oldest_fresh;
 };
 
@@ -65,7 +65,8 @@ static boxcar_status read_topic(struct sqlite_store *store, struct gathering *ga
     return query_copy_text(query, 0, &gathering->list->arena, &row->stats.topic, err);
 }
 
-static boxcar_status read_counters(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
+static boxcar_status read_counters(struct sqlite_store *store, struct gathering *gathering,
+                                   boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_TALLY_READ);
     bool more = true;
     boxcar_status status = BOXCAR_OK;
@@ -90,7 +91,8 @@ static struct stats_row *row_of(struct gathering *gathering, boxcar_str topic) {
 /* ---- what depends on the clock ---- */
 
 /* An expired lease counts as ready: the next claim will hand it out. */
-static boxcar_status count_expired(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
+static boxcar_status count_expired(struct sqlite_store *store, struct gathering *gathering,
+                                   boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STATS_EXPIRED);
     int64_t seen = 0;
     bool more = true;
@@ -113,8 +115,9 @@ static boxcar_status count_expired(struct sqlite_store *store, struct gathering 
     return status;
 }
 
-static boxcar_status count_parked(struct sqlite_store *store, struct gathering *gathering, const struct stats_row *row,
-                                  bool ready, int64_t *ret_count, boxcar_error *err) {
+static boxcar_status count_parked(struct sqlite_store *store, struct gathering *gathering,
+                                  const struct stats_row *row, bool ready, int64_t *ret_count,
+                                  boxcar_error *err) {
     bool whole = row->stats.topic.data == NULL;
     enum statement statement = ready ? (whole ? S_STATS_PARKED_READY : S_STATS_TOPIC_READY)
                                      : (whole ? S_STATS_PARKED_LATER : S_STATS_TOPIC_LATER);
@@ -134,8 +137,8 @@ static boxcar_status count_parked(struct sqlite_store *store, struct gathering *
 }
 
 /* How many of the open ones are due: counted from the side that is small enough. */
-static boxcar_status split_parked(struct sqlite_store *store, struct gathering *gathering, struct stats_row *row,
-                                  int64_t *ret_ready, boxcar_error *err) {
+static boxcar_status split_parked(struct sqlite_store *store, struct gathering *gathering,
+                                  struct stats_row *row, int64_t *ret_ready, boxcar_error *err) {
     int64_t open = row->counts[TALLY_PARKED], ready = 0, later = 0;
     boxcar_status status = BOXCAR_OK;
 
@@ -173,7 +176,8 @@ static boxcar_status note_oldest_parked(struct sqlite_store *store, struct gathe
 
 /* Walks a bounded way into the fresh part of the log. What is not met there is younger than the
  * last message met, which serves as an estimate. */
-static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
+static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gathering *gathering,
+                                       boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STATS_OLDEST_FRESH);
     size_t missing = 0;
     boxcar_time last_met = BOXCAR_TIME_NONE;
@@ -206,8 +210,8 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
     return status;
 }
 
-static boxcar_status finish_row(struct sqlite_store *store, struct gathering *gathering, struct stats_row *row,
-                                boxcar_error *err) {
+static boxcar_status finish_row(struct sqlite_store *store, struct gathering *gathering,
+                                struct stats_row *row, boxcar_error *err) {
     boxcar_stats *stats = &row->stats;
     int64_t due = 0;
     boxcar_status status = split_parked(store, gathering, row, &due, err);
@@ -256,7 +260,8 @@ static boxcar_status gather(struct sqlite_store *store, void *context, boxcar_er
 
 boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
                            struct boxcar_stats_list **ret_list, boxcar_error *err) {
-    struct gathering gathering = {.box = box, .by_topic = by_topic, .list = calloc(1, sizeof(*gathering.list))};
+    struct gathering gathering = {
+        .box = box, .by_topic = by_topic, .list = calloc(1, sizeof(*gathering.list))};
     boxcar_status status;
 
     if (gathering.list == NULL)

@@ -20,7 +20,15 @@ struct busy {
 };
 
 /* The counters of one topic; the columns of boxcar_tally. */
-enum tally_kind { TALLY_FRESH, TALLY_PARKED, TALLY_BEHIND, TALLY_LEASED, TALLY_DONE, TALLY_DEAD, TALLY_KINDS };
+enum tally_kind {
+    TALLY_FRESH,
+    TALLY_PARKED,
+    TALLY_BEHIND,
+    TALLY_LEASED,
+    TALLY_DONE,
+    TALLY_DEAD,
+    TALLY_KINDS
+};
 
 /* What the running transaction has changed, by topic; written once before it commits. */
 struct tally_entry {
@@ -67,7 +75,9 @@ struct sqlite_store {
     struct sqlite_settings settings;
 };
 
-static inline struct sqlite_store *sqlite_of(struct boxcar_store *store) { return (struct sqlite_store *)store; }
+static inline struct sqlite_store *sqlite_of(struct boxcar_store *store) {
+    return (struct sqlite_store *)store;
+}
 
 /* ---- connection (sqlite_connection.c) ---- */
 boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_error *err);
@@ -102,7 +112,8 @@ boxcar_status sqlite_deploy(struct boxcar_store *store, boxcar_deployment *ret_d
 boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *err);
 
 /* ---- counters (sqlite_tally.c) ---- */
-void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind, int64_t delta);
+void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind,
+                      int64_t delta);
 boxcar_status sqlite_tally_flush(struct sqlite_store *store, boxcar_error *err);
 void sqlite_tally_clear(struct tally *tally);
 
@@ -164,7 +175,7 @@ struct burial {
     int box;
     boxcar_str topic;
     boxcar_reason reason;
-    const char *outcome; /* written into the history; NULL = it is there already */
+    const char *outcome;       /* written into the history; NULL = it is there already */
     const struct lease *lease; /* that ended with it, or NULL */
     int retry_count, crash_count;
     boxcar_str error;      /* of this end */
@@ -182,13 +193,14 @@ struct attempt {
     const struct lease *lease;
     boxcar_str error;
 };
-boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt, boxcar_error *err);
+boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt,
+                                   boxcar_error *err);
 
 /* ---- the batch and its parts ---- */
 boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
-                             boxcar_error *err);
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
+                             struct batch_result *result, boxcar_error *err);
 
 struct frontier {
     int64_t position, epoch, turn;
@@ -222,11 +234,12 @@ boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *clai
 boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *claim, boxcar_error *err);
 
 /* ---- reading (sqlite_read.c, sqlite_inspect.c, sqlite_stats.c) ---- */
-boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxcar_message *message, boxcar_error *err);
-boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena, boxcar_message *message,
+boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxcar_message *message,
                                   boxcar_error *err);
-boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena, boxcar_message *message,
-                                boxcar_error *err);
+boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
+                                  boxcar_message *message, boxcar_error *err);
+boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
+                                boxcar_message *message, boxcar_error *err);
 /* Reads the messages with these work ids, in this order, without payloads. */
 boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
                                struct boxcar_message_list *list, boxcar_error *err);
@@ -238,8 +251,8 @@ boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, box
 struct topic_range {
     boxcar_str low, high;
 };
-boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern, struct topic_range *ret_range,
-                                 boxcar_error *err);
+boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
+                                 struct topic_range *ret_range, boxcar_error *err);
 /* Runs a statement that yields work ids; they live in the scratch arena. */
 boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query, int64_t **ret_ids,
                                  size_t *ret_count, boxcar_error *err);
@@ -255,21 +268,29 @@ boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_t
 
 /* ---- dead letters (sqlite_dead.c) ---- */
 boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
+                               boxcar_work_id after, struct boxcar_message_list **ret_list,
+                               boxcar_error *err);
 boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                              enum dead_action action, boxcar_str note, int limit, int64_t *ret_count,
-                              boxcar_error *err);
-boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
-boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed, boxcar_error *err);
+                              enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
+                              int64_t *ret_count, boxcar_error *err);
+boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                            boxcar_error *err);
+boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
+                                 boxcar_error *err);
 
 /* Removes messages that have ended, with their history; their numbers are never used again. */
-boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last, boxcar_error *err);
+boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
+                                    boxcar_error *err);
 
 /* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
-boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
-boxcar_status sqlite_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
-boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
-boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
+boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
+                              boxcar_error *err);
+boxcar_status sqlite_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit,
+                           boxcar_error *err);
+boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                                   boxcar_error *err);
+boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+                                   boxcar_error *err);
 boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);

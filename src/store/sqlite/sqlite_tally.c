@@ -72,7 +72,8 @@ static struct tally_entry *find_entry(struct sqlite_store *store, int box, boxca
     return &tally->entries[tally->slots[slot] - 1];
 }
 
-void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind, int64_t delta) {
+void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind,
+                      int64_t delta) {
     struct tally_entry *entry = store->tally.failed ? NULL : find_entry(store, box, topic);
 
     if (entry == NULL) {
@@ -83,7 +84,8 @@ void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enu
     store->tally.last = (size_t)(entry - store->tally.entries);
 }
 
-static boxcar_status write_entry(struct sqlite_store *store, const struct tally_entry *entry, boxcar_error *err) {
+static boxcar_status write_entry(struct sqlite_store *store, const struct tally_entry *entry,
+                                 boxcar_error *err) {
     struct query query = query_on(store, S_TALLY_ADD);
 
     query_int(&query, entry->box);
