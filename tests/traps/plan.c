@@ -1,7 +1,9 @@
 /* Plans: made while the tables were empty, used when they are large. */
 #include "trap.h"
 
-enum { LARGE = 20000, WARM_CALLS = 7 };
+enum { LARGE = 2000, WARM_CALLS = 7 };
+
+#define TABLES "message, lease, parked, finished, dead, stream, attempt"
 
 static const char SCANS[] = "a call scans a whole table";
 
@@ -96,12 +98,20 @@ static int64_t scans(PGconn *conn)
                             "('message', 'lease', 'parked', 'finished', 'dead', 'stream', 'attempt')");
 }
 
-/* One session from the empty store to the large one. Autovacuum may have met the empty tables, after
- * which the planner believes that they stay empty. BX-020 */
-static const char *plans(struct fixture *f)
+/* Statistics that come in the middle would have plans made anew. */
+static void keep_autovacuum_away(PGconn *conn)
+{
+    sql_run(conn, "do $$ declare t text; begin foreach t in array array['message', 'lease', 'parked', 'finished', "
+                  "'dead', 'stream', 'attempt', 'frontier'] loop "
+                  "execute format('alter table %%I set (autovacuum_enabled = off)', t); end loop; end $$");
+}
+
+/* One session from the empty store to the large one; how often it scanned the large one. */
+static int64_t grow(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
-    sql_run(other, "vacuum analyze message, lease, parked, finished, dead, stream, attempt");
+    sql_run(other, "truncate " TABLES);
+    sql_run(other, "vacuum analyze " TABLES);
     for (int i = 0; i < WARM_CALLS; i++)
         all_calls(conn);
     fill_tables(other);
@@ -110,7 +120,18 @@ static const char *plans(struct fixture *f)
     all_calls(conn);
     int64_t after = scans(conn);
     sql_run(conn, "commit");
-    return after == before ? NULL : SCANS;
+    return after - before;
+}
+
+/* Autovacuum may have met the empty tables, after which the planner believes that they stay empty.
+ * Several times, since plans may be made anew for reasons that lie elsewhere in the server. BX-020 */
+static const char *plans(struct fixture *f)
+{
+    keep_autovacuum_away(sql_connect(f));
+    for (int i = 0; i < 3; i++)
+        if (grow(f) > 0)
+            return SCANS;
+    return NULL;
 }
 
 static const struct trap TRAPS[] = {

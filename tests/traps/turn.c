@@ -127,6 +127,22 @@ static const char *suspect_against_cancel(struct fixture *f)
                 CLAIM(OTHER_WORKER, "'30 s'", "10") "; commit");
 }
 
+/* Of two who cancel the same message one is too late, and is told so. BX-004, BX-028 */
+static const char *cancelled_twice(struct fixture *f)
+{
+    PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
+    sql_enqueue(first, "fresh");
+    PGconn *holder = hold_turn(f);
+    sql_send(first, CANCEL("fresh"));
+    sql_wait_blocked(observer, first);
+    sql_send(second, CANCEL("fresh"));
+    sql_wait_blocked(observer, second);
+    sql_run(holder, "commit");
+    assert_string_equal(sql_answer(first), "1");
+    const char *answer = sql_answer(second);
+    return same(answer, "(BX003)") || same(answer, "(40001)") ? NULL : "a cancel fails in a way nobody expects";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
@@ -141,6 +157,7 @@ static const struct trap TRAPS[] = {
      {{"skip locked", "_claim_parked", "for update skip locked", "for update", DEADLOCK}}},
     {"a_claim_passes_over_a_suspect_that_is_locked", suspect_against_cancel,
      {{"skip locked", "_claim_suspect", "for update skip locked", "for update", DEADLOCK}}},
+    {"the_second_of_two_who_cancel_is_told_so", cancelled_twice, {{0}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);

@@ -23,4 +23,6 @@ begin
     f.skip := f.skip + :"schema"._multirange(ids);
     f.expired_from := greatest(f.expired_from, new_expired_from);
     insert into :"schema".frontier select f.*;
+exception when unique_violation then
+    raise exception using errcode = '40001', message = 'a message was buried meanwhile; try again';
 end $$;

@@ -35,11 +35,13 @@ begin
     end if;
     if ts >= f.look_at then
         f.lease_from := '-infinity';
+        f.expiring_from := '-infinity';
     end if;
     if exists (select from :"schema".lease l where l.box = p_box and l.until >= f.lease_from and l.until <= ts) then
         perform :"schema"._expire_leases(p_box, f.lease_from, 20);
     end if;
-    if exists (select from :"schema".parked p where p.box = p_box and p.epoch is null and p.expires_at <= ts) then
+    if exists (select from :"schema".parked p where p.box = p_box and p.epoch is null
+                 and p.expires_at >= f.expiring_from and p.expires_at <= ts) then
         perform :"schema"._bury_expired(p_box, 1000);
     end if;
 
@@ -48,10 +50,15 @@ begin
     f := :"schema"._frontier(p_box, 0::smallint);
     before := f;
     epoch := greatest(f.epoch + 1, (extract(epoch from ts) * 1000000)::bigint);
+    -- Without the turn the epoch cannot be written down: only the clock keeps it from being used again.
+    if not have_turn and epoch = f.epoch + 1 then
+        return;
+    end if;
     full_look := ts >= f.look_at;
     if full_look then
         perform :"schema"._check_identity();
         f.due_from := '-infinity';
+        f.expiring_from := '-infinity';
         f.lease_from := '-infinity';
     end if;
     if have_turn then
@@ -63,12 +70,12 @@ begin
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
                      and p.available_at >= f.due_from and p.available_at <= ts)
                or streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect and s.available_at <= ts) as suspects,
+                   where s.box = p_box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts) as suspects,
            exists (select from :"schema".parked p
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
                      and p.available_at >= f.due_from and p.available_at <= ts)
                or streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and not s.suspect and s.available_at <= ts) as others
+                   where s.box = p_box and not s.suspect and s.available_at >= f.due_from and s.available_at <= ts) as others
     into aside;
 
     if aside.suspects and f.suspects_next then

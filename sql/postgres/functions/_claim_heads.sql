@@ -2,14 +2,14 @@
 -- of the streamed lane is sorted in whole (see _sort_streams). The row in stream says when to look;
 -- the true head is looked up here, since an earlier message may have come in meanwhile.
 create or replace function :"schema"._claim_heads(
-    p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, ts timestamptz, exact text[],
+    p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
     prefixes text[])
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint[];
 begin
     if not exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect = p_suspect and s.available_at <= ts) then
+                   where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts) then
         return '{}';
     end if;
     with due as materialized (
@@ -17,7 +17,7 @@ begin
         left join lateral (
             select p.topic from :"schema".parked p where p.box = p_box and p.stream = s.key
             order by p.work_id limit 1) h on true
-        where s.box = p_box and s.suspect = p_suspect and s.available_at <= ts
+        where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
           and (h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
         order by s.available_at limit wanted for update of s skip locked),
     head as materialized (

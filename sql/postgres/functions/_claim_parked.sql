@@ -14,7 +14,7 @@ begin
             where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
               and p.available_at >= due_from and p.available_at <= ts
               and (p.expires_at is null or p.expires_at > ts)
-            order by p.available_at, p.work_id limit wanted);
+            order by p.available_at, p.work_id limit wanted for update skip locked);
     else
         candidates := array(
             select c.work_id

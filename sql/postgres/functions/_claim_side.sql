@@ -13,7 +13,7 @@ begin
     end if;
     if with_streams then
         with_streams := exists (select from :"schema".stream s
-                                where s.box = p_box and not s.suspect and s.available_at <= ts);
+                                where s.box = p_box and not s.suspect and s.available_at >= due_from and s.available_at <= ts);
     end if;
     if with_streams then
         share := case when parked_first then (wanted + 1) / 2 else wanted / 2 end;
@@ -22,7 +22,7 @@ begin
         taken := :"schema"._claim_parked(p_box, p_epoch, share, due_from, ts, exact, prefixes);
     end if;
     if with_streams then
-        taken := taken || :"schema"._claim_heads(p_box, p_epoch, wanted - cardinality(taken), false, ts,
+        taken := taken || :"schema"._claim_heads(p_box, p_epoch, wanted - cardinality(taken), false, due_from, ts,
                                                  exact, prefixes);
         if cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_parked(p_box, p_epoch, wanted - cardinality(taken), due_from,

@@ -22,5 +22,5 @@ begin
     if not with_streams then
         return '{}';
     end if;
-    return :"schema"._claim_heads(p_box, p_epoch, 1, true, ts, exact, prefixes);
+    return :"schema"._claim_heads(p_box, p_epoch, 1, true, due_from, ts, exact, prefixes);
 end $$;

@@ -20,18 +20,30 @@ begin
             return;
         end if;
     end if;
+    -- Bounded above as well: leases settled in time, and messages cancelled before they were due,
+    -- leave dead entries in the future.
     f.lease_from := coalesce(least(ts, (
-        select l.until from :"schema".lease l where l.box = f.box and l.until >= f.lease_from
+        select l.until from :"schema".lease l where l.box = f.box and l.until >= f.lease_from and l.until <= ts
         order by l.until limit 1)), ts);
+    f.expiring_from := coalesce((
+        select p.expires_at from :"schema".parked p
+        where p.box = f.box and p.epoch is null and p.expires_at >= f.expiring_from and p.expires_at <= ts
+        order by p.expires_at limit 1), ts);
     f.due_from := least(ts - interval '1 second', (
         select p.available_at from :"schema".parked p
         where p.box = f.box and p.epoch is null and p.stream is null and p.crash_count = 0
-          and p.available_at >= f.due_from
+          and p.available_at >= f.due_from and p.available_at <= ts
         order by p.available_at limit 1), (
         select p.available_at from :"schema".parked p
         where p.box = f.box and p.epoch is null and p.stream is null and p.crash_count > 0
-          and p.available_at >= f.due_from
-        order by p.available_at limit 1));
+          and p.available_at >= f.due_from and p.available_at <= ts
+        order by p.available_at limit 1), (
+        select s.available_at from :"schema".stream s
+        where s.box = f.box and not s.suspect and s.available_at >= f.due_from and s.available_at <= ts
+        order by s.available_at limit 1), (
+        select s.available_at from :"schema".stream s
+        where s.box = f.box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
+        order by s.available_at limit 1));
     f.seq := before.seq + 1;
     insert into :"schema".frontier select f.*;
     if f.seq % 256 = 0 then

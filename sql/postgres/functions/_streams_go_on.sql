@@ -10,7 +10,7 @@ begin
         select s.key from :"schema".stream s join keys k on s.box = p_box and s.key = k.stream
         order by s.key for update of s)
     update :"schema".stream s
-    set available_at = case when h.epoch is null then coalesce(h.available_at, ts) end,
+    set available_at = case when h.epoch is null then greatest(h.available_at, ts) end,
         suspect = coalesce(h.crash_count > 0, false)
     from locked k left join lateral (
         select p.epoch, p.available_at, p.crash_count from :"schema".parked p

@@ -8,7 +8,11 @@ language plpgsql volatile security definer :pinned as $$
 declare
     next_era smallint;
     start pg_snapshot;
+    ids regclass := pg_get_serial_sequence(':"schema".message', 'work_id');
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using errcode = 'BX004', message = 'adopt works under READ COMMITTED only';
+    end if;
     if exists (select from :"schema".store s
                where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
                  and s.message_oid = ':"schema".message'::regclass) then
@@ -16,16 +20,15 @@ begin
     end if;
     select s.era + 1 into next_era from :"schema".store s for update;
     execute format('alter table :"schema".message alter column era set default %s', next_era);
-    perform setval(pg_get_serial_sequence(':"schema".message', 'work_id'),
-                   greatest((select max(m.work_id) from :"schema".message m), 1),
-                   exists (select from :"schema".message));
+    perform setval(ids, greatest((select max(m.work_id) from :"schema".message m), pg_sequence_last_value(ids), 1),
+                   exists (select from :"schema".message) or pg_sequence_last_value(ids) is not null);
     for box in 0..1 loop
         perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
     end loop;
     start := :"schema"._snapshot();
     insert into :"schema".frontier
     select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '{}', false,
-           '-infinity', '-infinity', '-infinity', '-infinity'
+           '-infinity', '-infinity', '-infinity', '-infinity', '-infinity'
     from (select distinct on (x.box, x.lane) x.* from :"schema".frontier x
           order by x.box, x.lane, x.seq desc) f;
     update :"schema".store s

@@ -70,6 +70,7 @@ create table :"schema".frontier (
     suspects_next boolean not null,     -- whose turn it is, suspects' or the others'
     lease_from timestamptz not null,    -- no live lease ends before this
     due_from timestamptz not null,      -- nothing parked and available lies before this
+    expiring_from timestamptz not null, -- nothing parked expired before this
     expired_from timestamptz not null,  -- no fresh message expired before this
     look_at timestamptz not null,       -- when to look without those bounds again
     primary key (box, lane, seq))
@@ -173,5 +174,5 @@ select 1, 1, (select system_identifier::text from pg_control_system()),
         where n.nspname = :'schema' and c.relname = 'message');
 
 insert into :"schema".frontier
-select b, l, 0, 1, '1:1:', '1:1:', '0', 0, 0, '{}', false, '-infinity', '-infinity', '-infinity', '-infinity'
+select b, l, 0, 1, '1:1:', '1:1:', '0', 0, 0, '{}', false, '-infinity', '-infinity', '-infinity', '-infinity', '-infinity'
 from generate_series(0, 1) b, generate_series(0, 1) l;
