@@ -48,6 +48,26 @@ static void expired_message_does_not_keep_a_claim_from_live_ones(void **state) {
 }
 
 /* BX-005 */
+static void of_thousands_of_expired_messages_none_is_claimed(void **state) {
+    struct fixture *f = *state;
+    enum { COUNT = 3000 };
+    static boxcar_new_message messages[COUNT];
+    static struct taken taken[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        messages[i] = new_message("t", "p");
+        messages[i].ttl_ms = TTL;
+    }
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, COUNT, NULL, &f->err));
+    pause_ms(TTL + 20);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), 0);
+    boxcar_maintenance maintenance = {.more = true};
+    while (maintenance.more)
+        maintenance = maintain(f);
+    assert_int_equal(stats_of(f).failed, COUNT);
+}
+
+/* BX-005 */
 static void maintenance_buries_expired_messages(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
@@ -146,6 +166,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(message_within_its_time_to_live_is_claimed),
     TEST(expired_message_is_never_claimed_and_claim_buries_it),
     TEST(expired_message_does_not_keep_a_claim_from_live_ones),
+    TEST(of_thousands_of_expired_messages_none_is_claimed),
     TEST(maintenance_buries_expired_messages),
     TEST(message_that_expires_before_it_is_due_is_buried),
     TEST(leased_message_does_not_expire_and_may_be_acked),

@@ -1,6 +1,7 @@
 /* Reading the store: every message through the API, the history and counts by plain SQL. */
 #include <err.h>
 #include <libpq-fe.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 #include "reckoning.h"
 
 #define PAGE 10000
+/* PostgreSQL looks up the evidence of every done message by itself, which takes long where acks were
+ * scattered; what is older than this many pages is read in one go by SQL. */
+#define POSTGRES_PAGES 3
 
 static void *grow(void *rows, size_t count, size_t size) {
     if (count % PAGE != 0)
@@ -41,7 +45,8 @@ static int compare_fates(const void *left, const void *right) {
     return (a->work_id > b->work_id) - (a->work_id < b->work_id);
 }
 
-static void read_fates(struct ledger *ledger) {
+/* The newest messages, through the API; returns the oldest work id it came to, or 0 at the end. */
+static int64_t read_pages(struct ledger *ledger, int pages) {
     boxcar_store_options store_options = storm_store_options(ledger->storm);
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
     boxcar_error error = BOXCAR_ERROR_INIT;
@@ -50,7 +55,7 @@ static void read_fates(struct ledger *ledger) {
     if (boxcar_store_open(&store_options, &store, &error) != BOXCAR_OK)
         errx(99, "open: %s", error.message);
     options.limit = PAGE;
-    while (got > 0) {
+    for (int page = 0; got > 0 && page < pages; page++) {
         boxcar_message_list *list;
         if (boxcar_message_page(store, &options, &list, &error) != BOXCAR_OK)
             errx(99, "page: %s", error.message);
@@ -62,8 +67,7 @@ static void read_fates(struct ledger *ledger) {
         boxcar_message_list_free(list);
     }
     boxcar_store_close(store);
-    if (ledger->fate_count > 0)
-        qsort(ledger->fates, ledger->fate_count, sizeof(*ledger->fates), compare_fates);
+    return got > 0 ? options.after.value : 0;
 }
 
 static sqlite3 *open_sqlite(const struct ledger *ledger) {
@@ -94,6 +98,43 @@ static PGresult *ask_postgres(const struct ledger *ledger, const char *text) {
         errx(99, "%s: %s", text, PQerrorMessage(conn));
     PQfinish(conn);
     return result;
+}
+
+/* The rest, older than `after`, for PostgreSQL. What is in no table that says its end shows as ready. */
+static void read_older(struct ledger *ledger, int64_t after) {
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "with done as (select i as work_id from finished f, _ids(f.items) i)"
+             " select m.work_id, m.message_id, case when d.work_id is not null then 3"
+             " when f.work_id is not null then 2 else 0 end, coalesce(d.reason, 0),"
+             " coalesce(d.retry_count, _attempts_spent(m.work_id, false)), coalesce(d.crash_count, 0),"
+             " coalesce(m.max_attempts, 0), coalesce(substr(m.stream, 8), '0')"
+             " from message m left join dead d using (work_id) left join done f using (work_id)"
+             " where m.work_id < %lld",
+             (long long)after);
+    PGresult *result = ask_postgres(ledger, text);
+    for (int i = 0; i < PQntuples(result); i++) {
+        ledger->fates = grow(ledger->fates, ledger->fate_count, sizeof(*ledger->fates));
+        struct fate *fate = &ledger->fates[ledger->fate_count++];
+        *fate = (struct fate){.work_id = strtoll(PQgetvalue(result, i, 0), NULL, 10),
+                              .status = (boxcar_message_status)atoi(PQgetvalue(result, i, 2)),
+                              .reason = (boxcar_reason)atoi(PQgetvalue(result, i, 3)),
+                              .retry_count = atoi(PQgetvalue(result, i, 4)),
+                              .crash_count = atoi(PQgetvalue(result, i, 5)),
+                              .max_attempts = atoi(PQgetvalue(result, i, 6)),
+                              .stream = atoi(PQgetvalue(result, i, 7))};
+        if (!boxcar_message_id_parse(boxcar_str_of(PQgetvalue(result, i, 1)), &fate->message_id))
+            errx(99, "%s is no message id", PQgetvalue(result, i, 1));
+    }
+    PQclear(result);
+}
+
+static void read_fates(struct ledger *ledger) {
+    int64_t after = read_pages(ledger, ledger->storm->postgres ? POSTGRES_PAGES : INT_MAX);
+    if (after > 0)
+        read_older(ledger, after);
+    if (ledger->fate_count > 0)
+        qsort(ledger->fates, ledger->fate_count, sizeof(*ledger->fates), compare_fates);
 }
 
 static struct past *add_past(struct ledger *ledger) {

@@ -161,7 +161,8 @@ static const struct trap TRAPS[] = {
       {"looking in full only now and then", "_claim", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
       {"moving the bound", "_move_frontier", "f.seq := before.seq + 1;",
        "f.lease_from := '-infinity'; f.seq := before.seq + 1;", WALKS}}},
-    {"claims_do_not_walk_through_leases_that_were_settled", leases_settled, {{0}}},
+    {"claims_do_not_walk_through_leases_that_were_settled", leases_settled,
+     {{"the upper bound of the look", "_move_frontier", "and l.until <= ts", "", WALKS}}},
     {"acks_do_not_walk_through_leases_that_ended", acks,
      {{"the lower bound of leases", "_take_any", "and l.until >= f.lease_from", "", ACK_WALKS}}},
     {"claims_do_not_walk_through_retried_messages", parked_served,
@@ -173,9 +174,12 @@ static const struct trap TRAPS[] = {
      {{"the lower bound of parked messages", "_claim_parked", "and p.available_at >= due_from", "", WALKS}}},
     {"claims_of_suspects_do_not_walk_through_retried_ones", suspects_served_and_ready,
      {{"the lower bound of suspects", "_claim_suspect", "and p.available_at >= due_from", "", WALKS}}},
-    {"claims_do_not_walk_through_cancelled_messages", parked_cancelled, {{0}}},
-    {"claims_do_not_walk_through_messages_that_expired", parked_expired, {{0}}},
-    {"claims_do_not_walk_through_streams_that_were_served", streams_served, {{0}}},
+    {"claims_do_not_walk_through_cancelled_messages", parked_cancelled,
+     {{"the upper bound of the look", "_move_frontier", "and p.available_at <= ts", "", WALKS}}},
+    {"claims_do_not_walk_through_messages_that_expired", parked_expired,
+     {{"the lower bound of expiries", "_claim", "and p.expires_at >= f.expiring_from", "", WALKS}}},
+    {"claims_do_not_walk_through_streams_that_were_served", streams_served,
+     {{"the lower bound of streams", "_claim", "s.available_at >= f.due_from and", "", WALKS}}},
 };
 
 const struct trap_group DEAD_ENTRY_TRAPS = TRAP_GROUP("dead_entry", TRAPS);

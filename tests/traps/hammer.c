@@ -99,6 +99,9 @@ static const char *everything_at_once(struct fixture *f)
     PGconn *conn = sql_connect(f);
     if (sql_number(conn, "select lost from audit()") > 0)
         return "a message was lost";
+    if (sql_number(conn, "select count(*) from stream s where s.available_at is null and not exists (select from "
+                         "parked p where p.box = s.box and p.stream = s.key and p.epoch is not null)") > 0)
+        return "a stream waits for nobody";
     return sql_number(conn, "select (select count(*) from outbox) - (select count(*) from message)") == 0
                ? NULL : "a message is in two places";
 }

@@ -292,11 +292,13 @@ static const struct trap TRAPS[] = {
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
     {"the_library_adopts_a_restored_store_by_itself", used_by_the_library, {{0}}},
     {"init_adopts_a_restored_store", initialized, {{0}}},
-    {"adopting_overlooks_nothing_committed_meanwhile", old_snapshot, {{0}}},
+    {"adopting_overlooks_nothing_committed_meanwhile", old_snapshot,
+     {{"the look at the isolation level", "adopt", "<> 'read committed'", "= 'never'", LOST}}},
     {"a_logical_copy_gets_new_work_ids_above_the_old_ones", logical_copy,
-     {{"lifting the sequence", "adopt", "greatest((select max(m.work_id) from :\"schema\".message m), 1)", "1",
+     {{"lifting the sequence", "adopt", "(select max(m.work_id) from :\"schema\".message m)", "1",
        COLLIDE}}},
-    {"work_ids_of_purged_messages_are_not_used_again_after_a_restore", purged_before, {{0}}},
+    {"work_ids_of_purged_messages_are_not_used_again_after_a_restore", purged_before,
+     {{"the state of the sequence", "adopt", "pg_sequence_last_value(ids)", "0", "a work id is used again"}}},
 };
 
 const struct trap_group RESTORE_TRAPS = TRAP_GROUP("restore", TRAPS);

@@ -100,6 +100,26 @@ static const char *head_against_cancel(struct fixture *f)
     return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
 }
 
+/* The head itself is being cancelled: its row is locked, its stream's is not yet. BX-006, BX-028 */
+static const char *head_being_cancelled(struct fixture *f)
+{
+    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f), *observer = sql_connect(f);
+    sql_enqueue_streamed(claimer, "s", "head");
+    assert_string_equal(sql_claim(claimer, 1), "head");
+    sql_run(claimer, "select outbox_abandon(" WORKER ", array(select work_id from message), delay => '0')");
+    PGconn *holder = sql_connect(f);
+    sql_run(holder, "begin; lock table attempt in exclusive mode"); /* stops the canceller half-way */
+    sql_send(canceller, CANCEL("head"));
+    sql_wait_blocked(observer, canceller);
+    sql_send(claimer, CLAIM(WORKER, "'30 s'", "10"));
+    bool waits = !sql_is_answered(claimer, PATIENCE_MS / 2);
+    sql_run(holder, "commit");
+    const char *a = sql_answer(claimer), *b = sql_answer(canceller);
+    if (same(a, "(40P01)") || same(b, "(40P01)"))
+        return DEADLOCK;
+    return waits ? HANGS : NULL;
+}
+
 /* A claimer wants a parked message that somebody cancels who then claims as well. BX-020, BX-028 */
 static const char *parked_against_cancel(struct fixture *f)
 {
@@ -127,6 +147,23 @@ static const char *suspect_against_cancel(struct fixture *f)
                 CLAIM(OTHER_WORKER, "'30 s'", "10") "; commit");
 }
 
+/* A message behind the head is cancelled while the head is acked: whoever comes second must see what
+ * the first one did. BX-006, BX-028 */
+static const char *stream_goes_on(struct fixture *f)
+{
+    PGconn *acker = sql_connect(f), *canceller = sql_connect(f), *observer = sql_connect(f);
+    for (int i = 1; i <= 3; i++)
+        sql_run(acker, "select enqueue('t', '%d', stream => 's')", i);
+    assert_string_equal(sql_claim(acker, 10), "1");
+    sql_run(acker, "begin");
+    assert_int_equal(sql_number(acker, "select outbox_ack(" WORKER ", array[1])"), 1);
+    sql_send(canceller, CANCEL("2"));
+    sql_wait_blocked(observer, canceller);
+    sql_run(acker, "commit");
+    assert_string_equal(sql_answer(canceller), "2");
+    return same(sql_claim(acker, 10), "3") ? NULL : "a stream stands still";
+}
+
 /* Of two who cancel the same message one is too late, and is told so. BX-004, BX-028 */
 static const char *cancelled_twice(struct fixture *f)
 {
@@ -147,17 +184,25 @@ static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
       {"the turn", "_turn", "if pg_try_advisory_xact_lock(class, box) then", "if true then", HANGS}}},
-    {"a_claim_without_the_turn_gets_past_what_is_locked", past_what_is_locked, {{0}}},
+    {"a_claim_without_the_turn_gets_past_what_is_locked", past_what_is_locked,
+     {{"skip locked in the choice", "_claim_parked", "limit wanted for update skip locked", "limit wanted",
+       "a locked message hides the ones behind it"}}},
     {"an_expired_lease_is_released_before_the_turn", expiry_against_cancel,
      {{"the turn being the last lock", "_claim", "perform :\"schema\"._expire_leases(",
        "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
     {"a_claim_passes_over_a_stream_that_is_locked", head_against_cancel,
      {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", DEADLOCK}}},
+    {"a_claim_passes_over_a_head_that_is_locked", head_being_cancelled,
+     {{"skip locked", "_claim_heads", "for update of p skip locked", "for update of p", DEADLOCK}}},
     {"a_claim_passes_over_a_parked_message_that_is_locked", parked_against_cancel,
      {{"skip locked", "_claim_parked", "for update skip locked", "for update", DEADLOCK}}},
     {"a_claim_passes_over_a_suspect_that_is_locked", suspect_against_cancel,
      {{"skip locked", "_claim_suspect", "for update skip locked", "for update", DEADLOCK}}},
-    {"the_second_of_two_who_cancel_is_told_so", cancelled_twice, {{0}}},
+    {"a_stream_goes_on_when_two_settle_at_once", stream_goes_on,
+     {{"locking before looking", "_streams_go_on", "for update of s;", ";", "a stream stands still"}}},
+    {"the_second_of_two_who_cancel_is_told_so", cancelled_twice,
+     {{"saying that it may be tried again", "_bury_fresh", "when unique_violation then", "when too_many_columns then",
+       "a cancel fails in a way nobody expects"}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);

@@ -10,8 +10,8 @@
 #define CACHE_KIB 8192
 #define WAL_FILE_KEPT_BYTES (16 * 1024 * 1024) /* a WAL that grew beyond is cut when it starts over */
 #define WAIT_FIRST_US 200
-#define WAIT_LONGEST_US 8000
-#define WAIT_PATIENCE 12 /* tries; SQLite's lock knows no queue, so who has waited long asks more often */
+#define WAIT_LONGEST_US 1000
+#define WAIT_PATIENCE 1000000 /* tries; SQLite's lock knows no queue, so who has waited long asks more often */
 #define WAIT_IMPATIENT_US 1000
 
 boxcar_time sqlite_clock(void) {
