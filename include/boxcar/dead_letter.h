@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Chooses dead letters. Filters combine with "and". A filter without any condition chooses
- * nothing in replay and purge unless `all` is set, so that a forgotten condition is harmless;
+/* Chooses dead letters. Conditions combine with "and". Replay and purge refuse a filter without
+ * any condition (BOXCAR_E_INVALID) unless `all` is set, so that a forgotten one is harmless;
  * listing needs no `all`. */
 typedef struct boxcar_dead_filter {
     size_t struct_size;

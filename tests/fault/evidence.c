@@ -104,7 +104,7 @@ static PGresult *ask_postgres(const struct ledger *ledger, const char *text) {
 static void read_older(struct ledger *ledger, int64_t after) {
     char text[1024];
     snprintf(text, sizeof(text),
-             "with done as (select i as work_id from finished f, _ids(f.items) i)"
+             "with done as (select generate_series(f.first_id, f.last_id) as work_id from finished f)"
              " select m.work_id, m.message_id, case when d.work_id is not null then 3"
              " when f.work_id is not null then 2 else 0 end, coalesce(d.reason, 0),"
              " coalesce(d.retry_count, _attempts_spent(m.work_id, false)), coalesce(d.crash_count, 0),"

@@ -13,6 +13,10 @@ enum { CONNECTIONS = 8, SECONDS = 3 };
 #define MINE "array(select _ids(items) from lease where owner = current_setting('hammer.owner')::uuid)"
 #define ME "current_setting('hammer.owner')::uuid"
 
+#define CANCEL_ONE \
+    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m " \
+    "order by random() limit 1"
+
 static const char *const CALLS[] = {
     "select enqueue('t', 'p', stream => 's' || (random() * 2)::int)",
     "select enqueue('t', 'p')",
@@ -21,8 +25,8 @@ static const char *const CALLS[] = {
     "select outbox_ack(" ME ", " MINE ")",
     "select outbox_abandon(" ME ", " MINE ", delay => '0')",
     "select outbox_fail(" ME ", " MINE ")",
-    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m order by random() limit 1",
-    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m order by random() limit 1",
+    CANCEL_ONE,
+    CANCEL_ONE,
     "select dead_replay(array(select work_id from dead order by random() limit 2))",
     "select outbox_reap()",
     "select _maintain(0::smallint)",

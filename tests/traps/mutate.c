@@ -42,7 +42,8 @@ static PGresult *definitions(PGconn *conn, const struct fixture *f, const char *
     const char *const values[] = {f->schema, function};
     PGresult *result = PQexecParams(conn,
                                     "select pg_get_functiondef(p.oid) from pg_proc p "
-                                    "where p.pronamespace = $1::text::regnamespace and $2::text in (p.proname::text, '*')",
+                                    "where p.pronamespace = $1::text::regnamespace "
+                                    "and $2::text in (p.proname::text, '*')",
                                     2, NULL, values, NULL, NULL, 0);
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         fail_msg("%s", PQerrorMessage(conn));

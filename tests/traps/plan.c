@@ -80,8 +80,8 @@ static void fill_tables(PGconn *conn)
     sql_run(conn, "insert into dead (work_id, box, reason, died_at, retry_count, crash_count, topic) "
                   "select work_id, 0, 1, now(), 0, 0, 't' from message order by work_id desc offset %d limit %d",
             LARGE, LARGE);
-    sql_run(conn, "insert into finished (box, epoch, owner, at, items) "
-                  "select 0, work_id, " WORKER ", now(), int8multirange(int8range(work_id, work_id + 1)) "
+    sql_run(conn, "insert into finished (first_id, last_id, box, epoch, owner, at) "
+                  "select work_id, work_id, 0, work_id, " WORKER ", now() "
                   "from message order by work_id desc offset 2 * %d limit %d", LARGE, LARGE);
     sql_run(conn, "insert into lease select 0, work_id, 0, " OTHER_WORKER ", now() + interval '1 day', "
                   "int8multirange(int8range(work_id, work_id + 1)), false "

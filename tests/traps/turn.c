@@ -199,7 +199,7 @@ static const struct trap TRAPS[] = {
     {"a_claim_passes_over_a_suspect_that_is_locked", suspect_against_cancel,
      {{"skip locked", "_claim_suspect", "for update skip locked", "for update", DEADLOCK}}},
     {"a_stream_goes_on_when_two_settle_at_once", stream_goes_on,
-     {{"locking before looking", "_streams_go_on", "for update of s;", ";", "a stream stands still"}}},
+     {{"locking before looking", "_streams_go_on", "for update of s)", ")", "a stream stands still"}}},
     {"the_second_of_two_who_cancel_is_told_so", cancelled_twice,
      {{"saying that it may be tried again", "_bury_fresh", "when unique_violation then", "when too_many_columns then",
        "a cancel fails in a way nobody expects"}}},

@@ -1,4 +1,4 @@
--- Done: the lease row becomes a finished row. Returns the work ids that were ours to finish.
+-- Done: what the lease held becomes finished. Returns the work ids that were ours to finish.
 create or replace function :"schema"._ack(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
 declare
@@ -8,10 +8,11 @@ declare
 begin
     with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
     evidence as (
-        insert into :"schema".finished (box, epoch, owner, at, items)
-        select p_box, t.epoch, p_owner, ts, t.items from taken t),
+        insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
+        select lower(r), upper(r) - 1, p_box, t.epoch, p_owner, ts from taken t, unnest(t.items) r),
     counted as (
-        insert into :"schema".tally_delta (box, items) select p_box, t.items from taken t)
+        insert into :"schema".tally_delta (first_id, last_id, box)
+        select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
     select range_agg(r), range_agg(r) filter (where t.has_parked) into done, off_path
     from taken t, unnest(t.items) r;
 

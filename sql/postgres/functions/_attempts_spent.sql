@@ -1,7 +1,7 @@
 -- How many attempts a message has spent since it was enqueued or last replayed; crashes: only those
 -- that ended by an expired lease.
 create or replace function :"schema"._attempts_spent(p_work_id bigint, crashes boolean) returns int
-language plpgsql stable :hot as $$
+language plpgsql stable security definer :hot as $$
 begin
     return (
         select count(*) from :"schema".attempt a

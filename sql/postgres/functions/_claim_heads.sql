@@ -33,7 +33,8 @@ begin
         where h.go and p.work_id = h.work_id returning p.work_id),
     held as (
         update :"schema".stream s
-        set available_at = case when not h.go then greatest(h.available_at, ts) end,
+        set available_at = case when not exists (select from leased l where l.work_id = h.work_id)
+                                then greatest(h.available_at, ts) end,
             suspect = h.crash_count > 0
         from head h where s.box = p_box and s.key = h.key and h.work_id is not null),
     empty as (

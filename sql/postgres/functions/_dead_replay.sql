@@ -2,7 +2,7 @@
 create or replace function :"schema"._dead_replay(p_box smallint, ids bigint[], note text) returns bigint
 language plpgsql volatile :pinned as $$
 declare
-    ts timestamptz := clock_timestamp();
+    ts timestamptz;
     risen bigint[];
 begin
     with locked as (
@@ -14,6 +14,7 @@ begin
     if risen is null then
         return 0;
     end if;
+    ts := clock_timestamp();   -- not before the death that is undone
     insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
     select i, ts, 0, 'replayed', :"schema"._cap_error(note) from unnest(risen) i;
     perform :"schema"._unbury(p_box, risen, false, ts);

@@ -11,7 +11,7 @@ begin
     with t as materialized (
         select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
     said as (
-        select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n desc)
+        select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n)
     select array_agg(t.id order by t.id), array_agg(t.epoch order by t.id),
            array_agg(:"schema"._cap_error(
                case when cardinality(errors) = 1 then errors[1] else errors[s.n] end) order by t.id)

@@ -6,12 +6,13 @@ declare
     folded bigint;
 begin
     with batch as materialized (
-        select d.ctid as row from :"schema".tally_delta d where d.box = p_box limit max_rows for update skip locked),
+        select d.ctid as row from :"schema".tally_delta d where d.box = p_box limit max_rows
+        for update skip locked),
     gone as materialized (
-        delete from :"schema".tally_delta d using batch s where d.ctid = s.row returning d.items),
+        delete from :"schema".tally_delta d using batch b where d.ctid = b.row returning d.first_id, d.last_id),
     counted as (
         select m.topic, count(*) as done
-        from gone g, :"schema"._ids(g.items) i join :"schema".message m on m.work_id = i
+        from gone g join :"schema".message m on m.work_id between g.first_id and g.last_id
         group by m.topic),
     added as (
         insert into :"schema".tally as t (box, topic, done)

@@ -16,7 +16,8 @@ begin
           and not exists (select from :"schema".dead d where d.work_id = m.work_id)
           and not exists (select from (select :"schema"._ids(l.items) as id from :"schema".lease l) l
                           where l.id = m.work_id)
-          and not exists (select from (select :"schema"._ids(f.items) as id from :"schema".finished f) f
+          and not exists (select from (select generate_series(f.first_id, f.last_id) as id
+                                       from :"schema".finished f) f
                           where f.id = m.work_id)
         order by m.work_id);
 end $$;

@@ -28,7 +28,7 @@ begin
             select m.work_id from :"schema".message m
             where m.box = p_box and m.work_id < below
               and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
-              and exists (select from :"schema".finished f where f.items @> m.work_id)
+              and exists (select from :"schema"._finished(m.work_id))
             order by m.work_id desc limit max_messages);
     end if;
     select max(m.work_id) into newest from :"schema".message m where m.work_id < below;

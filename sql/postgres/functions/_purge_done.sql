@@ -5,28 +5,32 @@ language plpgsql volatile :hot as $$
 declare
     cutoff timestamptz := clock_timestamp()
         - make_interval(secs => :"schema"._setting('retention_done', 7 * 86400000.0) / 1000);
-    purged_items int8multirange;
+    purged int8multirange;
     unfolded int8multirange;
     gone bigint[];
 begin
     with past as materialized (
-        select f.ctid as row, f.items from :"schema".finished f where f.box = p_box and f.at <= cutoff
-        order by f.at limit 500 for update skip locked),
+        select f.first_id, f.last_id from :"schema".finished f where f.box = p_box and f.at <= cutoff
+        order by f.at limit max_messages for update skip locked),
     counted as materialized (
-        select p.row, p.items, sum(:"schema"._size(p.items)) over (rows unbounded preceding) as total from past p),
-    purged as (
-        delete from :"schema".finished f using counted s
-        where f.ctid = s.row and s.total - :"schema"._size(s.items) < max_messages
-        returning f.items)
-    select range_agg(r) into purged_items from purged p, unnest(p.items) r;
-    if purged_items is null then
+        select p.first_id, p.last_id,
+               sum(p.last_id - p.first_id + 1) over (rows unbounded preceding) - (p.last_id - p.first_id + 1) as before
+        from past p),
+    deleted as (
+        delete from :"schema".finished f using counted c
+        where f.first_id = c.first_id and c.before < max_messages
+        returning int8range(f.first_id, f.last_id + 1) as run)
+    select range_agg(d.run) into purged from deleted d;
+    if purged is null then
         return 0;
     end if;
-    gone := array(select i from :"schema"._ids(purged_items) i);
     -- What was not counted yet need not be counted down.
     with dropped as (
-        delete from :"schema".tally_delta d where d.box = p_box and d.items <@ purged_items returning d.items)
-    select coalesce(range_agg(r), '{}') into unfolded from dropped d, unnest(d.items) r;
+        delete from :"schema".tally_delta d
+        where d.box = p_box and int8range(d.first_id, d.last_id + 1) <@ purged
+        returning int8range(d.first_id, d.last_id + 1) as run)
+    select coalesce(range_agg(d.run), '{}') into unfolded from dropped d;
+    gone := array(select i from :"schema"._ids(purged) i);
     delete from :"schema".attempt a where a.work_id = any (gone);
     with messages as (
         delete from :"schema".message m where m.work_id = any (gone) returning m.work_id, m.topic)

@@ -30,12 +30,12 @@ begin
         join :"schema".message m on m.work_id = l.id),
     delta as materialized (
         select m.topic from (
-            select :"schema"._ids(d.items) as id from (
-                select d.items from :"schema".tally_delta d where d.box = p_box limit sample) d limit sample) d
+            select generate_series(d.first_id, d.last_id) as id from (
+                select * from :"schema".tally_delta d where d.box = p_box limit sample) d limit sample) d
         join :"schema".message m on m.work_id = d.id),
     deltas_left as (
-        select greatest(coalesce(sum(:"schema"._size(d.items)), 0) - (select count(*) from delta), 0)::bigint as n from (
-            select d.items from :"schema".tally_delta d where d.box = p_box limit sample) d),
+        select greatest(coalesce(sum(d.last_id - d.first_id + 1), 0) - (select count(*) from delta), 0)::bigint as n
+        from (select * from :"schema".tally_delta d where d.box = p_box limit sample) d),
     dead_rows as materialized (
         select d.topic from :"schema".dead d where d.box = p_box limit sample),
     size as (

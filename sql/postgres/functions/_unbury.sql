@@ -1,6 +1,6 @@
 -- Puts messages into the parking lot, ready at once, that are nowhere else: dead letters being
--- replayed, lost messages being repaired, leftovers of a restored store. The row of a stream is made
--- under the turn, as only claimers otherwise do.
+-- replayed, lost messages being repaired, leftovers of a restored store. Streams that are
+-- there look for their head again; a missing row is made under the turn, as only claimers otherwise do.
 create or replace function :"schema"._unbury(p_box smallint, ids bigint[], keep_expiry boolean, ts timestamptz)
 returns void language plpgsql volatile :pinned as $$
 begin
@@ -10,6 +10,7 @@ begin
     if not exists (select from :"schema".message m where m.work_id = any (ids) and m.lane = 1) then
         return;
     end if;
+    perform :"schema"._streams_go_on(p_box, ids, ts);
     if not :"schema"._turn(p_box) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;

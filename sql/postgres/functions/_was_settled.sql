@@ -6,9 +6,9 @@ returns bigint[] language plpgsql stable security definer :hot as $$
 begin
     if p_outcome = 'acked' then
         return array(
-            select distinct i.id from unnest(ids, epochs) i(id, epoch)
-            join :"schema".finished f on f.items @> i.id
-            where f.box = p_box and f.owner = p_owner and (coalesce(i.epoch, 0) in (0, f.epoch)));
+            select distinct i.id from unnest(ids, epochs) i(id, epoch),
+                 :"schema"._finished(i.id) f
+            where f.box = p_box and f.owner = p_owner and coalesce(i.epoch, 0) in (0, f.epoch));
     end if;
     return array(
         select distinct i.id from unnest(ids, epochs) i(id, epoch)

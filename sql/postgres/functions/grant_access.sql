@@ -5,7 +5,7 @@ create or replace function :"schema".grant_access(role_name name, access text) r
 language plpgsql volatile :pinned as $$
 declare
     viewer constant text[] := array['_store_info', '_stats', '_page', '_dead_page', '_attempts', '_settings',
-        '_ids', '_attempts_spent'];   -- the last two: views run functions with their reader's rights
+        '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue'];
     worker constant text[] := producer || array['outbox_claim', 'outbox_ack', 'outbox_abandon', 'outbox_defer',
         'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',

@@ -111,6 +111,7 @@ create index parked_topic on :"schema".parked (box, topic, available_at, work_id
 create index parked_suspect on :"schema".parked (box, available_at, work_id)
     where epoch is null and stream is null and crash_count > 0;
 create index parked_stream on :"schema".parked (box, stream, work_id) where stream is not null;
+create index parked_stream_leased on :"schema".parked (box, stream) where stream is not null and epoch is not null;
 create index parked_expiring on :"schema".parked (box, expires_at) where expires_at is not null and epoch is null;
 
 -- One row per stream that has unfinished messages. available_at null: its head is leased. Only
@@ -146,15 +147,16 @@ create table :"schema".attempt (
     error text);
 create index attempt_work_id on :"schema".attempt (work_id, at);
 
--- Positive evidence of what was done: one row per lease and ack call.
+-- Positive evidence of what was done: one row per run of neighbouring work ids that an ack finished.
+-- Runs never overlap, so the one that could hold an id is the last that starts at or before it.
 create table :"schema".finished (
+    first_id bigint primary key,
+    last_id bigint not null,
     box smallint not null,
     epoch bigint not null,
     owner uuid not null,
-    at timestamptz not null,
-    items int8multirange not null);
+    at timestamptz not null);
 create index finished_at on :"schema".finished (box, at);
-create index finished_items on :"schema".finished using gist (items);
 
 -- Counters of what is done, per topic. Acks append to tally_delta (no index, no contention),
 -- maintenance folds it into tally.
@@ -164,8 +166,9 @@ create table :"schema".tally (
     done bigint not null,
     primary key (box, topic));
 create table :"schema".tally_delta (
-    box smallint not null,
-    items int8multirange not null)
+    first_id bigint not null,
+    last_id bigint not null,
+    box smallint not null)
     with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 insert into :"schema".store (schema_version, oldest_program, system_identifier, message_oid)

@@ -36,4 +36,6 @@ select m.work_id, m.message_id, m.box, m.topic, m.payload, 'done', m.created_at,
        (select a.error from :"schema".attempt a where a.work_id = m.work_id and a.error is not null
         order by a.at desc limit 1),
        null, null, null, f.at, f.owner::text, null, null
-from :"schema".message m join :"schema".finished f on f.items @> m.work_id;
+from :"schema".message m cross join lateral (
+    select * from :"schema".finished f where f.first_id <= m.work_id order by f.first_id desc limit 1) f
+where f.last_id >= m.work_id;

@@ -10,9 +10,7 @@
 #define CACHE_KIB 8192
 #define WAL_FILE_KEPT_BYTES (16 * 1024 * 1024) /* a WAL that grew beyond is cut when it starts over */
 #define WAIT_FIRST_US 200
-#define WAIT_LONGEST_US 1000
-#define WAIT_PATIENCE 1000000 /* tries; SQLite's lock knows no queue, so who has waited long asks more often */
-#define WAIT_IMPATIENT_US 1000
+#define WAIT_LONGEST_US 8000
 
 boxcar_time sqlite_clock(void) {
     struct timespec now;
@@ -52,8 +50,6 @@ bool sqlite_busy_wait(struct busy *busy, int tries) {
         return false;
     if (longest > WAIT_LONGEST_US)
         longest = WAIT_LONGEST_US;
-    if (tries > WAIT_PATIENCE)
-        longest = WAIT_IMPATIENT_US;
     wait = longest / 2 + (int64_t)(sqlite_draw(busy) % (uint64_t)longest);
     if (wait > left)
         wait = left;
