@@ -41,7 +41,8 @@ static const char *partial_acks(struct fixture *f)
         return "a message was finished twice";
     if (count_status(conn, "done") != BIG || sql_number(conn, "select count(*) from lease") != 0)
         return "an emptied lease stays";
-    return sql_number(conn, "select sum(last_id - first_id + 1) from finished") == BIG ? NULL : "a message was finished twice";
+    return sql_number(conn, "select sum(last_id - first_id + 1) from finished") == BIG
+               ? NULL : "a message was finished twice";
 }
 
 /* The same with epochs, which goes another way through the store. BX-002, BX-004 */
@@ -49,12 +50,13 @@ static const char *partial_acks_by_epoch(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);
     claim_many(conn, 10, "30 s");
-    for (int i = 0; i < 2; i++) {
-        int64_t count = sql_number(conn, "select count(*) from lease l, outbox_ack(" WORKER ", '{2,4,6}', "
-                                         "array[l.epoch, l.epoch, l.epoch])");
-        if (count != (i == 0 ? 3 : 0))
-            return i == 0 ? "a partial ack did not take" : "a message was finished twice";
-    }
+    static const char ACK[] = "select coalesce(string_agg(i::text, ','), '') from lease l, outbox_ack(" WORKER
+                              ", '{2,4,6}', array[l.epoch, l.epoch, l.epoch]) i";
+    if (!same(sql_text(conn, "%s", ACK), "2,4,6"))
+        return "a partial ack did not take";
+    sql_send(conn, "%s", ACK); /* an error is as bad as success */
+    if (!same(sql_answer(conn), ""))
+        return "a message was finished twice";
     return count_status(conn, "in_progress") == 7 && count_status(conn, "done") == 3 ? NULL
                                                                                       : "a message is in two places";
 }

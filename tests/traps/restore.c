@@ -129,7 +129,8 @@ static const char *drain(PGconn *conn)
         int64_t count = sql_number(conn, "with d as (insert into delivered select payload from outbox_claim(" WORKER
                                          ", '30 s', 10) returning 1) select count(*) from d");
         idle = count > 0 ? 0 : idle + 1;
-        sql_run(conn, "select outbox_ack(" WORKER ", array(select _ids(items) from lease where until > now()))");
+        /* Fails when something is finished twice, which the list of what came shows too. */
+        (void)sql_state(conn, "select outbox_ack(" WORKER ", array(select _ids(items) from lease where until > now()))");
     }
     return sql_text(conn, "with d as (delete from delivered returning payload) "
                           "select coalesce(string_agg(payload, ',' order by payload), '') from d");

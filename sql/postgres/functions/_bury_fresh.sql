@@ -16,7 +16,8 @@ begin
     end if;
     f := :"schema"._frontier(p_box, p_lane);
     if exists (select from :"schema".message m
-               where m.work_id = any (ids) and :"schema"._is_behind(f, m.xid, m.work_id)) then
+               where m.work_id = any (ids)
+                 and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     f.seq := f.seq + 1;

@@ -20,6 +20,7 @@ declare
     epoch bigint;
     side bigint[] := '{}';
     fresh bigint[] := '{}';
+    items int8multirange;
     flags int := 0;
     aside record;
     got record;
@@ -106,14 +107,17 @@ begin
 
     if side <> '{}' or fresh <> '{}' then
         f.epoch := epoch;
+        items := :"schema"._multirange(side || fresh);
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
-        values (p_box, epoch, p_owner, ts + lease, :"schema"._multirange(side || fresh), side <> '{}');
+        values (p_box, epoch, p_owner, ts + lease, items, side <> '{}');
     end if;
     if have_turn then
         perform :"schema"._move_frontier(before, f, full_look, ts);
     end if;
 
-    return query select * from :"schema"._claimed_rows(p_box, side, fresh, epoch, p_owner, ts + lease);
+    if items is not null then
+        return query select * from :"schema"._claimed_rows(p_box, items, side <> '{}', epoch, p_owner, ts + lease);
+    end if;
     if flags > 0 then
         note.work_id := 0;
         note.epoch := flags;

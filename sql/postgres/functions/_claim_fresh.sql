@@ -1,6 +1,6 @@
--- Leases fresh messages: takes the next window rows and sorts them. What is due and wanted goes
--- straight to the claimer; the rest is parked: not due yet, expired, of another topic, or more than
--- the claimer asked for. Moves the position in f, which the caller writes. Only under the turn.
+-- Leases fresh messages: takes the next window rows. If all of them are for the claimer now, they are
+-- his as they stand; otherwise _sort_fresh parks what is not. Moves the position in f, which the
+-- caller writes. Only under the turn.
 -- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
 create or replace function :"schema"._claim_fresh(
     inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
@@ -8,16 +8,12 @@ create or replace function :"schema"._claim_fresh(
 language plpgsql volatile :hot as $$
 declare
     everything boolean := exact is null and prefixes is null;
-    chunk int;
-    straight bigint[];
-    met_expired boolean;
-    total bigint := 0;
-    seen int8multirange;
-    rows_seen bigint;
-    last_xid xid8;
-    last_id bigint;
-    advanced boolean := false;
     unmoved :"schema".frontier := f;
+    advanced boolean := false;
+    total bigint := 0;
+    chunk int;
+    w record;
+    sorted record;
 begin
     taken := '{}';
     parked_expired := false;
@@ -28,41 +24,25 @@ begin
         if total > 0 or not everything then
             chunk := greatest(chunk, 500, least(total, 10000));
         end if;
-        with w as materialized (select * from :"schema"._window(f, chunk)),
-        sorted as materialized (
-            select w.work_id, w.topic, w.due_at, w.expires_at,
-                   coalesce(w.expires_at <= ts, false) as expired,
-                   coalesce(w.due_at <= ts, true) and coalesce(w.expires_at > ts, true)
-                       and (everything or :"schema"._wanted(w.topic, exact, prefixes)) as go,
-                   row_number() over (order by w.xid, w.work_id) as n
-            from w where not f.skip @> w.work_id),
-        served as materialized (
-            select s.*, s.go and count(*) filter (where s.go) over (order by s.n)
-                            <= wanted - cardinality(taken) as serve
-            from sorted s),
-        aside as (
-            insert into :"schema".parked (work_id, box, available_at, expires_at, topic)
-            select s.work_id, f.box, greatest(s.due_at, ts), s.expires_at, s.topic
-            from served s where not s.serve
-            returning coalesce(expires_at <= ts, false) as expired)
-        select (select array_agg(s.work_id order by s.n) from served s where s.serve),
-               (select bool_or(a.expired) from aside a),
-               count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1],
-               case when f.skip <> '{}' then range_agg(int8range(w.work_id, w.work_id + 1)) end
-        into straight, met_expired, rows_seen, last_xid, last_id, seen
-        from w;
-        total := total + rows_seen;
-        parked_expired := parked_expired or coalesce(met_expired, false);
-        if rows_seen > 0 then
-            f.position_xid := last_xid;
-            f.position_id := last_id;
-            if seen is not null then
-                f.skip := f.skip - seen;
+        select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
+               bool_and(x.due_at is null and x.expires_at is null) as plain
+        into w from :"schema"._window(f, chunk) x;
+        if w.n > 0 then
+            if everything and w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
+                taken := taken || w.ids;
+            else
+                select * into sorted
+                from :"schema"._sort_fresh(f, w.ids, wanted - cardinality(taken), ts, exact, prefixes);
+                taken := taken || sorted.straight;
+                parked_expired := parked_expired or sorted.parked_expired;
+                f.skip := f.skip - :"schema"._multirange(w.ids);
             end if;
-            taken := taken || coalesce(straight, '{}');
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            total := total + w.n;
         end if;
         exit when cardinality(taken) >= wanted;
-        if rows_seen >= chunk then
+        if w.n >= chunk then
             more := taken = '{}' and total >= 50000;
             exit when more;
             continue;

@@ -28,9 +28,14 @@ begin
             select p.work_id, p.available_at, p.crash_count, p.expires_at, p.epoch from :"schema".parked p
             where p.box = p_box and p.stream = d.key
             order by p.work_id limit 1) h on true),
+    -- A head that somebody is burying just now is passed over: waiting for him under the turn, while he
+    -- waits for the stream, would be a deadlock.
+    free as materialized (
+        select p.work_id from :"schema".parked p join head h on h.go and p.work_id = h.work_id
+        where p.epoch is null for update of p skip locked),
     leased as (
-        update :"schema".parked p set epoch = p_epoch from head h
-        where h.go and p.work_id = h.work_id returning p.work_id),
+        update :"schema".parked p set epoch = p_epoch from free
+        where p.work_id = free.work_id returning p.work_id),
     held as (
         update :"schema".stream s
         set available_at = case when not exists (select from leased l where l.work_id = h.work_id)

@@ -24,7 +24,7 @@ begin
                   and p.topic = t.topic collate "C"
                   and p.available_at >= due_from and p.available_at <= ts
                   and (p.expires_at is null or p.expires_at > ts)
-                order by p.available_at, p.work_id limit wanted) c
+                order by p.available_at, p.work_id limit wanted for update skip locked) c
             order by c.available_at, c.work_id limit wanted);
     end if;
     if candidates = '{}' then

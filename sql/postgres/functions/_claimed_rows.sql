@@ -1,20 +1,22 @@
--- The messages of a claim with all their fields in order of arrival: those from the side with what
--- parked knows of them.
+-- The messages of a claim with all their fields in order of arrival, run by run of their ids; with
+-- what parked knows of them if some of them were there. (work_id + 0: the few rows are sorted, instead
+-- of the whole log being read in the order of its key.)
 create or replace function :"schema"._claimed_rows(
-    p_box smallint, side bigint[], fresh bigint[], p_epoch bigint, p_owner uuid, p_until timestamptz)
+    p_box smallint, items int8multirange, has_parked boolean, p_epoch bigint, p_owner uuid,
+    p_until timestamptz)
 returns setof :"schema".claimed_message language plpgsql stable rows 1000 :hot as $$
 declare
     box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
 begin
-    if side = '{}' then
+    if not has_parked then
         return query
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                    m.created_at, m.due_at, coalesce(m.due_at, m.created_at), m.expires_at, null::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
                    null::timestamptz, null::text, 1
-            from :"schema".message m
-            where m.work_id = any (fresh)
-            order by m.work_id;
+            from unnest(items) r
+            join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r)
+            order by m.work_id + 0;
         return;
     end if;
     return query
@@ -24,7 +26,8 @@ begin
                m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0),
                m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
                coalesce(p.retry_count, 0) + 1
-        from :"schema".message m left join :"schema".parked p on p.work_id = m.work_id
-        where m.work_id = any (side || fresh)
-        order by m.work_id;
+        from unnest(items) r
+        join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r)
+        left join :"schema".parked p on p.work_id = m.work_id
+        order by m.work_id + 0;
 end $$;

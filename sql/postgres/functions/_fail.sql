@@ -4,27 +4,16 @@ create or replace function :"schema"._fail(
 returns bigint[] language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
-    taken bigint[];
-    taken_epochs bigint[];
-    taken_errors text[];
+    ours record;
 begin
-    with t as materialized (
-        select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
-    said as (
-        select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n)
-    select array_agg(t.id order by t.id), array_agg(t.epoch order by t.id),
-           array_agg(:"schema"._cap_error(
-               case when cardinality(errors) = 1 then errors[1] else errors[s.n] end) order by t.id)
-    into taken, taken_epochs, taken_errors
-    from t join said s on s.id = t.id;
-
-    if taken is null then
+    select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, errors);
+    if ours.taken is null then
         return '{}';
     end if;
     insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
     select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, i.error
-    from unnest(taken, taken_epochs, taken_errors) i(id, epoch, error)
+    from unnest(ours.taken, ours.taken_epochs, ours.taken_errors) i(id, epoch, error)
     left join :"schema".parked p on p.work_id = i.id;
-    perform :"schema"._bury(p_box, taken, p_reason, taken_errors, ts);
-    return taken;
+    perform :"schema"._bury(p_box, ours.taken, p_reason, ours.taken_errors, ts);
+    return ours.taken;
 end $$;

@@ -5,27 +5,14 @@ create or replace function :"schema"._give_back(
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     ts timestamptz := clock_timestamp();
-    taken bigint[];
-    taken_epochs bigint[];
-    taken_delays bigint[];
-    taken_errors text[];
+    ours record;
 begin
-    with t as materialized (
-        select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
-    said as (
-        select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n)
-    select array_agg(t.id order by t.id), array_agg(t.epoch order by t.id),
-           array_agg(coalesce(case when cardinality(delays) = 1 then delays[1] else delays[s.n] end,
-                              default_delay) order by t.id),
-           array_agg(:"schema"._cap_error(
-               case when cardinality(errors) = 1 then errors[1] else errors[s.n] end) order by t.id)
-    into taken, taken_epochs, taken_delays, taken_errors
-    from t join said s on s.id = t.id;
-
-    if taken is null then
+    select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, default_delay, delays, errors);
+    if ours.taken is null then
         return '{}';
     end if;
-    perform :"schema"._release(p_box, taken, array_fill(p_owner, array[cardinality(taken)]), taken_epochs, p_outcome,
-                                 taken_delays, taken_errors, ts);
-    return taken;
+    perform :"schema"._release(
+        p_box, ours.taken, array_fill(p_owner, array[cardinality(ours.taken)]), ours.taken_epochs, p_outcome,
+        ours.taken_delays, ours.taken_errors, ts);
+    return ours.taken;
 end $$;

@@ -41,8 +41,8 @@ begin
     from back b join :"schema".message m on m.work_id = b.work_id
     where counted = 1 and b.retry_count >= coalesce(m.max_attempts, default_attempts);
 
+    perform :"schema"._streams_go_on(p_box, ids, ts);   -- all of them first: one sorted pass of locks
     if exhausted is not null then
         perform :"schema"._bury(p_box, exhausted, 2::smallint, null, ts);
     end if;
-    perform :"schema"._streams_go_on(p_box, ids, ts);
 end $$;

@@ -85,10 +85,10 @@ create table :"schema".lease (
     until timestamptz not null,
     items int8multirange not null,
     has_parked boolean not null,        -- some of the items have rows in parked
-    primary key (box, epoch, part))
+    primary key (epoch, box, part))
     with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-create index lease_until on :"schema".lease (box, until);
-create index lease_owner on :"schema".lease (box, owner, until);
+create index lease_until on :"schema".lease (until);
+create index lease_owner on :"schema".lease (owner, until);
 
 -- Messages that left the straight path. Producers never write here. While leased, epoch is set
 -- and the row is out of the availability indexes.

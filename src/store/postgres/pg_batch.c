@@ -235,6 +235,17 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
         PQclear(PQexec(pg->conn, "rollback"));
 }
 
+/* Statements are prepared outside of the pipeline, each once. */
+static void prepare(struct exchange *x) {
+    if (x->settle && x->batch->message_count > 0)
+        pg_prepare(x->pg, PG_ENQUEUE);
+    for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
+        if (x->batch->settle[kind].count > 0)
+            pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
+    if (x->claim)
+        pg_prepare(x->pg, PG_CLAIM);
+}
+
 /* One round trip with what is still to be done. Returns the first error; what succeeded is marked
  * as done in x. */
 static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
@@ -243,7 +254,10 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     bool settling = x->settle, claiming = x->claim;
     boxcar_status status;
 
-    if (!pg_is_connected(x->pg) || !PQenterPipelineMode(x->pg->conn))
+    if (!pg_is_connected(x->pg))
+        return pg_error_from_connection(x->pg, err);
+    prepare(x);
+    if (!PQenterPipelineMode(x->pg->conn))
         return pg_error_from_connection(x->pg, err);
     status = send_first(x, err);
     if (status == BOXCAR_OK)
@@ -282,6 +296,10 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
             x->unknown = true;
         err->outcome_unknown = x->unknown;
         return pg_reconnect(x->pg, err);
+    }
+    if (pg_error_is_stale_statement(err) && x->pg->keeps_statements) {
+        x->pg->keeps_statements = false;
+        return BOXCAR_OK;
     }
     if (pg_error_is_foreign(err))
         return adopt(x->pg) ? BOXCAR_OK : status;

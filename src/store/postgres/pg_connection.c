@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -41,18 +42,31 @@ static void ignore_notice(void *context, const PGresult *result) {
     (void)result;
 }
 
+/* A pooler answers with a process id of its own making, since the next statement may be another
+ * server process's. Then nothing may be left behind in the session. */
+static bool has_own_session(struct pg_store *pg) {
+    PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
+    bool own = PQresultStatus(result) == PGRES_TUPLES_OK && atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+
+    PQclear(result);
+    return own;
+}
+
 /* The URL goes to libpq as it is; what stands before it are defaults that it may override. */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
     const char *const keywords[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", NULL};
     const char *const values[] = {"10", "boxcar", pg->url, "UTF8", NULL};
 
     PQfinish(pg->conn);
+    pg->keeps_statements = false;
+    memset(pg->uses, 0, sizeof(pg->uses));
     pg->conn = PQconnectdbParams(keywords, values, 1);
     if (!pg->conn)
         return error_no_memory(err);
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return pg_error_from_connection(pg, err);
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
+    pg->keeps_statements = has_own_session(pg);
     return BOXCAR_OK;
 }
 
@@ -86,18 +100,40 @@ static void point_at_values(const struct pg_params *params, const char **values,
     }
 }
 
+static const char *name_of(enum pg_statement statement, char name[32]) {
+    snprintf(name, 32, "boxcar_%d", (int)statement);
+    return name;
+}
+
+/* Preparing costs a round trip, so the first use does without; the server works out the types. */
+void pg_prepare(struct pg_store *pg, enum pg_statement statement) {
+    char name[32];
+    PGresult *result;
+
+    if (!pg->keeps_statements || ++pg->uses[statement] != 2)
+        return;
+    result = PQprepare(pg->conn, name_of(statement, name), pg->sql[statement], 0, NULL);
+    pg->keeps_statements = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+}
+
 boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                       boxcar_error *err) {
     const char *values[PG_PARAMS_MAX];
     int lengths[PG_PARAMS_MAX];
     int formats[PG_PARAMS_MAX];
+    char name[32];
+    int sent;
 
     if (pg_params_failed(params))
         return error_no_memory(err);
     point_at_values(params, values, lengths, formats);
-    if (!PQsendQueryParams(pg->conn, pg->sql[statement], params->count, params->types, values, lengths, formats, 1))
-        return pg_error_from_connection(pg, err);
-    return BOXCAR_OK;
+    if (pg->keeps_statements && pg->uses[statement] >= 2)
+        sent = PQsendQueryPrepared(pg->conn, name_of(statement, name), params->count, values, lengths, formats, 1);
+    else
+        sent = PQsendQueryParams(pg->conn, pg->sql[statement], params->count, params->types, values, lengths,
+                                 formats, 1);
+    return sent ? BOXCAR_OK : pg_error_from_connection(pg, err);
 }
 
 static bool is_success(const PGresult *result) {
@@ -108,9 +144,11 @@ static bool is_success(const PGresult *result) {
 
 static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                                 PGresult **ret_result, boxcar_error *err) {
-    boxcar_status status = pg_send(pg, statement, params, err);
+    boxcar_status status;
     PGresult *result;
 
+    pg_prepare(pg, statement);
+    status = pg_send(pg, statement, params, err);
     if (status != BOXCAR_OK)
         return status;
     result = PQgetResult(pg->conn);
@@ -140,6 +178,8 @@ boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const s
             status = pg_reconnect(pg, &why);
             if (status != BOXCAR_OK)
                 break;
+        } else if (pg_error_is_stale_statement(&why) && pg->keeps_statements) {
+            pg->keeps_statements = false;
         } else if (pg_error_is_transient(&why) && round < TRIES_AFTER_DEADLOCK) {
             pg_pause(round);
         } else {

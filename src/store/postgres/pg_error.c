@@ -98,6 +98,10 @@ bool pg_error_is_transient(const boxcar_error *err) {
            strcmp(err->sqlstate, "55P03") == 0;
 }
 
+bool pg_error_is_stale_statement(const boxcar_error *err) {
+    return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "0A000") == 0;
+}
+
 bool pg_error_is_foreign(const boxcar_error *err) {
     return strcmp(err->sqlstate, "BX005") == 0;
 }

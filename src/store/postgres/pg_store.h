@@ -25,6 +25,8 @@ struct pg_store {
     char *schema;           /* validated, not quoted */
     int64_t patience_ms;    /* how long a call waits for a lost connection */
     char *sql[PG_STATEMENTS]; /* with the schema's quoted name in them */
+    bool keeps_statements;    /* the session is ours alone: statements can be prepared in it */
+    unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) {
@@ -42,6 +44,8 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
 boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
 /* Would the same request have a chance if it were simply repeated now? */
 bool pg_error_is_transient(const boxcar_error *err);
+/* A prepared statement is gone (DISCARD, DEALLOCATE), or a deployment changed what it returns. */
+bool pg_error_is_stale_statement(const boxcar_error *err);
 bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsewhere */
 
 /* pg_url.c: BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
@@ -55,6 +59,8 @@ boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err);
 bool pg_in_transaction(const struct pg_store *pg); /* of the caller */
 boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                       boxcar_error *err);
+/* Prepares a statement that is going to be used again, if the session is ours. Not in a pipeline. */
+void pg_prepare(struct pg_store *pg, enum pg_statement statement);
 /* One statement as a transaction of its own (or in the caller's), repeated after deadlocks and
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,

@@ -1,0 +1,21 @@
+-- Takes messages out of their leases one by one, with what the caller said about each: delays and
+-- errors go with ids by position, or hold one value for all. An id given twice counts once, as said
+-- first. Everything comes back in the order of work ids; taken is null when nothing was ours.
+create or replace function :"schema"._take_each(
+    p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], default_delay bigint, delays bigint[],
+    errors text[],
+    out taken bigint[], out taken_epochs bigint[], out taken_delays bigint[], out taken_errors text[])
+language plpgsql volatile :hot as $$
+begin
+    with t as materialized (
+        select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
+    said as (
+        select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n)
+    select array_agg(t.id order by t.id), array_agg(t.epoch order by t.id),
+           array_agg(coalesce(case when cardinality(delays) = 1 then delays[1] else delays[s.n] end,
+                              default_delay) order by t.id),
+           array_agg(:"schema"._cap_error(
+               case when cardinality(errors) = 1 then errors[1] else errors[s.n] end) order by t.id)
+    into taken, taken_epochs, taken_delays, taken_errors
+    from t join said s on s.id = t.id;
+end $$;
