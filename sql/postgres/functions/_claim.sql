@@ -38,7 +38,8 @@ begin
         f.lease_from := '-infinity';
         f.expiring_from := '-infinity';
     end if;
-    if exists (select from :"schema".lease l where l.box = p_box and l.until >= f.lease_from and l.until <= ts) then
+    if exists (select from :"schema".lease l
+               where l.box = p_box and l.until >= f.lease_from and l.until <= ts) then
         perform :"schema"._expire_leases(p_box, f.lease_from, 20);
     end if;
     if exists (select from :"schema".parked p where p.box = p_box and p.epoch is null
@@ -71,12 +72,14 @@ begin
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
                      and p.available_at >= f.due_from and p.available_at <= ts)
                or streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts) as suspects,
+                   where s.box = p_box and s.suspect
+                     and s.available_at >= f.due_from and s.available_at <= ts) as suspects,
            exists (select from :"schema".parked p
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
                      and p.available_at >= f.due_from and p.available_at <= ts)
                or streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and not s.suspect and s.available_at >= f.due_from and s.available_at <= ts) as others
+                   where s.box = p_box and not s.suspect
+                     and s.available_at >= f.due_from and s.available_at <= ts) as others
     into aside;
 
     if aside.suspects and f.suspects_next then

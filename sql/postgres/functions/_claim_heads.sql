@@ -2,14 +2,15 @@
 -- of the streamed lane is sorted in whole (see _sort_streams). The row in stream says when to look;
 -- the true head is looked up here, since an earlier message may have come in meanwhile.
 create or replace function :"schema"._claim_heads(
-    p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
-    prefixes text[])
+    p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
+    exact text[], prefixes text[])
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint[];
 begin
     if not exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts) then
+                   where s.box = p_box and s.suspect = p_suspect
+                     and s.available_at >= due_from and s.available_at <= ts) then
         return '{}';
     end if;
     with due as materialized (

@@ -13,7 +13,8 @@ begin
     end if;
     if with_streams then
         with_streams := exists (select from :"schema".stream s
-                                where s.box = p_box and not s.suspect and s.available_at >= due_from and s.available_at <= ts);
+                                where s.box = p_box and not s.suspect
+                                  and s.available_at >= due_from and s.available_at <= ts);
     end if;
     if with_streams then
         share := case when parked_first then (wanted + 1) / 2 else wanted / 2 end;

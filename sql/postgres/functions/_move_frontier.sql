@@ -7,7 +7,8 @@ returns void language plpgsql volatile :hot as $$
 declare
     looked timestamptz;
     moved boolean := (f.epoch, f.position_xid, f.position_id, f.skip, f.suspects_next)
-        is distinct from (before.epoch, before.position_xid, before.position_id, before.skip, before.suspects_next);
+        is distinct from
+        (before.epoch, before.position_xid, before.position_id, before.skip, before.suspects_next);
 begin
     if not moved and not full_look then
         return;

@@ -14,7 +14,8 @@ begin
         order by f.at limit max_messages for update skip locked),
     counted as materialized (
         select p.first_id, p.last_id,
-               sum(p.last_id - p.first_id + 1) over (rows unbounded preceding) - (p.last_id - p.first_id + 1) as before
+               sum(p.last_id - p.first_id + 1) over (rows unbounded preceding)
+                   - (p.last_id - p.first_id + 1) as before
         from past p),
     deleted as (
         delete from :"schema".finished f using counted c

@@ -34,7 +34,7 @@ struct exchange {
 };
 
 static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
-    [SETTLE_ACK] = PG_ACK, [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
+    [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
     [SETTLE_FAIL] = PG_FAIL, [SETTLE_RENEW] = PG_RENEW,
 };
 
@@ -121,7 +121,8 @@ static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_
 }
 
 /* Reads on to the end of a transaction whatever happened in it, keeping the first error. */
-static void receive_into(struct pg_store *pg, PGresult **ret_result, boxcar_status *status, boxcar_error *err) {
+static void receive_into(struct pg_store *pg, PGresult **ret_result, boxcar_status *status,
+                         boxcar_error *err) {
     boxcar_error later = BOXCAR_ERROR_INIT;
     boxcar_status now = receive(pg, ret_result, *status == BOXCAR_OK ? err : &later);
 
@@ -133,7 +134,8 @@ static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, b
     size_t count = x->batch->message_count;
 
     if ((size_t)PQntuples(result) != count)
-        return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result), count);
+        return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
+                         count);
     x->result->enqueued = arena_alloc_array(&x->result->arena, count, sizeof(*x->result->enqueued));
     if (!x->result->enqueued)
         return error_no_memory(err);
@@ -177,9 +179,7 @@ static boxcar_status receive_first(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-static void clear_result(void *result) {
-    PQclear(result);
-}
+static void clear_result(void *result) { PQclear(result); }
 
 /* Texts stay where libpq put them: the arena takes the result over. */
 static boxcar_status read_claimed(struct exchange *x, PGresult *result, boxcar_error *err) {
@@ -387,15 +387,16 @@ static bool has_first_part(const struct batch *batch) {
 }
 
 /* A claim that failed beside a settlement that stands: the caller must learn of the settlement. */
-static bool may_do_without_claim(const struct exchange *x) {
-    return !x->settle && has_first_part(x->batch);
-}
+static bool may_do_without_claim(const struct exchange *x) { return !x->settle && has_first_part(x->batch); }
 
-boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch, struct batch_result *ret_result,
-                         boxcar_error *err) {
+boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
+                         struct batch_result *ret_result, boxcar_error *err) {
     struct batch_result result = {.arena = ARENA_INIT};
-    struct exchange x = {.pg = pg_store_of(store), .batch = batch, .result = &result,
-                         .settle = has_first_part(batch), .claim = batch->claim_size > 0};
+    struct exchange x = {.pg = pg_store_of(store),
+                         .batch = batch,
+                         .result = &result,
+                         .settle = has_first_part(batch),
+                         .claim = batch->claim_size > 0};
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = BOXCAR_OK;
 

@@ -206,8 +206,8 @@ void pg_params_for_was_settled(struct pg_params *params, const struct batch *bat
         pg_array_int8(epochs, list.items[i].epoch.value);
 }
 
-void pg_params_for_give_back(struct pg_params *params, const struct batch *batch, const boxcar_message *claimed,
-                             size_t count) {
+void pg_params_for_give_back(struct pg_params *params, const struct batch *batch,
+                             const boxcar_message *claimed, size_t count) {
     struct buf *array;
 
     pg_params_int2(params, batch->box);

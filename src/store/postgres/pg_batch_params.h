@@ -11,7 +11,7 @@ void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bo
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
                                const char *outcome);
 /* A defer of claimed messages to now. */
-void pg_params_for_give_back(struct pg_params *params, const struct batch *batch, const boxcar_message *claimed,
-                             size_t count);
+void pg_params_for_give_back(struct pg_params *params, const struct batch *batch,
+                             const boxcar_message *claimed, size_t count);
 
 #endif

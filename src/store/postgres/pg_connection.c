@@ -29,9 +29,7 @@ void pg_pause(int round) {
     nanosleep(&(struct timespec){.tv_sec = pause_us / 1000000, .tv_nsec = pause_us % 1000000 * 1000}, NULL);
 }
 
-bool pg_is_connected(const struct pg_store *pg) {
-    return pg->conn && PQstatus(pg->conn) == CONNECTION_OK;
-}
+bool pg_is_connected(const struct pg_store *pg) { return pg->conn && PQstatus(pg->conn) == CONNECTION_OK; }
 
 bool pg_in_transaction(const struct pg_store *pg) {
     return pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
@@ -46,7 +44,8 @@ static void ignore_notice(void *context, const PGresult *result) {
  * server process's. Then nothing may be left behind in the session. */
 static bool has_own_session(struct pg_store *pg) {
     PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
-    bool own = PQresultStatus(result) == PGRES_TUPLES_OK && atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+    bool own =
+        PQresultStatus(result) == PGRES_TUPLES_OK && atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
 
     PQclear(result);
     return own;
@@ -54,7 +53,8 @@ static bool has_own_session(struct pg_store *pg) {
 
 /* The URL goes to libpq as it is; what stands before it are defaults that it may override. */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
-    const char *const keywords[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", NULL};
+    const char *const keywords[] = {"connect_timeout", "fallback_application_name", "dbname",
+                                    "client_encoding", NULL};
     const char *const values[] = {"10", "boxcar", pg->url, "UTF8", NULL};
 
     PQfinish(pg->conn);
@@ -129,7 +129,8 @@ boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const st
         return error_no_memory(err);
     point_at_values(params, values, lengths, formats);
     if (pg->keeps_statements && pg->uses[statement] >= 2)
-        sent = PQsendQueryPrepared(pg->conn, name_of(statement, name), params->count, values, lengths, formats, 1);
+        sent = PQsendQueryPrepared(pg->conn, name_of(statement, name), params->count, values, lengths,
+                                   formats, 1);
     else
         sent = PQsendQueryParams(pg->conn, pg->sql[statement], params->count, params->types, values, lengths,
                                  formats, 1);
@@ -142,8 +143,8 @@ static bool is_success(const PGresult *result) {
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
-                                PGresult **ret_result, boxcar_error *err) {
+static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement,
+                                const struct pg_params *params, PGresult **ret_result, boxcar_error *err) {
     boxcar_status status;
     PGresult *result;
 
@@ -222,7 +223,8 @@ static const struct store_ops OPS = {
     .setting_reset = pg_setting_reset,
 };
 
-static boxcar_status store_new(const boxcar_store_options *options, struct pg_store **ret_pg, boxcar_error *err) {
+static boxcar_status store_new(const boxcar_store_options *options, struct pg_store **ret_pg,
+                               boxcar_error *err) {
     struct pg_store *pg = calloc(1, sizeof(*pg));
 
     if (!pg)
@@ -253,7 +255,8 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
     if (status == BOXCAR_OK)
         status = pg_connect(pg, err);
     if (status == BOXCAR_OK)
-        status = options->deploy ? pg_deploy(&pg->base, &(boxcar_deployment){0}, err) : pg_check_version(pg, err);
+        status =
+            options->deploy ? pg_deploy(&pg->base, &(boxcar_deployment){0}, err) : pg_check_version(pg, err);
     if (status != BOXCAR_OK) {
         close_store(&pg->base);
         return status;

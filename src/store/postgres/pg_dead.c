@@ -52,8 +52,9 @@ boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter 
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
 }
 
-boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
-                          boxcar_str note, int limit, boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err) {
+boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
+                          enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
+                          int64_t *ret_count, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -71,7 +72,8 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
     return status;
 }
 
-boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                        boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 

@@ -68,7 +68,8 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
     AUTO_FREE char *version = NULL;
     boxcar_status status = ask(pg,
                                "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
-                               "where n.nspname = :'schema' and c.relname = 'store'", &found, err);
+                               "where n.nspname = :'schema' and c.relname = 'store'",
+                               &found, err);
 
     if (status != BOXCAR_OK)
         return status;
@@ -128,9 +129,11 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     return run(pg, "create schema :\"schema\"", err);
 }
 
-static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
+                                           boxcar_error *err) {
     int version = 0, applied = 0;
-    boxcar_status status = run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
+    boxcar_status status =
+        run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
 
     if (status == BOXCAR_OK)
         status = make_schema(pg, err);
@@ -155,7 +158,8 @@ boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deplo
     boxcar_status status;
 
     if (pg->borrowed)
-        return error_set(err, BOXCAR_E_UNSUPPORTED, "a borrowed connection cannot deploy: open a store of its own");
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "a borrowed connection cannot deploy: open a store of its own");
     if (!pg_is_connected(pg)) {
         status = pg_reconnect(pg, err);
         if (status != BOXCAR_OK)
@@ -196,10 +200,13 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
     version = pg_get_int4(result, 0, 0);
     oldest = pg_get_int4(result, 0, 1);
     if (version < STORE_SCHEMA_VERSION)
-        return error_set(err, BOXCAR_E_VERSION, "the store has schema version %d, this program needs %d: run `boxcar init`",
-                         version, STORE_SCHEMA_VERSION);
+        return error_set(err, BOXCAR_E_VERSION,
+                         "the store has schema version %d, this program needs %d: run `boxcar init`", version,
+                         STORE_SCHEMA_VERSION);
     if (oldest > STORE_SCHEMA_VERSION)
-        return error_set(err, BOXCAR_E_VERSION, "the store has schema version %d and accepts programs from version %d on, "
-                         "this one has %d: upgrade the program", version, oldest, STORE_SCHEMA_VERSION);
+        return error_set(err, BOXCAR_E_VERSION,
+                         "the store has schema version %d and accepts programs from version %d on, "
+                         "this one has %d: upgrade the program",
+                         version, oldest, STORE_SCHEMA_VERSION);
     return remember_id(pg, pg_get_text(result, 0, 2), err);
 }

@@ -73,7 +73,8 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
         status = error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
                            pg->schema, MEANINGS[i].remedy);
     else
-        status = error_set(err, MEANINGS[i].status, "%s%s", text ? text : "the database failed", MEANINGS[i].remedy);
+        status = error_set(err, MEANINGS[i].status, "%s%s", text ? text : "the database failed",
+                           MEANINGS[i].remedy);
     if (err)
         err->retryable = MEANINGS[i].retryable;
     add_details(pg, err, sqlstate, PQresultErrorField(result, PG_DIAG_COLUMN_NAME));
@@ -102,6 +103,4 @@ bool pg_error_is_stale_statement(const boxcar_error *err) {
     return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "0A000") == 0;
 }
 
-bool pg_error_is_foreign(const boxcar_error *err) {
-    return strcmp(err->sqlstate, "BX005") == 0;
-}
+bool pg_error_is_foreign(const boxcar_error *err) { return strcmp(err->sqlstate, "BX005") == 0; }

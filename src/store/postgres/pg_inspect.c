@@ -4,9 +4,7 @@
 #include "pg_choice.h"
 #include "pg_store.h"
 
-static void clear_result(void *result) {
-    PQclear(result);
-}
+static void clear_result(void *result) { PQclear(result); }
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct boxcar_message_list **ret_list, boxcar_error *err) {

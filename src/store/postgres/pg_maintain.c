@@ -3,7 +3,8 @@
 
 #define ROUNDS_MAX 50
 
-static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum, boxcar_error *err) {
+static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum,
+                                   boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -20,7 +21,8 @@ static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_m
     return BOXCAR_OK;
 }
 
-boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
+                          boxcar_error *err) {
     boxcar_maintenance sum = {0};
     bool more = false;
 
@@ -52,7 +54,8 @@ boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *re
     return status;
 }
 
-boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err) {
+boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct setting_value_list list = {.arena = ARENA_INIT};
@@ -76,7 +79,8 @@ boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_
     return BOXCAR_OK;
 }
 
-boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err) {
+boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 

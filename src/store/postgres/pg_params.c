@@ -70,11 +70,16 @@ void pg_params_interval_ms(struct pg_params *params, int64_t ms) {
 
 static uint32_t element_type(enum pg_type array_type) {
     switch (array_type) {
-    case PG_INT4_ARRAY: return PG_INT4;
-    case PG_INT8_ARRAY: return PG_INT8;
-    case PG_UUID_ARRAY: return PG_UUID;
-    case PG_TIMESTAMPTZ_ARRAY: return PG_TIMESTAMPTZ;
-    default: return PG_TEXT;
+    case PG_INT4_ARRAY:
+        return PG_INT4;
+    case PG_INT8_ARRAY:
+        return PG_INT8;
+    case PG_UUID_ARRAY:
+        return PG_UUID;
+    case PG_TIMESTAMPTZ_ARRAY:
+        return PG_TIMESTAMPTZ;
+    default:
+        return PG_TEXT;
     }
 }
 
@@ -91,9 +96,7 @@ struct buf *pg_params_array_begin(struct pg_params *params, enum pg_type array_t
     return value;
 }
 
-static void append_null(struct buf *array) {
-    buf_append_u32(array, UINT32_MAX);
-}
+static void append_null(struct buf *array) { buf_append_u32(array, UINT32_MAX); }
 
 void pg_array_int4(struct buf *array, int value) {
     if (value == 0) {

@@ -11,9 +11,20 @@
 
 /* Oids of pg_type are fixed for built-in types. */
 enum pg_type {
-    PG_BOOL = 16, PG_INT8 = 20, PG_INT2 = 21, PG_INT4 = 23, PG_TEXT = 25, PG_FLOAT8 = 701,
-    PG_INT4_ARRAY = 1007, PG_TEXT_ARRAY = 1009, PG_INT8_ARRAY = 1016, PG_TIMESTAMPTZ = 1184,
-    PG_TIMESTAMPTZ_ARRAY = 1185, PG_INTERVAL = 1186, PG_UUID = 2950, PG_UUID_ARRAY = 2951
+    PG_BOOL = 16,
+    PG_INT8 = 20,
+    PG_INT2 = 21,
+    PG_INT4 = 23,
+    PG_TEXT = 25,
+    PG_FLOAT8 = 701,
+    PG_INT4_ARRAY = 1007,
+    PG_TEXT_ARRAY = 1009,
+    PG_INT8_ARRAY = 1016,
+    PG_TIMESTAMPTZ = 1184,
+    PG_TIMESTAMPTZ_ARRAY = 1185,
+    PG_INTERVAL = 1186,
+    PG_UUID = 2950,
+    PG_UUID_ARRAY = 2951
 };
 
 /* Filled by the functions below in the order of $1, $2, ...; released once. A failure to

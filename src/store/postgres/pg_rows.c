@@ -136,9 +136,7 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     m->died_at = pg_get_time(r, row, 23);
 }
 
-static void clear_result(void *result) {
-    PQclear(result);
-}
+static void clear_result(void *result) { PQclear(result); }
 
 boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err) {
     struct boxcar_message_list *list = calloc(1, sizeof(*list));

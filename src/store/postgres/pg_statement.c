@@ -12,9 +12,9 @@
 #define HOT PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off"
 
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
-#define ITEM                                                                                                \
-    "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "      \
-    "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "    \
+#define ITEM                                                                                                 \
+    "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
+    "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "     \
     "epoch, locked_until, processed_at, processed_by, reason, died_at"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
@@ -29,9 +29,10 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_FAIL] = "select :\"schema\"._fail($1, $2, $3, $4, $5, $6)",
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
-    [PG_CLAIM] = "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
-                 "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
-                 "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7)",
+    [PG_CLAIM] =
+        "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
+        "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
+        "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
@@ -41,7 +42,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact "
                  "from :\"schema\"._stats($1, $2)",
     [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    [PG_DEAD_ACT] = "select affected, oldest from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    [PG_DEAD_ACT] =
+        "select affected, oldest from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_CANCEL] = "select :\"schema\"._cancel($1, $2, $3)",
     [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more from :\"schema\"._maintain($1)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",

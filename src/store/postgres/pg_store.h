@@ -12,26 +12,47 @@
 
 /* Every statement that is sent, by name. The texts are in pg_statement.c. */
 enum pg_statement {
-    PG_STORE_INFO, PG_BEGIN, PG_COMMIT, PG_ENQUEUE, PG_ACK, PG_ABANDON, PG_DEFER, PG_FAIL, PG_RENEW,
-    PG_REAP, PG_CLAIM, PG_BURY_EXPIRED, PG_WAS_SETTLED, PG_ADOPT, PG_FIND, PG_PAGE, PG_ATTEMPTS, PG_STATS,
-    PG_DEAD_PAGE, PG_DEAD_ACT, PG_CANCEL, PG_MAINTAIN, PG_AUDIT, PG_SETTINGS, PG_SET, PG_STATEMENTS
+    PG_STORE_INFO,
+    PG_BEGIN,
+    PG_COMMIT,
+    PG_ENQUEUE,
+    PG_ACK,
+    PG_ABANDON,
+    PG_DEFER,
+    PG_FAIL,
+    PG_RENEW,
+    PG_REAP,
+    PG_CLAIM,
+    PG_BURY_EXPIRED,
+    PG_WAS_SETTLED,
+    PG_ADOPT,
+    PG_FIND,
+    PG_PAGE,
+    PG_ATTEMPTS,
+    PG_STATS,
+    PG_DEAD_PAGE,
+    PG_DEAD_ACT,
+    PG_CANCEL,
+    PG_MAINTAIN,
+    PG_AUDIT,
+    PG_SETTINGS,
+    PG_SET,
+    PG_STATEMENTS
 };
 
 struct pg_store {
     struct boxcar_store base;
     PGconn *conn;
-    bool borrowed;          /* the connection is the caller's: never reopen, begin or commit */
+    bool borrowed; /* the connection is the caller's: never reopen, begin or commit */
     char *url;
-    char *schema;           /* validated, not quoted */
-    int64_t patience_ms;    /* how long a call waits for a lost connection */
-    char *sql[PG_STATEMENTS]; /* with the schema's quoted name in them */
-    bool keeps_statements;    /* the session is ours alone: statements can be prepared in it */
+    char *schema;                 /* validated, not quoted */
+    int64_t patience_ms;          /* how long a call waits for a lost connection */
+    char *sql[PG_STATEMENTS];     /* with the schema's quoted name in them */
+    bool keeps_statements;        /* the session is ours alone: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
 };
 
-static inline struct pg_store *pg_store_of(struct boxcar_store *store) {
-    return (struct pg_store *)store;
-}
+static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
 
 /* pg_statement.c */
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
@@ -96,8 +117,8 @@ boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **
 boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
 /* Reads the store's version and refuses what this library does not know (BX-029). */
 boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err);
-boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch, struct batch_result *ret_result,
-                         boxcar_error *err);
+boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
+                         struct batch_result *ret_result, boxcar_error *err);
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct boxcar_message_list **ret_list, boxcar_error *err);
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
@@ -108,12 +129,15 @@ boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic
                        struct boxcar_stats_list **ret_list, boxcar_error *err);
 boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                            boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
-boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
-                          boxcar_str note, int limit, boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);
-boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
+boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
+                          enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
+                          int64_t *ret_count, boxcar_error *err);
+boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                        boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
-boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
+boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                               boxcar_error *err);
 boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
 boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 

@@ -37,7 +37,8 @@ boxcar_status pg_check_url(const char *url, boxcar_error *err) {
         return error_no_memory(err);
     PQfreemem(why);
     if (!options)
-        return error_invalid(err, "url", "the URL cannot be read: give postgres://USER@HOST:PORT/DATABASE?NAME=VALUE, "
+        return error_invalid(err, "url",
+                             "the URL cannot be read: give postgres://USER@HOST:PORT/DATABASE?NAME=VALUE, "
                              "with special characters as %%XX and parameters that libpq knows");
     status = check_options(options, err);
     PQconninfoFree(options);
