@@ -6,11 +6,12 @@ enum { LARGE = 2000, WARM_CALLS = 7 };
 #define TABLES "message, lease, parked, finished, dead, stream, attempt"
 
 static const char SCANS[] = "a call scans a whole table";
+static const char READS[] = "a claim reads more than it takes";
 
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
     "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_claim_parked', " \
-    "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_frontier', '_move_frontier', '_sort_streams', " \
+    "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_frontier', '_move_frontier', '_sort_streams', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_any', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on']"
 
@@ -29,6 +30,7 @@ static const char *pins(struct fixture *f)
         "'plan_cache_mode=force_generic_plan' = any (p.proconfig)",
         "'enable_seqscan=off' = any (p.proconfig)",
         "'jit=off' = any (p.proconfig)",
+        "'max_parallel_workers_per_gather=0' = any (p.proconfig)",
         "'search_path=pg_catalog, pg_temp' = any (p.proconfig)",
     };
     PGconn *conn = sql_connect(f);
@@ -134,6 +136,32 @@ static const char *plans(struct fixture *f)
     return NULL;
 }
 
+/* Entries and rows of the log that a claim of ten reads, with a backlog the planner knows about. */
+static int64_t reads_of_a_claim(PGconn *conn)
+{
+    sql_run(conn, "begin");
+    int64_t before = sql_reads(conn, "message") + sql_reads(conn, "message_pkey") + sql_reads(conn, "message_fresh");
+    sql_run(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 10)");
+    int64_t after = sql_reads(conn, "message") + sql_reads(conn, "message_pkey") + sql_reads(conn, "message_fresh");
+    sql_run(conn, "commit");
+    return after - before;
+}
+
+/* BX-020 */
+static const char *plans_with_statistics(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    keep_autovacuum_away(conn);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload) "
+                  "select gen_random_uuid(), 0, 0, now(), 't', repeat('p', 200) from generate_series(1, 20 * %d)",
+            LARGE);
+    sql_run(conn, "analyze " TABLES);
+    for (int i = 0; i < WARM_CALLS; i++)
+        if (reads_of_a_claim(conn) > 200)
+            return READS;
+    return NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -145,6 +173,10 @@ static const struct trap TRAPS[] = {
        "a security definer function has no search path of its own"}}},
     {"plans_made_on_empty_tables_do_not_scan_large_ones", plans,
      {{"pinned indexes", "*", " SET enable_seqscan TO 'off'\n", "", SCANS}}},
+    {"plans_made_with_statistics_read_what_is_claimed_and_no_more", plans_with_statistics,
+     {{"reading run by run", "_claimed_rows", " and x.work_id < upper(r)", "", READS},
+      {"the limit of the window", "_window", "order by m.xid, m.work_id limit wanted;",
+       "order by m.xid, m.work_id;", READS}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);

@@ -21,8 +21,8 @@ begin
     loop
         -- Whoever has to sort through much that is not for him takes larger and larger steps.
         chunk := wanted - cardinality(taken);
-        if total > 0 or not everything then
-            chunk := greatest(chunk, 500, least(total, 10000));
+        if total > cardinality(taken) or not everything then
+            chunk := greatest(chunk, 500, least(total - cardinality(taken), 10000));
         end if;
         select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
                bool_and(x.due_at is null and x.expires_at is null) as plain
@@ -53,6 +53,11 @@ begin
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
+        if f.skip <> '{}' then   -- what is purged or behind need not be passed over any more
+            select coalesce(range_agg(int8range(m.work_id, m.work_id + 1)), '{}') into f.skip
+            from :"schema"._ids(f.skip) i join :"schema".message m on m.work_id = i
+            where not :"schema"._is_behind(f, m.xid, m.work_id);
+        end if;
     end loop;
     if total = 0 then
         f := unmoved;   -- an empty window is looked through again, at no cost, instead of written

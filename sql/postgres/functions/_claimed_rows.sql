@@ -1,6 +1,6 @@
 -- The messages of a claim with all their fields in order of arrival, run by run of their ids; with
--- what parked knows of them if some of them were there. (work_id + 0: the few rows are sorted, instead
--- of the whole log being read in the order of its key.)
+-- what parked knows of them if some of them were there. (offset 0: run by run, whatever the planner
+-- believes of ranges; it once read the whole log in parallel instead.)
 create or replace function :"schema"._claimed_rows(
     p_box smallint, items int8multirange, has_parked boolean, p_epoch bigint, p_owner uuid,
     p_until timestamptz)
@@ -11,23 +11,25 @@ begin
     if not has_parked then
         return query
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
-                   m.created_at, m.due_at, coalesce(m.due_at, m.created_at), m.expires_at, null::text,
+                   m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
                    null::timestamptz, null::text, 1
-            from unnest(items) r
-            join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r)
-            order by m.work_id + 0;
+            from unnest(items) r cross join lateral (
+                select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
+                order by x.work_id offset 0) m
+            order by m.work_id;
         return;
     end if;
     return query
         select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
-               m.created_at, m.due_at, coalesce(p.available_at, m.due_at, m.created_at),
+               m.created_at, m.due_at, null::timestamptz,
                case when p.work_id is null then m.expires_at else p.expires_at end, m.stream::text,
                m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0),
                m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
                coalesce(p.retry_count, 0) + 1
-        from unnest(items) r
-        join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r)
-        left join :"schema".parked p on p.work_id = m.work_id
-        order by m.work_id + 0;
+        from unnest(items) r cross join lateral (
+            select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
+            order by x.work_id offset 0) m
+        left join lateral (select * from :"schema".parked y where y.work_id = m.work_id offset 0) p on true
+        order by m.work_id;
 end $$;

@@ -2,7 +2,7 @@
 -- how many. expired_from keeps the search off what was dealt with before; it lags a minute behind
 -- for what commits late (and a claimer never hands out an expired message anyway).
 create or replace function :"schema"._expire_fresh(p_box smallint, p_lane smallint, max_messages int)
-returns bigint language plpgsql volatile :hot as $$
+returns bigint language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     f :"schema".frontier := :"schema"._frontier(p_box, p_lane);
@@ -14,6 +14,14 @@ begin
           and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id) and not f.skip @> m.work_id
         order by m.expires_at limit max_messages) x;
     if ids is null then
+        -- Nothing to bury, but maybe much to look past next time.
+        if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
+                     and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box) then
+            f := :"schema"._frontier(p_box, p_lane);
+            f.seq := f.seq + 1;
+            f.expired_from := greatest(f.expired_from, ts - interval '1 minute');
+            insert into :"schema".frontier select f.*;
+        end if;
         return 0;
     end if;
     perform :"schema"._bury_fresh(

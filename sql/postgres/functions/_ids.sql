@@ -1,5 +1,7 @@
--- The work ids in a multirange.
+-- The work ids in a multirange. (PL/pgSQL, so that the planner keeps to the estimate of rows: views
+-- that use it would otherwise seem so expensive that they are compiled.)
 create or replace function :"schema"._ids(items int8multirange) returns setof bigint
-language sql immutable rows 100 as $$
-    select generate_series(lower(r), upper(r) - 1) from unnest(items) r
-$$;
+language plpgsql immutable rows 10 :pinned as $$
+begin
+    return query select generate_series(lower(r), upper(r) - 1) from unnest(items) r;
+end $$;

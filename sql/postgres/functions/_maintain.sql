@@ -1,5 +1,6 @@
 -- One small step of upkeep of a box: reap, expire, fold, purge, each bounded. The caller repeats it,
--- a transaction each, while more is true.
+-- a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
+-- claimers' turn and so wants a transaction of its own.
 create or replace function :"schema"._maintain(
     p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, out purged_dead bigint,
     out more boolean)
@@ -14,10 +15,4 @@ begin
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
     more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most;
-    -- Last, since it takes the claimers' turn.
-    if exists (select from :"schema".message m where m.box = p_box and m.expires_at <= clock_timestamp()) then
-        expired := expired + :"schema"._expire_fresh(p_box, 0::smallint, most)
-                           + :"schema"._expire_fresh(p_box, 1::smallint, most);
-        more := more or expired >= most;
-    end if;
 end $$;

@@ -11,7 +11,7 @@ begin
     with said as materialized (
         select nullif(coalesce(case when cardinality(epochs) = 1 then epochs[1] else epochs[u.n] end, 0), 0)
                    as epoch,
-               range_agg(int8range(u.id, u.id + 1)) as wanted
+               :"schema"._multirange(array_agg(u.id)) as wanted
         from unnest(ids) with ordinality u(id, n) group by 1),
     held as materialized (
         select l.epoch, l.part, l.until, l.items, l.has_parked from :"schema".lease l

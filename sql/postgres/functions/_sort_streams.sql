@@ -7,6 +7,7 @@ language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
     chunk constant int := 5000;
+    seen bigint[];
     rows_seen bigint;
     last_xid xid8;
     last_id bigint;
@@ -28,13 +29,22 @@ begin
         rows_of_streams as (
             insert into :"schema".stream (box, key, available_at)
             select p_box, n.stream, ts from (select distinct w.stream from w) n
-            where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.stream))
-        select count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1]
-        into rows_seen, last_xid, last_id from w;
+            where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.stream)),
+        -- A stream that waits for a head's time is looked at again: an earlier message may have come. One
+        -- that is locked just now is being settled, and whoever settles it has it looked at again too.
+        waiting as materialized (
+            select s.key from :"schema".stream s
+            where s.box = p_box and s.available_at > ts and s.key in (select w.stream from w)
+            for update of s skip locked),
+        woken as (
+            update :"schema".stream s set available_at = ts from waiting x where s.box = p_box and s.key = x.key)
+        select array_agg(w.work_id) as ids, count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1]
+        into seen, rows_seen, last_xid, last_id from w;
         if rows_seen > 0 then
             moved := true;
             f.position_xid := last_xid;
             f.position_id := last_id;
+            f.skip := f.skip - :"schema"._multirange(seen);
         end if;
         exit when rows_seen >= chunk or advanced;
         f.base := f.target;
@@ -45,9 +55,11 @@ begin
     end loop;
     if moved then
         f.seq := f.seq + 1;
-        f.skip := case when rows_seen >= chunk then f.skip else '{}' end;
         insert into :"schema".frontier select f.*;
-        delete from :"schema".frontier x where x.box = p_box and x.lane = 1 and x.seq < f.seq - 64;
+        if f.seq % 64 = 0 then
+            delete from :"schema".frontier x
+            where x.box = p_box and x.lane = 1 and x.seq between f.seq - 256 and f.seq - 64;
+        end if;
     end if;
     return rows_seen < chunk;
 end $$;

@@ -7,16 +7,21 @@ language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
 begin
-    return query
-        with held as materialized (
-            select l.epoch, l.part, l.items, l.has_parked from :"schema".lease l
-            where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
-            order by l.epoch, l.part for update),
-        emptied as (
-            delete from :"schema".lease l using held h
-            where l.box = p_box and l.epoch = h.epoch and l.part = h.part and h.items <@ wanted),
-        shrunk as (
-            update :"schema".lease l set items = h.items - wanted from held h
-            where l.box = p_box and l.epoch = h.epoch and l.part = h.part and not h.items <@ wanted)
-        select h.epoch, h.items * wanted, h.has_parked from held h;
+    for round in 1..10 loop
+        return query
+            with held as materialized (
+                select l.epoch, l.part, l.items, l.has_parked from :"schema".lease l
+                where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
+                order by l.epoch, l.part for update),
+            emptied as (
+                delete from :"schema".lease l using held h
+                where l.box = p_box and l.epoch = h.epoch and l.part = h.part and h.items <@ wanted),
+            shrunk as (
+                update :"schema".lease l set items = h.items - wanted from held h
+                where l.box = p_box and l.epoch = h.epoch and l.part = h.part and not h.items <@ wanted)
+            select h.epoch, h.items * wanted, h.has_parked from held h;
+        exit when not exists (
+            select from :"schema".lease l
+            where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted);
+    end loop;
 end $$;

@@ -7,7 +7,7 @@ begin
     insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
     select m.work_id, p_box, greatest(m.due_at, ts), case when keep_expiry then m.expires_at end, m.topic, m.stream
     from :"schema".message m where m.work_id = any (ids) order by m.work_id;
-    if not exists (select from :"schema".message m where m.work_id = any (ids) and m.lane = 1) then
+    if not exists (select from :"schema".message m where m.work_id = any (ids) and m.stream is not null) then
         return;
     end if;
     perform :"schema"._streams_go_on(p_box, ids, ts);
@@ -16,6 +16,6 @@ begin
     end if;
     insert into :"schema".stream (box, key, available_at)
     select distinct p_box, m.stream, ts from :"schema".message m
-    where m.work_id = any (ids) and m.lane = 1
+    where m.work_id = any (ids) and m.stream is not null
       and not exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream);
 end $$;

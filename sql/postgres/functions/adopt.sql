@@ -18,6 +18,12 @@ begin
                  and s.message_oid = ':"schema".message'::regclass) then
         return false;
     end if;
+    perform from :"schema".store s for update;
+    if exists (select from :"schema".store s
+               where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
+                 and s.message_oid = ':"schema".message'::regclass) then
+        return false;   -- somebody else was faster
+    end if;
     select s.era + 1 into next_era from :"schema".store s for update;
     execute format('alter table :"schema".message alter column era set default %s', next_era);
     perform setval(ids, greatest((select max(m.work_id) from :"schema".message m), pg_sequence_last_value(ids), 1),

@@ -9,7 +9,7 @@ declare
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue'];
     worker constant text[] := producer || array['outbox_claim', 'outbox_ack', 'outbox_abandon', 'outbox_defer',
         'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
-        '_reap', '_bury_expired', '_was_settled', '_maintain', '_settings', '_stats'];
+        '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin

@@ -10,7 +10,7 @@ select m.work_id, m.message_id, m.box, m.topic, m.payload, 'failed'::text as sta
 from :"schema".dead d join :"schema".message m on m.work_id = d.work_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'in_progress', m.created_at, m.due_at,
-       coalesce(p.available_at, m.due_at, m.created_at), coalesce(p.expires_at, m.expires_at), m.stream,
+       null, case when p.work_id is null then m.expires_at else p.expires_at end, m.stream,
        m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0), m.max_attempts,
        p.last_error, l.owner, l.epoch, l.until, null, null, null, null
 from :"schema".lease l
@@ -25,7 +25,7 @@ from :"schema".parked p join :"schema".message m on m.work_id = p.work_id
 where p.epoch is null
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'ready', m.created_at, m.due_at,
-       coalesce(m.due_at, m.created_at), m.expires_at, m.stream, m.correlation_id, m.headers, 0, 0,
+       greatest(m.due_at, m.created_at), m.expires_at, m.stream, m.correlation_id, m.headers, 0, 0,
        m.max_attempts, null, null, null, null, null, null, null, null
 from :"schema"._fresh m
 union all

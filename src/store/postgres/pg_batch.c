@@ -235,6 +235,28 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
         PQclear(PQexec(pg->conn, "rollback"));
 }
 
+/* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
+ * connection of ours is given up, so that nothing of it takes effect; the caller's is emptied. */
+static void leave_pipeline(struct pg_store *pg) {
+    PGresult *result;
+
+    if (!pg->borrowed) {
+        PQfinish(pg->conn);
+        pg->conn = NULL;
+        return;
+    }
+    if (PQpipelineSync(pg->conn))
+        while (pg_is_connected(pg)) {
+            result = PQgetResult(pg->conn);
+            bool end = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+
+            PQclear(result);
+            if (end)
+                break;
+        }
+    PQexitPipelineMode(pg->conn);
+}
+
 /* Statements are prepared outside of the pipeline, each once. */
 static void prepare(struct exchange *x) {
     if (x->settle && x->batch->message_count > 0)
@@ -262,8 +284,10 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     status = send_first(x, err);
     if (status == BOXCAR_OK)
         status = send_second(x, err);
-    if (status != BOXCAR_OK)
+    if (status != BOXCAR_OK) {
+        leave_pipeline(x->pg);
         return status;
+    }
     if (settling) {
         first = receive_first(x, err);
         x->settle = first != BOXCAR_OK;
@@ -289,14 +313,12 @@ static bool adopt(struct pg_store *pg) {
 
 /* What to do about an error: BOXCAR_OK = try again. */
 static boxcar_status recover(struct exchange *x, boxcar_status status, int round, boxcar_error *err) {
+    if (!pg_is_connected(x->pg) && x->settle)
+        x->unknown = true;
     if (x->pg->borrowed || round >= TRIES_MAX)
         return status;
-    if (!pg_is_connected(x->pg)) {
-        if (x->settle)
-            x->unknown = true;
-        err->outcome_unknown = x->unknown;
+    if (!pg_is_connected(x->pg))
         return pg_reconnect(x->pg, err);
-    }
     if (pg_error_is_stale_statement(err) && x->pg->keeps_statements) {
         x->pg->keeps_statements = false;
         return BOXCAR_OK;
@@ -407,7 +429,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
         if (status != BOXCAR_OK)
             break;
     }
-    if (status != BOXCAR_OK && may_do_without_claim(&x)) {
+    if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
         store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);
         status = BOXCAR_OK;
     }
@@ -416,6 +438,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
     if (status != BOXCAR_OK) {
         give_back_claimed(&x);
         batch_result_release(&result);
+        why.outcome_unknown = x.unknown;
         if (err)
             *err = why;
         return status;

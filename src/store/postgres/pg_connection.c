@@ -10,6 +10,7 @@
 #include "pg_store.h"
 
 #define TRIES_AFTER_DEADLOCK 20
+#define REQUEST_BYTES_MAX ((size_t)1020 << 20)
 
 int64_t pg_now_ms(void) {
     struct timespec now;
@@ -44,8 +45,10 @@ static void ignore_notice(void *context, const PGresult *result) {
  * server process's. Then nothing may be left behind in the session. */
 static bool has_own_session(struct pg_store *pg) {
     PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
-    bool own =
-        PQresultStatus(result) == PGRES_TUPLES_OK && atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+    bool own = getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session) &&
+
+               PQresultStatus(result) == PGRES_TUPLES_OK &&
+               atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
 
     PQclear(result);
     return own;
@@ -67,6 +70,8 @@ boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
         return pg_error_from_connection(pg, err);
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     pg->keeps_statements = has_own_session(pg);
+    if (pg->keeps_statements) /* whatever the database's default is */
+        PQclear(PQexec(pg->conn, "set default_transaction_isolation to 'read committed'"));
     return BOXCAR_OK;
 }
 
@@ -89,6 +94,18 @@ boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err) {
     }
 }
 
+/* The protocol has no room for more than a gibibyte in one message. */
+static boxcar_status check_size(const struct pg_params *params, boxcar_error *err) {
+    size_t total = 0;
+
+    for (int i = 0; i < params->count; i++)
+        total += params->values[i].len + params->borrowed[i].len;
+    if (total > REQUEST_BYTES_MAX)
+        return error_invalid(err, "messages",
+                             "the request is larger than PostgreSQL takes (1 GiB): send less at once");
+    return BOXCAR_OK;
+}
+
 static void point_at_values(const struct pg_params *params, const char **values, int *lengths, int *formats) {
     for (int i = 0; i < params->count; i++) {
         const struct buf *value = &params->values[i];
@@ -100,8 +117,9 @@ static void point_at_values(const struct pg_params *params, const char **values,
     }
 }
 
-static const char *name_of(enum pg_statement statement, char name[32]) {
-    snprintf(name, 32, "boxcar_%d", (int)statement);
+/* Of this session only: a name that a stranger prepared could stand for a stranger's statement. */
+static const char *name_of(const struct pg_store *pg, enum pg_statement statement, char name[32]) {
+    snprintf(name, 32, "boxcar_%08x_%d", pg->session, (int)statement);
     return name;
 }
 
@@ -112,7 +130,7 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement) {
 
     if (!pg->keeps_statements || ++pg->uses[statement] != 2)
         return;
-    result = PQprepare(pg->conn, name_of(statement, name), pg->sql[statement], 0, NULL);
+    result = PQprepare(pg->conn, name_of(pg, statement, name), pg->sql[statement], 0, NULL);
     pg->keeps_statements = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
 }
@@ -127,9 +145,11 @@ boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const st
 
     if (pg_params_failed(params))
         return error_no_memory(err);
+    if (check_size(params, err) != BOXCAR_OK)
+        return BOXCAR_E_INVALID;
     point_at_values(params, values, lengths, formats);
     if (pg->keeps_statements && pg->uses[statement] >= 2)
-        sent = PQsendQueryPrepared(pg->conn, name_of(statement, name), params->count, values, lengths,
+        sent = PQsendQueryPrepared(pg->conn, name_of(pg, statement, name), params->count, values, lengths,
                                    formats, 1);
     else
         sent = PQsendQueryParams(pg->conn, pg->sql[statement], params->count, params->types, values, lengths,
@@ -187,6 +207,7 @@ boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const s
             break;
         }
     }
+    why.outcome_unknown = lost;
     if (status != BOXCAR_OK && err)
         *err = why;
     return status;

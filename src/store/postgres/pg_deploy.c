@@ -10,6 +10,7 @@
 #include "pg_store.h"
 
 #define MIGRATION_PREFIX "migrations/"
+#define FUNCTION_PREFIX "functions/"
 
 static boxcar_status run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
@@ -97,6 +98,25 @@ static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied,
     return BOXCAR_OK;
 }
 
+/* Our functions are not for everyone; other people's functions in the same schema are none of our
+ * business. */
+static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
+    AUTO_BUF struct buf text = BUF_INIT;
+
+    buf_append_text(&text, "do $do$ declare f regprocedure; begin for f in select p.oid from pg_proc p "
+                           "join pg_namespace n on n.oid = p.pronamespace "
+                           "where n.nspname = :'schema' and p.proname in (''");
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
+        size_t prefix = strlen(FUNCTION_PREFIX), len = strlen(file->name);
+
+        if (strncmp(file->name, FUNCTION_PREFIX, prefix) == 0)
+            buf_append_format(&text, ", '%.*s'", (int)(len - prefix - strlen(".sql")), file->name + prefix);
+    }
+    buf_append_text(&text,
+                    ") loop execute format('revoke all on function %s from public', f); end loop; end $do$");
+    return text.failed ? error_no_memory(err) : run(pg, text.data, err);
+}
+
 static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *known = NULL;
     AUTO_BUF struct buf remember = BUF_INIT;
@@ -111,7 +131,7 @@ static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
         if (migration_number(file) == 0)
             status = run(pg, file->text, err);
     if (status == BOXCAR_OK)
-        status = run(pg, "revoke all on all functions in schema :\"schema\" from public", err);
+        status = close_functions(pg, err);
     buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
                       digest, STORE_SCHEMA_VERSION);
     if (status == BOXCAR_OK && remember.failed)

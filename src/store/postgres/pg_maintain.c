@@ -2,6 +2,8 @@
 #include "pg_store.h"
 
 #define ROUNDS_MAX 50
+#define EXPIRE_MAX 2000
+#define LANES 2
 
 static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum,
                                    boxcar_error *err) {
@@ -21,6 +23,26 @@ static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_m
     return BOXCAR_OK;
 }
 
+/* Messages that expired before any claim met them, a transaction for each lane of the log. */
+static boxcar_status expire_fresh(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum,
+                                  boxcar_error *err) {
+    for (int lane = 0; lane < LANES; lane++) {
+        AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+        AUTO_RESULT PGresult *result = NULL;
+        boxcar_status status;
+
+        pg_params_int2(&params, box);
+        pg_params_int2(&params, lane);
+        pg_params_int4(&params, EXPIRE_MAX);
+        status = pg_query(pg, PG_EXPIRE_FRESH, &params, &result, err);
+        if (status != BOXCAR_OK)
+            return status;
+        sum->expired += pg_get_int8(result, 0, 0);
+        sum->more = sum->more || pg_get_int8(result, 0, 0) >= EXPIRE_MAX;
+    }
+    return BOXCAR_OK;
+}
+
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
                           boxcar_error *err) {
     boxcar_maintenance sum = {0};
@@ -30,6 +52,8 @@ boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_ma
         for (int round = 0; round < ROUNDS_MAX; round++) {
             boxcar_status status = maintain_once(pg_store_of(store), (boxcar_box)box, &sum, err);
 
+            if (status == BOXCAR_OK)
+                status = expire_fresh(pg_store_of(store), (boxcar_box)box, &sum, err);
             if (status != BOXCAR_OK)
                 return status;
             if (!sum.more)

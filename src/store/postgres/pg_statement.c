@@ -9,7 +9,9 @@
  * called often keep generic plans made for indexes: a plan made while tables are empty would scan
  * them whole later. */
 #define PINNED "set search_path = pg_catalog, pg_temp set jit = off"
-#define HOT PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off"
+#define HOT                                                                                                  \
+    PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off "                             \
+           "set enable_hashjoin = off set enable_mergejoin = off set max_parallel_workers_per_gather = 0"
 
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
 #define ITEM                                                                                                 \
@@ -46,6 +48,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select affected, oldest from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_CANCEL] = "select :\"schema\"._cancel($1, $2, $3)",
     [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more from :\"schema\"._maintain($1)",
+    [PG_EXPIRE_FRESH] = "select :\"schema\"._expire_fresh($1, $2, $3)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
     [PG_SETTINGS] = "select name, number from :\"schema\"._settings()",
     [PG_SET] = "select :\"schema\"._set($1, $2)",

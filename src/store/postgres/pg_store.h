@@ -34,6 +34,7 @@ enum pg_statement {
     PG_DEAD_ACT,
     PG_CANCEL,
     PG_MAINTAIN,
+    PG_EXPIRE_FRESH,
     PG_AUDIT,
     PG_SETTINGS,
     PG_SET,
@@ -48,6 +49,7 @@ struct pg_store {
     char *schema;                 /* validated, not quoted */
     int64_t patience_ms;          /* how long a call waits for a lost connection */
     char *sql[PG_STATEMENTS];     /* with the schema's quoted name in them */
+    uint32_t session;             /* a random number, new with every connection */
     bool keeps_statements;        /* the session is ours alone: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
 };
