@@ -12,17 +12,17 @@ begin
     return query
     with parked_rows as materialized (
         select p.topic,
-               case when p.stream is null then p.available_at <= ts
-                    else p.available_at <= ts and not exists (
-                        select from :"schema".parked h
-                        where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id) end as ready,
-               p.available_at as since, coalesce(p.expires_at <= ts, false) as expired
+               p.available_at <= ts and coalesce(p.expires_at > ts, true)
+                   and (p.stream is null or not exists (
+                       select from :"schema".parked h
+                       where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id)) as ready,
+               p.available_at as since
         from :"schema".parked p where p.box = p_box and p.epoch is null limit sample),
     fresh_rows as materialized (
         select m.topic,
-               coalesce(m.due_at <= ts, true) and (m.stream is null or m.nth = 1 and not exists (
+               coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true) and (m.stream is null or m.nth = 1 and not exists (
                    select from :"schema".parked h where h.box = p_box and h.stream = m.stream)) as ready,
-               greatest(m.due_at, m.created_at) as since, coalesce(m.expires_at <= ts, false) as expired
+               greatest(m.due_at, m.created_at) as since
         from (select f.*, row_number() over (partition by f.stream order by f.work_id) as nth
               from (select * from :"schema"._fresh f where f.box = p_box limit sample) f) m),
     held as materialized (
@@ -46,8 +46,8 @@ begin
                (select count(*) from dead_rows) >= sample as dead,
                (select n from deltas_left) > 0 as delta),
     rows_of as (
-        select r.topic, 'p' as source, r.ready, r.since, 0::bigint as done from parked_rows r where not r.expired
-        union all select r.topic, 'f', r.ready, r.since, 0 from fresh_rows r where not r.expired
+        select r.topic, 'p' as source, r.ready, r.since, 0::bigint as done from parked_rows r
+        union all select r.topic, 'f', r.ready, r.since, 0 from fresh_rows r
         union all select r.topic, 'h', r.ready, r.since, 0 from held r
         union all select r.topic, 'x', false, null, 0 from dead_rows r
         union all select r.topic, 'd', false, null, 1 from delta r

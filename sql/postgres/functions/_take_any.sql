@@ -1,5 +1,6 @@
 -- Takes messages out of whatever leases an owner has on them (OBX-030: owner and ids alone). Every
 -- live lease ends at or after the frontier's lease_from, which keeps the scan off dead entries.
+-- Repeated while something of ours is left, as in _take_epoch.
 create or replace function :"schema"._take_any(p_box smallint, p_owner uuid, wanted int8multirange)
 returns table (epoch bigint, items int8multirange, has_parked boolean)
 language plpgsql volatile :hot as $$
@@ -7,8 +8,8 @@ language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
 begin
-    for round in 1..10 loop
-        return query
+    loop
+        for epoch, items, has_parked in
             with held as materialized (
                 select l.epoch, l.part, l.items, l.has_parked from :"schema".lease l
                 where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
@@ -19,7 +20,11 @@ begin
             shrunk as (
                 update :"schema".lease l set items = h.items - wanted from held h
                 where l.box = p_box and l.epoch = h.epoch and l.part = h.part and not h.items <@ wanted)
-            select h.epoch, h.items * wanted, h.has_parked from held h;
+            select h.epoch, h.items * wanted, h.has_parked from held h
+        loop
+            wanted := wanted - items;
+            return next;
+        end loop;
         exit when not exists (
             select from :"schema".lease l
             where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted);

@@ -8,17 +8,21 @@ returns table (epoch bigint, items int8multirange, has_parked boolean)
 language plpgsql volatile :hot as $$
 #variable_conflict use_column
 begin
-    for round in 1..10 loop
-        return query
+    loop
+        for epoch, items, has_parked in
             delete from :"schema".lease l
             where l.box = p_box and l.epoch = p_epoch and l.owner is not distinct from p_owner
               and l.items <@ wanted
-            returning l.epoch, l.items, l.has_parked;
+            returning l.epoch, l.items, l.has_parked
+        loop
+            wanted := wanted - items;
+            return next;
+        end loop;
         exit when not exists (
             select from :"schema".lease l
             where l.box = p_box and l.epoch = p_epoch and l.owner is not distinct from p_owner
               and l.items && wanted);
-        return query
+        for epoch, items, has_parked in
             with held as materialized (
                 select l.part, l.items, l.has_parked from :"schema".lease l
                 where l.box = p_box and l.epoch = p_epoch and l.owner is not distinct from p_owner
@@ -30,6 +34,10 @@ begin
             shrunk as (
                 update :"schema".lease l set items = h.items - wanted from held h
                 where l.box = p_box and l.epoch = p_epoch and l.part = h.part and not h.items <@ wanted)
-            select p_epoch, h.items * wanted, h.has_parked from held h;
+            select p_epoch, h.items * wanted, h.has_parked from held h
+        loop
+            wanted := wanted - items;
+            return next;
+        end loop;
     end loop;
 end $$;
