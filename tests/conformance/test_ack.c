@@ -145,7 +145,24 @@ static void big_lease_may_be_acked_in_parts(void **state) {
     assert_int_equal(audit_lost(f), 0);
 }
 
+/* OBX-031, BX-011 */
+static void ids_at_the_end_of_the_range_are_passed_over_too(void **state) {
+    struct fixture *f = *state;
+    struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
+    boxcar_settlement settlements[] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
+    settlements[0].work_id.value = INT64_MAX;
+    settlements[1].work_id = taken.work_id;
+    boxcar_work_id affected[2];
+    size_t count = 0;
+    ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, 2, affected, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_int_equal(affected[0].value, taken.work_id.value);
+    ASSERT_OK(f, boxcar_abandon(f->store, f->owner, settlements, 1, affected, &count, &f->err));
+    assert_int_equal(count, 0);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(ids_at_the_end_of_the_range_are_passed_over_too),
     TEST(acked_message_is_done_and_says_when_and_by_whom),
     TEST(acked_message_never_comes_back),
     TEST(ack_by_another_owner_changes_nothing),

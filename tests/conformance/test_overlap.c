@@ -1,4 +1,4 @@
-/* Streams under transactions that overlap, which only PostgreSQL has. */
+/* Transactions that overlap, which only PostgreSQL has. */
 #include <poll.h>
 #include <string.h>
 
@@ -89,10 +89,74 @@ static void replayed_message_goes_before_a_head_that_waits(void **state) {
     PQfinish(conn);
 }
 
+/* BX-006 */
+static void earlier_message_that_came_late_goes_before_a_head_that_is_not_due(void **state) {
+    struct fixture *f = *state;
+    PGconn *slow = fixture_connect(f), *fast = fixture_connect(f);
+    pg_exec(slow, "begin");
+    int64_t late = pg_number(slow, "select work_id from enqueue('t', 'late', stream => 's')");
+    pg_exec(fast, "select enqueue('t', 'p', stream => 's', due_at => now() + interval '1 hour')");
+    assert_int_equal(claim_one(fast), -1);
+    pg_exec(slow, "commit");
+    assert_int_equal(claim_one(fast), late);
+    PQfinish(slow);
+    PQfinish(fast);
+}
+
+/* BX-028, BX-004 */
+static void message_cancelled_by_the_transaction_that_enqueued_it_is_never_claimed(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin");
+    pg_exec(conn, "select outbox_cancel((select work_id from enqueue('t', 'p', stream => 's')))");
+    pg_exec(conn, "select outbox_cancel((select work_id from enqueue('t', 'p')))");
+    assert_int_equal(claim_one(conn), -1);
+    pg_exec(conn, "commit");
+    assert_int_equal(claim_one(conn), -1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'failed'"), 2);
+    PQfinish(conn);
+}
+
+/* BX-002 */
+static void ack_takes_what_a_renewal_split_off_while_it_waited(void **state) {
+    struct fixture *f = *state;
+    PGconn *first = fixture_connect(f), *second = fixture_connect(f), *watcher = fixture_connect(f);
+    pg_exec(first, "select enqueue('t', 'p') from generate_series(1, 4)");
+    pg_exec(first, "select outbox_claim(" WORKER ", '1 minute', 4)");
+    pg_exec(first, "begin");
+    pg_exec(first, "select outbox_renew(" WORKER ", '{2,3,4}', null, '2 minutes')");
+    assert_true(PQsendQuery(second, "select array_agg(i) = '{1,2}' from outbox_ack(" WORKER ", '{1,2}') i"));
+    wait_until_blocked(watcher, PQbackendPID(second));
+    pg_exec(first, "commit");
+    PGresult *result = PQgetResult(second);
+    assert_string_equal(PQgetvalue(result, 0, 0), "t");
+    PQclear(result);
+    assert_null(PQgetResult(second));
+    PQfinish(watcher);
+    PQfinish(second);
+    PQfinish(first);
+}
+
+/* BX-020 */
+static void messages_beyond_a_batch_stay_on_the_straight_path(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p') from generate_series(1, 10)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" WORKER ", '1 minute', 5)"), 5);
+    pg_exec(conn, "select enqueue('t', 'p') from generate_series(1, 1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" WORKER ", '1 minute', 50)"), 50);
+    assert_int_equal(pg_number(conn, "select count(*) from parked"), 0);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(earlier_message_that_came_late_goes_before_a_head_that_is_not_due),
+    TEST(message_cancelled_by_the_transaction_that_enqueued_it_is_never_claimed),
+    TEST(ack_takes_what_a_renewal_split_off_while_it_waited),
+    TEST(messages_beyond_a_batch_stay_on_the_straight_path),
     TEST(stream_goes_on_when_a_cancel_waited_for_its_heads_settlement),
     TEST(stream_with_a_leased_message_hands_out_no_earlier_one_that_came_late),
     TEST(replayed_message_goes_before_a_head_that_waits),
 };
 
-const struct suite POSTGRES_STREAM_SUITE = SUITE("postgres_stream", TESTS, ON_POSTGRES);
+const struct suite OVERLAP_SUITE = SUITE("overlap", TESTS, ON_POSTGRES);
