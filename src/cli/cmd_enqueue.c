@@ -31,7 +31,7 @@ static struct poptOption OPTIONS[] = {
      "UUID"},
     {"key", 0, POPT_ARG_STRING, &given.key, 0, "derive the message's id from this text", "TEXT"},
     {"max-attempts", 0, POPT_ARG_STRING, &given.max_attempts, 0, "instead of the store's setting", "N"},
-    {"join", 0, POPT_ARG_STRING, &given.join, 0, "attach the message to a join", "ID"},
+    {"join", 0, POPT_ARG_STRING, &given.join, 0, "attach the message to a join (not available in this version)", "ID"},
     POPT_TABLEEND};
 
 /* Everything the message borrows that is not on the command line. */
