@@ -179,18 +179,14 @@ static boxcar_status receive_first(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-static void clear_result(void *result) { PQclear(result); }
-
 /* Texts stay where libpq put them: the arena takes the result over. */
 static boxcar_status read_claimed(struct exchange *x, PGresult *result, boxcar_error *err) {
     struct batch_result *out = x->result;
     int rows = PQntuples(result);
     int flags = 0;
 
-    if (!arena_attach(&out->arena, result, clear_result)) {
-        PQclear(result);
+    if (!pg_attach_result(&out->arena, result))
         return error_no_memory(err);
-    }
     if (rows > 0 && pg_get_int8(result, rows - 1, 0) == 0)
         flags = (int)pg_get_int8(result, --rows, 1);
     out->claimed = arena_alloc_array(&out->arena, (size_t)rows, sizeof(*out->claimed));

@@ -4,8 +4,6 @@
 #include "pg_choice.h"
 #include "pg_store.h"
 
-static void clear_result(void *result) { PQclear(result); }
-
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
@@ -40,7 +38,9 @@ boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *opt
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
 }
 
-static void read_attempt(const PGresult *r, int row, boxcar_attempt *attempt) {
+static void read_attempt(const PGresult *r, int row, void *item) {
+    boxcar_attempt *attempt = item;
+
     attempt->at = pg_get_time(r, row, 0);
     attempt->retry_count = pg_get_int4(r, row, 1);
     attempt->outcome = pg_get_text(r, row, 2);
@@ -61,23 +61,23 @@ boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
     if (status != BOXCAR_OK)
         return status;
     list = calloc(1, sizeof(*list));
-    if (!list || !arena_attach(&list->arena, result, clear_result)) {
+    if (!list) {
         PQclear(result);
-        boxcar_attempt_list_free(list);
         return error_no_memory(err);
     }
-    list->items = arena_alloc_array(&list->arena, (size_t)PQntuples(result), sizeof(*list->items));
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_attempt);
     if (!list->items) {
         boxcar_attempt_list_free(list);
         return error_no_memory(err);
     }
-    for (int i = 0; i < PQntuples(result); i++)
-        read_attempt(result, i, &list->items[list->count++]);
     *ret_list = list;
     return BOXCAR_OK;
 }
 
-static void read_stats(const PGresult *r, int row, boxcar_stats *stats) {
+static void read_stats(const PGresult *r, int row, void *item) {
+    boxcar_stats *stats = item;
+
     stats->topic = pg_get_text(r, row, 0);
     stats->ready = pg_get_int8(r, row, 1);
     stats->waiting = pg_get_int8(r, row, 2);
@@ -101,18 +101,16 @@ boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic
     if (status != BOXCAR_OK)
         return status;
     list = calloc(1, sizeof(*list));
-    if (!list || !arena_attach(&list->arena, result, clear_result)) {
+    if (!list) {
         PQclear(result);
-        boxcar_stats_list_free(list);
         return error_no_memory(err);
     }
-    list->items = arena_alloc_array(&list->arena, (size_t)PQntuples(result), sizeof(*list->items));
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_stats);
     if (!list->items) {
         boxcar_stats_list_free(list);
         return error_no_memory(err);
     }
-    for (int i = 0; i < PQntuples(result); i++)
-        read_stats(result, i, &list->items[list->count++]);
     *ret_list = list;
     return BOXCAR_OK;
 }

@@ -138,24 +138,41 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
 
 static void clear_result(void *result) { PQclear(result); }
 
+bool pg_attach_result(struct arena *arena, PGresult *result) {
+    if (arena_attach(arena, result, clear_result))
+        return true;
+    PQclear(result);
+    return false;
+}
+
+void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size,
+                   void (*read)(const PGresult *result, int row, void *item)) {
+    int count = PQntuples(result);
+    char *items;
+
+    if (!pg_attach_result(arena, result))
+        return NULL;
+    items = arena_alloc_array(arena, (size_t)count, item_size);
+    for (int i = 0; items && i < count; i++)
+        read(result, i, items + (size_t)i * item_size);
+    return items;
+}
+
+static void read_item(const PGresult *result, int row, void *item) { pg_read_item(result, row, item); }
+
 boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err) {
     struct boxcar_message_list *list = calloc(1, sizeof(*list));
-    int count = PQntuples(result);
 
-    if (!list || !arena_attach(&list->arena, result, clear_result)) {
+    if (!list) {
         PQclear(result);
-        free(list);
         return error_no_memory(err);
     }
-    list->items = arena_alloc_array(&list->arena, (size_t)count, sizeof(*list->items));
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_item);
     if (!list->items) {
-        arena_release(&list->arena);
-        free(list);
+        boxcar_message_list_free(list);
         return error_no_memory(err);
     }
-    for (int i = 0; i < count; i++)
-        pg_read_item(result, i, &list->items[i]);
-    list->count = (size_t)count;
     *ret_list = list;
     return BOXCAR_OK;
 }

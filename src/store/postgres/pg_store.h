@@ -112,6 +112,11 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
  * the arena the messages live in. */
 void pg_read_claimed(const PGresult *result, int row, boxcar_message *ret_message);
 void pg_read_item(const PGresult *result, int row, boxcar_message *ret_message);
+/* The arena takes the result over, or it is cleared and false is returned (no memory). */
+bool pg_attach_result(struct arena *arena, PGresult *result);
+/* All rows as an array in the arena, which takes the result over too; NULL = no memory. */
+void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size,
+                   void (*read)(const PGresult *result, int row, void *item));
 /* All rows of _item as a list that takes the result over (also on failure). */
 boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err);
 
