@@ -24,6 +24,8 @@ begin
               and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
             order by m.work_id desc limit max_messages);
     elsif p_status = 'done' then
+        -- Nothing newer than the last run is done, however much waits there.
+        below := least(below, (select f.last_id + 1 from :"schema".finished f order by f.first_id desc limit 1));
         return array(
             select m.work_id from :"schema".message m
             where m.box = p_box and m.work_id < below
