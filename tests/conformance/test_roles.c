@@ -167,7 +167,31 @@ static void viewer_sees_everything_but_payloads(void **state) {
     drop_role(f, &viewer);
 }
 
+/* BX-001 */
+static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(void **state) {
+    struct fixture *f = *state;
+    struct role role = make_role(f, "worker");
+    boxcar_store_options options = fixture_options(f);
+    options.url = boxcar_str_of(role.url);
+    options.busy_timeout_ms = 100;
+    boxcar_store *store = NULL;
+    ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "alter role %s nologin", role.name);
+    pg_exec(conn, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '%s'", role.name);
+    boxcar_new_message message = new_message("t", "p");
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, &message, NULL, &f->err));
+    assert_true(f->err.retryable);
+    assert_true(f->err.outcome_unknown);
+    pg_exec(conn, "alter role %s login", role.name);
+    ASSERT_OK(f, boxcar_enqueue(store, &message, NULL, &f->err));
+    boxcar_store_close(store);
+    PQfinish(conn);
+    drop_role(f, &role);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(caller_is_told_when_the_connection_breaks_and_does_not_come_back),
     TEST(nothing_is_open_to_public),
     TEST(functions_that_run_with_their_owners_rights_pin_the_search_path),
     TEST(stranger_is_denied),

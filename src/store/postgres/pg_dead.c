@@ -72,12 +72,31 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
     return status;
 }
 
+static bool is_cancelled(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref) {
+    struct boxcar_message_list *list;
+    bool cancelled;
+
+    if (pg_find(store, box, ref, &list, NULL) != BOXCAR_OK)
+        return false;
+    cancelled = list->items[0].reason == BOXCAR_REASON_CANCELLED;
+    boxcar_message_list_free(list);
+    return cancelled;
+}
+
+/* When the answer to a first try was lost, the second may find the message cancelled: by the first. */
 boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                         boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
 
     pg_params_int2(&params, box);
     pg_params_ref(&params, ref);
-    return pg_query(pg_store_of(store), PG_CANCEL, &params, &result, err);
+    status = pg_query(pg_store_of(store), PG_CANCEL, &params, &result, &why);
+    if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(store, box, ref))
+        return BOXCAR_OK;
+    if (status != BOXCAR_OK && err)
+        *err = why;
+    return status;
 }
