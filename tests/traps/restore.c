@@ -278,7 +278,7 @@ static const char *old_snapshot(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"a_store_restored_into_another_cluster_goes_on", into_another_cluster,
-     {{"the look at the identity", "_check_identity", "if not exists (", "if false and not exists (", NOT_REFUSED},
+     {{"the look at the identity", "_check_identity", "if not ", "if false and not ", NOT_REFUSED},
       {"the era of messages", "_window", "and m.era = f.era", "", AGAIN},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST},
       {"disregarding the old frontier", "adopt", "_lost_ids(box::smallint, true)", "_lost_ids(box::smallint, false)",
@@ -286,7 +286,7 @@ static const struct trap TRAPS[] = {
       {"the era of new messages", "adopt",
        "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "", LOST}}},
     {"a_store_restored_into_another_database_goes_on", into_another_database,
-     {{"the identity of the table", "_check_identity", "and s.message_oid = ':\"schema\".message'::regclass", "",
+     {{"the identity of the table", "_is_own", "and s.message_oid = ':\"schema\".message'::regclass", "",
        NOT_REFUSED},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
     {"the_library_adopts_a_restored_store_by_itself", used_by_the_library, {{0}}},

@@ -3,9 +3,7 @@
 create or replace function :"schema"._check_identity() returns void
 language plpgsql stable :pinned as $$
 begin
-    if not exists (select from :"schema".store s
-                   where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
-                     and s.message_oid = ':"schema".message'::regclass) then
+    if not :"schema"._is_own() then
         raise exception using errcode = 'BX005',
             message = 'this store was restored or copied from another server',
             hint = 'Run boxcar init, or select :"schema".adopt() once, as the owner of the schema.';

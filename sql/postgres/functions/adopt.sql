@@ -13,18 +13,14 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception using errcode = 'BX004', message = 'adopt works under READ COMMITTED only';
     end if;
-    if exists (select from :"schema".store s
-               where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
-                 and s.message_oid = ':"schema".message'::regclass) then
+    if :"schema"._is_own() then
         return false;
     end if;
     perform from :"schema".store s for update;
-    if exists (select from :"schema".store s
-               where s.system_identifier = (select c.system_identifier::text from pg_control_system() c)
-                 and s.message_oid = ':"schema".message'::regclass) then
+    if :"schema"._is_own() then
         return false;   -- somebody else was faster
     end if;
-    select s.era + 1 into next_era from :"schema".store s for update;
+    select s.era + 1 into next_era from :"schema".store s;
     execute format('alter table :"schema".message alter column era set default %s', next_era);
     perform setval(ids, greatest((select max(m.work_id) from :"schema".message m), pg_sequence_last_value(ids), 1),
                    exists (select from :"schema".message) or pg_sequence_last_value(ids) is not null);

@@ -46,7 +46,6 @@ static void ignore_notice(void *context, const PGresult *result) {
 static bool has_own_session(struct pg_store *pg) {
     PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
     bool own = getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session) &&
-
                PQresultStatus(result) == PGRES_TUPLES_OK &&
                atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
 
