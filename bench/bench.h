@@ -149,5 +149,6 @@ void bench_one_by_one(struct bench *b);
 void bench_snapshot(struct bench *b);
 void bench_backlog(struct bench *b);
 void bench_payload_big(struct bench *b);
+void bench_worker(struct bench *b);
 
 #endif

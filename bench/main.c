@@ -19,6 +19,7 @@ static const struct scenario {
     {"one-by-one", "claim and ack one message at a time", bench_one_by_one},
     {"snapshot", "drain while somebody holds an old snapshot (PostgreSQL)", bench_snapshot},
     {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
+    {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

@@ -5,6 +5,7 @@
 
 #include "boxcar/backoff.h"
 #include "boxcar/dead_letter.h"
+#include "boxcar/doctor.h"
 #include "boxcar/error.h"
 #include "boxcar/inspect.h"
 #include "boxcar/log.h"
@@ -14,5 +15,6 @@
 #include "boxcar/store.h"
 #include "boxcar/types.h"
 #include "boxcar/version.h"
+#include "boxcar/worker.h"
 
 #endif

@@ -27,6 +27,11 @@ extern "C" {
 BOXCAR_API boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
                                                       boxcar_store **ret_store, boxcar_error *err);
 
+/* The connection of a store, for statements of your own in a handler's transaction (worker.h,
+ * boxcar_delivery_begin). Lent: do not finish it, nor end its transaction. NULL when the store is not
+ * PostgreSQL's. */
+BOXCAR_API PGconn *boxcar_store_postgres_handle(boxcar_store *store);
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,11 @@ extern "C" {
 BOXCAR_API boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options *options,
                                                     boxcar_store **ret_store, boxcar_error *err);
 
+/* The connection of a store, for statements of your own in a handler's transaction (worker.h,
+ * boxcar_delivery_begin). Lent: do not close it, nor end its transaction. NULL when the store is not
+ * SQLite's. */
+BOXCAR_API sqlite3 *boxcar_store_sqlite_handle(boxcar_store *store);
+
 #ifdef __cplusplus
 }
 #endif

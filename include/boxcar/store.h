@@ -39,11 +39,12 @@ typedef struct boxcar_store_options {
                                    0 = 30 seconds */
     boxcar_log_fn log;          /* NULL = silent */
     void *log_context;
+    boxcar_log_level log_level; /* records below are not even made; default: all of them */
 } boxcar_store_options;
 
 #ifdef __cplusplus
 #define BOXCAR_STORE_OPTIONS_INIT (boxcar_store_options{sizeof(boxcar_store_options), {0, 0}, {0, 0}, \
-    false, BOXCAR_DURABILITY_FULL, 0, 0, 0})
+    false, BOXCAR_DURABILITY_FULL, 0, 0, 0, BOXCAR_LOG_DEBUG})
 #else
 #define BOXCAR_STORE_OPTIONS_INIT ((boxcar_store_options){.struct_size = sizeof(boxcar_store_options)})
 #endif

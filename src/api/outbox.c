@@ -112,7 +112,7 @@ static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_messa
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    for (size_t i = 0; store->log && i < count; i++)
+    for (size_t i = 0; store_logs(store, BOXCAR_LOG_INFO) && i < count; i++)
         log_enqueued(store, &batch.messages[i], &result.enqueued[i]);
     if (ret_enqueued)
         memcpy(ret_enqueued, result.enqueued, count * sizeof(*ret_enqueued));
@@ -145,7 +145,7 @@ static void log_count(const boxcar_store *store, boxcar_log_level level, const c
     char text[24];
     boxcar_log_field field = {"count", BOXCAR_NO_STR};
 
-    if (!store->log)
+    if (!store_logs(store, level))
         return;
     snprintf(text, sizeof(text), "%" PRId64, count);
     field.value = boxcar_str_of(text);

@@ -74,7 +74,7 @@ static void log_settled(const boxcar_store *store, const struct settle_call *cal
     char text[24];
     boxcar_log_field field = {"count", BOXCAR_NO_STR};
 
-    if (!store->log)
+    if (!store_logs(store, BOXCAR_LOG_DEBUG))
         return;
     snprintf(text, sizeof(text), "%zu", affected);
     field.value = boxcar_str_of(text);

@@ -113,3 +113,26 @@ bool str_starts_with(boxcar_str text, boxcar_str prefix) {
         return false;
     return prefix.len == 0 || memcmp(text.data, prefix.data, prefix.len) == 0;
 }
+
+bool utf8_repair(struct buf *into, boxcar_str text, size_t max_bytes) {
+    static const boxcar_str stand_in = {"\xef\xbf\xbd", 3};
+    size_t start = into->len;
+
+    if (!buf_reserve(into, 1)) { /* an empty text is a text */
+        buf_release(into);
+        return false;
+    }
+    for (size_t i = 0; i < text.len;) {
+        size_t size = utf8_char_size(text.data + i, text.len - i);
+        bool good = size > 0 && text.data[i] != '\0';
+        boxcar_str piece = good ? (boxcar_str){text.data + i, size} : stand_in;
+
+        if (into->len - start + piece.len > max_bytes)
+            break;
+        buf_append_str(into, piece);
+        i += size > 0 ? size : 1;
+    }
+    if (into->failed)
+        buf_release(into);
+    return into->data != NULL;
+}

@@ -3,6 +3,7 @@
 #define BOXCAR_BASE_UTF8_H
 
 #include "boxcar/types.h"
+#include "buf.h"
 
 /* Well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). NUL bytes count as
  * well-formed here; ask str_has_nul(). */
@@ -15,6 +16,9 @@ boxcar_str utf8_cut(boxcar_str text, size_t max_bytes);
 boxcar_str utf8_cut_partial(boxcar_str text);
 /* Bytes of the well-formed character at `data`; 0 = there is none. */
 size_t utf8_char_size(const char *data, size_t len);
+/* Appends at most max_bytes of text that came from anywhere: what is not UTF-8, and NUL bytes, become
+ * U+FFFD. false = out of memory; the buffer is released then. */
+bool utf8_repair(struct buf *into, boxcar_str text, size_t max_bytes);
 
 bool str_has_nul(boxcar_str text);
 bool str_equal(boxcar_str a, boxcar_str b); /* absent equals absent only */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json_text.h"
+#include "progress.h"
 #include "report.h"
 #include "suggest.h"
 #include "values.h"
@@ -248,7 +249,7 @@ static int read_line(const struct cli *cli, size_t number, boxcar_str text, stru
     return good ? CLI_DONE : CLI_USAGE;
 }
 
-int batch_file_read(const struct cli *cli, FILE *in, struct batch_file *ret_file) {
+int batch_file_read(const struct cli *cli, FILE *in, struct progress *progress, struct batch_file *ret_file) {
     char *text = NULL;
     size_t size = 0;
     int result = CLI_DONE;
@@ -259,6 +260,7 @@ int batch_file_read(const struct cli *cli, FILE *in, struct batch_file *ret_file
         if (length < 0)
             break;
         result = read_line(cli, number, (boxcar_str){text, (size_t)length}, ret_file);
+        progress_count(progress, (int64_t)ret_file->count);
     }
     if (result == CLI_DONE && !feof(in))
         result = cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(errno));

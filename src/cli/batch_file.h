@@ -16,9 +16,10 @@ struct batch_file {
     size_t count, capacity;
 };
 
-/* Reads the whole of `in`. Returns an enum cli_exit and has reported the line that is wrong.
- * Release it in any case. */
-int batch_file_read(const struct cli *cli, FILE *in, struct batch_file *ret_file);
+/* Reads the whole of `in` and counts messages in `progress`. Returns an enum cli_exit and has
+ * reported the line that is wrong. Release it in any case. */
+struct progress;
+int batch_file_read(const struct cli *cli, FILE *in, struct progress *progress, struct batch_file *ret_file);
 void batch_file_release(struct batch_file *file);
 
 /* Reports an error of boxcar_enqueue_many() by line and by the name used in the file. */

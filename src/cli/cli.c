@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "config.h"
 #include "help.h"
 #include "options.h"
 #include "output.h"
@@ -32,6 +33,11 @@ boxcar_store_options cli_store_options(struct cli *cli) {
     options.schema = boxcar_str_of(cli->schema);
     options.log = log_writer_write;
     options.log_context = &cli->log;
+    options.log_level = cli->log.level;
+    if (cli->config) {
+        options.durability = (boxcar_durability)config_number(cli->config, CONFIG_STORE_DURABILITY);
+        options.busy_timeout_ms = (int64_t)config_number(cli->config, CONFIG_STORE_BUSY_TIMEOUT);
+    }
     return options;
 }
 

@@ -1,7 +1,8 @@
 /* The program's own words: what a command is, what it is given, how it reports.
  *
  * The program knows Boxcar only through the public headers. It runs one command per process
- * on one thread, so a command keeps its parsed options in statics of its own file. */
+ * on one thread (`worker` has more, for the library), so a command keeps its parsed options in
+ * statics of its own file. */
 #ifndef BOXCAR_CLI_CLI_H
 #define BOXCAR_CLI_CLI_H
 
@@ -28,8 +29,10 @@ struct cli {
     enum cli_format format;
     boxcar_store *store; /* opened by cli_store_open(), closed by whoever called the command */
     const char *store_url;
-    const char *store_url_from; /* "--store" or "BOXCAR_STORE": what error texts name */
+    const char *store_url_from; /* "--store", "BOXCAR_STORE", "boxcar.ini:2": what error texts name */
     const char *schema;         /* NULL = the library's default */
+    const char *schema_from;
+    struct config *config;       /* what the two above and the log come from; see config.h */
     struct log_writer log;
 };
 
@@ -41,6 +44,8 @@ struct command {
     const char *description;    /* paragraphs, wrapped by hand */
     const char *examples;       /* command lines that work as they are, one a line */
     struct poptOption *options; /* NULL = only the global ones */
+    void (*prepare)(void);      /* fills in `options` from another table; NULL = they are complete */
+    bool loads_config;          /* calls config_apply() itself, with all settings */
     /* `args` are the positional arguments, ended by NULL. Returns an enum cli_exit. */
     int (*run)(struct cli *cli, const char *const *args);
 };

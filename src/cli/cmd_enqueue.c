@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "message_json.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "values.h"
 
@@ -210,14 +211,24 @@ static int run_one(struct cli *cli, const char *const *args) {
     struct borrowed borrowed = {0};
     if (!args[0])
         return cli_usage(cli, "topic is missing: give TOPIC and PAYLOAD, or --batch FILE");
-    if (!cli_args_at_most(cli, args, 2))
-        return CLI_USAGE;
+    if (cli_args_count(args) > 2) /* what is too much may be a part of the payload: not shown (BX-010) */
+        return cli_usage(cli, "more arguments than TOPIC and PAYLOAD: put quotes around the payload");
     int result = read_message(cli, args, &message, &borrowed);
     if (result == CLI_DONE)
         result = enqueue_one(cli, &message);
     free(borrowed.payload);
     free(borrowed.headers);
     return result;
+}
+
+static boxcar_status store_file(struct cli *cli, const struct batch_file *file, boxcar_enqueued *ret_enqueued,
+                                boxcar_error *err) {
+    char text[48];
+    snprintf(text, sizeof(text), "storing %zu messages", file->count);
+    struct progress *progress = progress_begin(cli, text);
+    boxcar_status status = boxcar_enqueue_many(cli->store, file->messages, file->count, ret_enqueued, err);
+    progress_end(progress);
+    return status;
 }
 
 static int enqueue_file(struct cli *cli, const struct batch_file *file) {
@@ -227,7 +238,7 @@ static int enqueue_file(struct cli *cli, const struct batch_file *file) {
         return cli_no_memory(cli);
     int result = cli_store_open(cli);
     if (result == CLI_DONE) {
-        boxcar_status status = boxcar_enqueue_many(cli->store, file->messages, file->count, enqueued, &err);
+        boxcar_status status = store_file(cli, file, enqueued, &err);
         result =
             status == BOXCAR_OK ? print(cli, enqueued, file->count, true) : batch_file_fail(cli, file, &err);
     }
@@ -250,7 +261,9 @@ static int run_batch(struct cli *cli, const char *const *args) {
     if (!in)
         return cli_usage(cli, "--batch: cannot open '%.200s': %s", given.batch, strerror(errno));
     struct batch_file file;
-    int result = batch_file_read(cli, in, &file);
+    struct progress *progress = progress_begin(cli, "reading messages");
+    int result = batch_file_read(cli, in, progress, &file);
+    progress_end(progress);
     if (result == CLI_DONE)
         result = enqueue_file(cli, &file);
     batch_file_release(&file);

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "message_json.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "values.h"
 
@@ -65,7 +66,8 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
 }
 
 /* Works until nothing is left, or until told to stop. */
-static boxcar_status maintain_all(struct cli *cli, boxcar_maintenance *ret_sum, boxcar_error *err) {
+static boxcar_status maintain_all(struct cli *cli, struct progress *progress, boxcar_maintenance *ret_sum,
+                                  boxcar_error *err) {
     boxcar_maintenance sum = {.more = true};
     while (sum.more && !stopping) {
         boxcar_maintenance round = {0};
@@ -77,15 +79,23 @@ static boxcar_status maintain_all(struct cli *cli, boxcar_maintenance *ret_sum, 
         sum.purged_done += round.purged_done;
         sum.purged_dead += round.purged_dead;
         sum.more = round.more;
+        progress_count(progress, sum.reaped + sum.expired + sum.purged_done + sum.purged_dead);
     }
     *ret_sum = sum;
     return BOXCAR_OK;
 }
 
+static boxcar_status maintain_shown(struct cli *cli, boxcar_maintenance *ret_sum, boxcar_error *err) {
+    struct progress *progress = progress_begin(cli, "reaping, expiring and purging");
+    boxcar_status status = maintain_all(cli, progress, ret_sum, err);
+    progress_end(progress);
+    return status;
+}
+
 static int maintain_once(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum;
-    if (maintain_all(cli, &sum, &err) != BOXCAR_OK)
+    if (maintain_shown(cli, &sum, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print(cli, &sum);
 }
@@ -94,7 +104,7 @@ static int maintain_once(struct cli *cli) {
 static int maintain_round(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum;
-    if (maintain_all(cli, &sum, &err) == BOXCAR_OK)
+    if (maintain_shown(cli, &sum, &err) == BOXCAR_OK)
         return print(cli, &sum);
     int result = cli_fail_with(cli, &err);
     return err.retryable ? CLI_DONE : result;

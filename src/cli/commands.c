@@ -6,11 +6,22 @@
 #include "suggest.h"
 
 const struct command *const COMMANDS[] = {
-    &CMD_INIT,        &CMD_ENQUEUE,    &CMD_CLAIM,  &CMD_ACK,      &CMD_ABANDON,
-    &CMD_DEFER,       &CMD_FAIL,       &CMD_RENEW,  &CMD_REAP,     &CMD_SHOW,
-    &CMD_LS,          &CMD_STATS,      &CMD_DEAD,   &CMD_DEAD_LS,  &CMD_DEAD_SHOW,
-    &CMD_DEAD_REPLAY, &CMD_DEAD_PURGE, &CMD_CANCEL, &CMD_MAINTAIN, &CMD_SETTINGS,
-    &CMD_VERSION,     &CMD_HELP,       NULL};
+    &CMD_INIT,       &CMD_SETTINGS, &CMD_CONFIG,  &CMD_ENQUEUE,   &CMD_WORKER,
+    &CMD_CLAIM,      &CMD_ACK,      &CMD_ABANDON, &CMD_DEFER,     &CMD_FAIL,
+    &CMD_RENEW,      &CMD_REAP,     &CMD_SHOW,    &CMD_LS,        &CMD_STATS,
+    &CMD_CANCEL,     &CMD_DEAD,     &CMD_DEAD_LS, &CMD_DEAD_SHOW, &CMD_DEAD_REPLAY,
+    &CMD_DEAD_PURGE, &CMD_MAINTAIN, &CMD_DOCTOR,  &CMD_BENCH,     &CMD_VERSION,
+    &CMD_HELP,       NULL};
+
+const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
+                                                   {"Send", &CMD_ENQUEUE},
+                                                   {"Work", &CMD_WORKER},
+                                                   {"Work by hand", &CMD_CLAIM},
+                                                   {"Look", &CMD_SHOW},
+                                                   {"Dead letters", &CMD_CANCEL},
+                                                   {"Upkeep", &CMD_MAINTAIN},
+                                                   {"About boxcar", &CMD_VERSION},
+                                                   {NULL, NULL}};
 
 bool command_is_in_group(const struct command *member, const struct command *group) {
     size_t length = strlen(group->name);
@@ -51,8 +62,11 @@ static void report_unknown(const struct cli *cli, const struct command *group, c
 const struct command *command_find(const struct cli *cli, const struct command *group, const char *word) {
     for (size_t i = 0; COMMANDS[i]; i++) {
         const char *name = word_in(COMMANDS[i], group);
-        if (name && strcmp(name, word) == 0)
-            return COMMANDS[i];
+        if (!name || strcmp(name, word) != 0)
+            continue;
+        if (COMMANDS[i]->prepare)
+            COMMANDS[i]->prepare();
+        return COMMANDS[i];
     }
     report_unknown(cli, group, word);
     return NULL;

@@ -5,11 +5,19 @@
 #include "cli.h"
 
 extern const struct command CMD_INIT, CMD_ENQUEUE, CMD_CLAIM, CMD_ACK, CMD_ABANDON, CMD_DEFER, CMD_FAIL,
-    CMD_RENEW, CMD_REAP, CMD_SHOW, CMD_LS, CMD_STATS, CMD_DEAD, CMD_DEAD_LS, CMD_DEAD_SHOW, CMD_DEAD_REPLAY,
-    CMD_DEAD_PURGE, CMD_CANCEL, CMD_MAINTAIN, CMD_SETTINGS, CMD_VERSION, CMD_HELP;
+    CMD_RENEW, CMD_REAP, CMD_WORKER, CMD_CONFIG, CMD_SHOW, CMD_LS, CMD_STATS, CMD_DEAD, CMD_DEAD_LS,
+    CMD_DEAD_SHOW, CMD_DEAD_REPLAY, CMD_DEAD_PURGE, CMD_CANCEL, CMD_MAINTAIN, CMD_DOCTOR, CMD_BENCH,
+    CMD_SETTINGS, CMD_VERSION, CMD_HELP;
 
 /* In the order of the help; ended by NULL. */
 extern const struct command *const COMMANDS[];
+
+/* The parts of the overview; ended by a NULL title. */
+struct command_section {
+    const char *title;
+    const struct command *first; /* those after it belong here too, up to the next section */
+};
+extern const struct command_section COMMAND_SECTIONS[];
 
 /* The command that a word names, inside `group` (NULL = at the top): "ls" in dead is "dead ls".
  * NULL = no such; the word and a suggestion have been reported. */

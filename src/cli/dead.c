@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "values.h"
 
@@ -48,7 +49,10 @@ static int act_on(struct cli *cli, const boxcar_dead_filter *filter, dead_fn *ac
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (act(cli->store, filter, note, &count, &err) != BOXCAR_OK)
+    struct progress *progress = progress_begin(cli, "working through dead letters");
+    boxcar_status status = act(cli->store, filter, note, &count, &err);
+    progress_end(progress);
+    if (status != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = output_count(cli, name, count);
     if (result == CLI_DONE && filter->ref_count && count == 0)

@@ -64,17 +64,27 @@ void help_command(const struct command *command) {
     put_lines("  ", EXIT_STATUS);
 }
 
+/* A title above the first command of a section. */
+static void put_section(const struct command *command) {
+    for (const struct command_section *section = COMMAND_SECTIONS; section->title; section++)
+        if (section->first == command)
+            printf("\n%s:\n", section->title);
+}
+
 void help_overview(void) {
     printf("boxcar: transactional messaging in your own database\n\n"
-           "Usage:\n  boxcar [GLOBAL OPTIONS] COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n");
-    for (size_t i = 0; COMMANDS[i]; i++)
+           "Usage:\n  boxcar [GLOBAL OPTIONS] COMMAND [ARGUMENTS] [OPTIONS]\n");
+    for (size_t i = 0; COMMANDS[i]; i++) {
+        put_section(COMMANDS[i]);
         printf("  %-12s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+    }
     put_options("Global options", GLOBAL_OPTIONS);
     printf("\nDurations are 500ms, 30s, 5m, 2h or 7d; times are RFC 3339 (2026-01-31T12:00:00Z).\n"
            "Data goes to standard output, everything else to standard error.\n"
            "\nExamples:\n"
            "  boxcar init\n"
            "  boxcar enqueue orders.paid '{\"order\": 42}'\n"
+           "  boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
            "  boxcar stats\n"
            "  boxcar help enqueue\n"
            "\nExit status:\n");

@@ -7,4 +7,10 @@
 void help_overview(void);
 void help_command(const struct command *command);
 
+/* Commands and options for programs, fields separated by tabs, one a line:
+ *     command NAME SUMMARY
+ *     option COMMAND --NAME -LETTER METAVAR CHOICES DESCRIPTION
+ * A global option has no COMMAND, a flag no METAVAR; CHOICES are separated by blanks. */
+void help_words(void);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "progress.h"
 #include "redact.h"
 #include "text.h"
 
@@ -79,9 +80,11 @@ void log_writer_write(void *context, const boxcar_log_record *record) {
     char now[BOXCAR_TIME_TEXT_SIZE];
     clock_gettime(CLOCK_REALTIME, &clock);
     boxcar_time_format((boxcar_time)clock.tv_sec * 1000000 + clock.tv_nsec / 1000, now);
+    if (writer->clears_line)
+        fputs(PROGRESS_WIPE, out);
     (writer->format == LOG_FORMAT_JSON ? write_json : write_logfmt)(out, record, now);
     fputc('\n', out);
-    if (fclose(out) == 0)
+    if (fclose(out) == 0) /* unbuffered and under the stream's lock: one write for the whole line */
         fwrite(line, 1, size, stderr);
     free(line);
 }

@@ -11,13 +11,15 @@
 struct global_options global_options;
 
 struct poptOption GLOBAL_OPTIONS[] = {
+    {"config", 0, POPT_ARG_STRING, &global_options.config, 0,
+     "read settings from a file (BOXCAR_CONFIG; default none)", "FILE"},
     {"store", 0, POPT_ARG_STRING, &global_options.store, 0,
      "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"},
     {"schema", 0, POPT_ARG_STRING, &global_options.schema, 0,
      "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"},
     {"output", 'o', POPT_ARG_STRING, &global_options.output, 0, "table, json or jsonl", "FORMAT"},
-    {"log-level", 0, POPT_ARG_STRING, &global_options.log_level, 0, "debug, info, warn (default) or error",
-     "LEVEL"},
+    {"log-level", 0, POPT_ARG_STRING, &global_options.log_level, 0,
+     "debug, info (default of worker), warn (default) or error", "LEVEL"},
     {"log-format", 0, POPT_ARG_STRING, &global_options.log_format, 0, "logfmt (default) or json", "FORMAT"},
     {"help", 'h', POPT_ARG_NONE, &global_options.help, 0, "show help and exit", NULL},
     {"version", 0, POPT_ARG_NONE, &global_options.version, 0, "show the version and exit", NULL},
@@ -205,6 +207,10 @@ void option_label(const struct cli *cli, const char *argument, char ret_label[OP
     char name[OPTION_LABEL_SIZE];
     if (strcmp(argument, "url") == 0) {
         snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->store_url_from);
+        return;
+    }
+    if (strcmp(argument, "schema") == 0 && cli->schema_from) {
+        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->schema_from);
         return;
     }
     base_name(argument, name);

@@ -7,6 +7,7 @@
 /* The values of the global options as they were typed; NULL or 0 = not given. They count
  * before and after the command. */
 struct global_options {
+    char *config;
     char *store;
     char *schema;
     char *output;

@@ -19,7 +19,7 @@ enum cli_format output_format(const struct cli *cli, enum cli_format fallback) {
     return cli->format == CLI_FORMAT_UNSET ? fallback : cli->format;
 }
 
-static bool use_colours(void) {
+bool output_uses_colours(void) {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) &&
@@ -98,7 +98,7 @@ static bool is_number_column(const json_t *rows, const char *column) {
 }
 
 static void put_heading(const struct output *output, const size_t *widths, const bool *numeric) {
-    bool colours = use_colours();
+    bool colours = output_uses_colours();
     fputs(colours ? "\033[1m" : "", stdout);
     for (size_t i = 0; output->columns[i]; i++) {
         put_cell(output->columns[i], strlen(output->columns[i]), widths[i], numeric[i],

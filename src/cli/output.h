@@ -37,6 +37,9 @@ int output_count(const struct cli *cli, const char *name, int64_t count);
  * closed pipe. */
 int output_flush(const struct cli *cli);
 
+/* Standard output is a terminal, and nobody asked for no colours (NO_COLOR). */
+bool output_uses_colours(void);
+
 enum cli_format output_format(const struct cli *cli, enum cli_format fallback);
 
 #endif

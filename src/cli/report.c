@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "progress.h"
 #include "redact.h"
 #include "text.h"
 
@@ -13,7 +14,8 @@ static void print_line(const struct cli *cli, const char *kind, const char *text
     char *open = redact(text);
     char *line = open ? text_printable(boxcar_str_of(open), NULL) : NULL;
     const char *name = cli->command ? cli->command->name : "";
-    fprintf(stderr, "boxcar: %s%s%s%s\n", name, name[0] ? ": " : "", kind, line ? line : "out of memory");
+    fprintf(stderr, "%sboxcar: %s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
+            name[0] ? ": " : "", kind, line ? line : "out of memory");
     free(line);
     free(open);
 }

@@ -1,5 +1,6 @@
 /* The names of every enumeration: one table each, used in both directions. */
 #include "base/utf8.h"
+#include "boxcar/doctor.h"
 #include "boxcar/error.h"
 #include "boxcar/log.h"
 #include "boxcar/types.h"
@@ -49,6 +50,13 @@ static const char *const LOG_LEVEL_NAMES[] = {
     [BOXCAR_LOG_ERROR] = "error",
 };
 
+static const char *const SEVERITY_NAMES[] = {
+    [BOXCAR_SEVERITY_OK] = "ok",
+    [BOXCAR_SEVERITY_NOTE] = "note",
+    [BOXCAR_SEVERITY_WARNING] = "warning",
+    [BOXCAR_SEVERITY_PROBLEM] = "problem",
+};
+
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
 static const char *name_at(const char *const *names, size_t count, int64_t number) {
@@ -79,6 +87,10 @@ const char *boxcar_status_name(boxcar_status status) {
 
 const char *boxcar_log_level_name(boxcar_log_level level) {
     return name_at(LOG_LEVEL_NAMES, COUNT_OF(LOG_LEVEL_NAMES), level);
+}
+
+const char *boxcar_severity_name(boxcar_severity severity) {
+    return name_at(SEVERITY_NAMES, COUNT_OF(SEVERITY_NAMES), severity);
 }
 
 bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box) {

@@ -25,11 +25,15 @@ struct batch {
     size_t message_count;
     bool fresh_ids;                        /* the library made every message id in this very
                                               call: none can be a duplicate */
+    bool sent_before;                      /* a try of this very batch may have taken effect: what it
+                                              settled counts as settled by this one */
     struct settlement_list settle[SETTLE_KINDS];
+    boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
     int64_t renew_lease_ms;                /* for settle[SETTLE_RENEW] */
     bool reap;
     int claim_size;                        /* 0 = claim nothing */
     int64_t claim_lease_ms;
+    bool no_suspects;                      /* claim none: one of them is being tried already */
     const boxcar_str *topics;              /* patterns; none = every topic */
     size_t topic_count;
 };

@@ -59,7 +59,7 @@ void store_log(const struct boxcar_store *store, boxcar_log_level level, const c
     char text[512];
     va_list args;
 
-    if (!store->log)
+    if (!store_logs(store, level))
         return;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);

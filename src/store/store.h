@@ -11,6 +11,7 @@
 
 #include "batch.h"
 #include "boxcar/dead_letter.h"
+#include "boxcar/doctor.h"
 #include "boxcar/inspect.h"
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
@@ -28,6 +29,12 @@ struct boxcar_stats_list {
     size_t count;
 };
 
+struct boxcar_finding_list {
+    struct arena arena;
+    boxcar_finding *items;
+    size_t count;
+};
+
 /* A setting as a store keeps it: only those that differ from their default. */
 struct setting_value {
     boxcar_str name;
@@ -42,6 +49,27 @@ struct setting_value_list {
 
 enum dead_action { DEAD_REPLAY, DEAD_PURGE };
 
+/* A worker as others see it. All borrowed. */
+struct instance {
+    boxcar_owner owner;
+    boxcar_box box;
+    boxcar_str host;          /* for people */
+    int64_t pid;
+    int concurrency;
+    const boxcar_str *topics; /* the patterns it handles */
+    size_t topic_count;
+};
+
+/* Somebody who has nothing to do. */
+struct nap {
+    boxcar_owner owner;
+    boxcar_box box;
+    const boxcar_str *topics; /* what would wake it */
+    size_t topic_count;
+    int64_t longest_ms;
+    int wake_fd;              /* readable = get up at once; -1 = none */
+};
+
 struct store_ops {
     const char *kind; /* "sqlite", "postgres" */
 
@@ -50,6 +78,33 @@ struct store_ops {
 
     boxcar_status (*process)(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);
+
+    /* A transaction that spans calls, for handlers. Between begin and commit or rollback, process()
+     * is part of it and nothing is retried or reconnected; begin itself may reconnect. commit:
+     * BOXCAR_E_TRANSACTION when the transaction is not open any more or is aborted (it is rolled back
+     * then), err->outcome_unknown when the connection broke before the answer came. */
+    boxcar_status (*begin)(struct boxcar_store *store, boxcar_error *err);
+    boxcar_status (*commit)(struct boxcar_store *store, boxcar_error *err);
+    void (*rollback)(struct boxcar_store *store);
+
+    /* Workers say that they live (again and again) and that they go. Those silent for long are
+     * removed by maintenance. */
+    boxcar_status (*heartbeat)(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
+    boxcar_status (*farewell)(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
+
+    /* Waits until something for these topics may have become ready, nap->wake_fd is readable, or
+     * nap->longest_ms is over, whichever comes first. It may return early for no reason; a store
+     * that cannot tell just waits. Costs enqueueing programs nothing measurable. */
+    void (*sleep)(struct boxcar_store *store, const struct nap *nap);
+
+    /* Whether nothing of these topics is ready, leased by anybody, or waiting for a time within the
+     * next horizon_ms. Messages due later, and those behind a head that is, do not count. */
+    boxcar_status (*is_drained)(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
+                                size_t topic_count, int64_t horizon_ms, bool *ret_drained, boxcar_error *err);
+
+    /* What an operator should know; see boxcar/doctor.h. */
+    boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
+                              boxcar_error *err);
 
     /* Inspection. Lists are allocated with malloc and owned by the caller. find: with payload,
      * BOXCAR_E_NOT_FOUND when there is none. */
@@ -85,6 +140,12 @@ struct boxcar_store {
     const struct store_ops *ops;
     boxcar_log_fn log;
     void *log_context;
+    _Atomic int log_level; /* boxcar_log_level; a worker changes it while its threads log */
+    bool impatient; /* a lost connection is reported at once instead of waited for; the next call
+                       tries to connect, once. For callers that have something better to do. */
+    int64_t call_ms; /* of an impatient store: the longest that one call may wait for others or for an
+                        answer; 0 = as long as it takes. It logs no changes of state: its caller does. */
+    bool is_down;   /* the loss was logged and the return was not yet: one line per change */
     char *id; /* for logs; malloc'ed, freed by the backend's close */
 };
 
@@ -95,18 +156,26 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
 
 #define STORE_URL_SQLITE "sqlite:" /* the path follows */
 
+/* Opens the store that the URL names: what boxcar_store_open() does once it has its arguments. */
+boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
+
 /* The backends' entry points. `options` went through store_options_read() and its URL has the
  * backend's form. They deploy when `options` says so. */
 boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
 boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
 
-/* Hands a record to the store's log function, if there is one. */
+/* Whether a record of this level would reach anybody: ask before making the fields. */
+static inline bool store_logs(const struct boxcar_store *store, boxcar_log_level level) {
+    return store->log && (int)level >= store->log_level;
+}
+
+/* Hands a record to the store's log function, if it wants such. */
 void store_log(const struct boxcar_store *store, boxcar_log_level level, const char *event,
                const boxcar_log_field *fields, size_t field_count, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 1
+#define STORE_SCHEMA_VERSION 2
 
 #endif

@@ -96,7 +96,7 @@ refuses "an empty topic" 2 "boxcar: enqueue: topic is empty: give 1 to 255 chara
 refuses "a topic of 256 characters" 2 "boxcar: enqueue: topic *255*" boxcar enqueue "${long}x" x
 refuses "no topic" 2 "*topic is missing*" boxcar enqueue
 refuses "no payload" 2 "*give PAYLOAD, or -*" boxcar enqueue t
-refuses "too many arguments" 2 "*unexpected argument 'y'*" boxcar enqueue t x y
+refuses "too many arguments" 2 "*more arguments than TOPIC and PAYLOAD*" boxcar enqueue t x y
 refuses "invalid UTF-8 in the topic" 2 "*topic*UTF-8*" boxcar enqueue $'a\xff' x
 refuses "invalid UTF-8 in the payload" 2 "*payload*UTF-8*" boxcar enqueue t $'a\xff'
 refuses "a correlation id of 256 characters" 2 "*--correlation-id*255*" boxcar enqueue t x --correlation-id "${long}x"

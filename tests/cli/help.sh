@@ -2,8 +2,8 @@
 # suggestion. BX-011
 . "$BOXCAR_TEST_DIR/lib.sh"
 
-commands='init enqueue claim ack abandon defer fail renew reap show ls stats dead dead.ls dead.show dead.replay
-dead.purge cancel maintain settings version help'
+commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
+dead.ls dead.show dead.replay dead.purge maintain doctor bench version help'
 
 exits "help" 0 boxcar help
 overview=$out
@@ -13,7 +13,21 @@ exits "-h" 0 boxcar -h
 is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
-    "$(printf '%s\n' "$overview" | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
+    "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Upkeep,About boxcar" \
+    "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
+
+# The same for programs.
+exits "help --words" 0 boxcar help --words
+is "lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
+    "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "command" { print $2 }')"
+is "every line has its fields" "command 3,option 7" \
+    "$(printf '%s\n' "$out" | awk -F '\t' '{ print $1, NF }' | sort -u | paste -sd,)"
+is "choices are those of the description" "option,ls,--status,,STATUS,ready in_progress done failed" \
+    "$(printf '%s\n' "$out" | awk -F '\t' -v OFS=, '$2 == "ls" && $3 == "--status" { print $1, $2, $3, $4, $5, $6 }')"
+is "and only of those that are lists" "box log-format log-level output reason status" \
+    "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "option" && $6 != "" { print substr($3, 3) }' | sort -u | xargs)"
+refuses "help --words about a command" 2 "*unexpected argument 'ls'*" boxcar help --words ls
 
 # What the examples talk about: a store with message 1 in the state that the command needs.
 prepare() {
@@ -25,7 +39,7 @@ prepare() {
         boxcar enqueue orders.paid "$n" >/dev/null
     done
     case $1 in
-    ack | abandon | defer | fail | renew) claim_all ;;
+    ack | abandon | defer | fail | renew | doctor) claim_all ;;
     dead.*)
         claim_all
         boxcar fail --owner "$owner" 1 >/dev/null
@@ -67,7 +81,7 @@ stat stats
 setings settings
 deed dead
 EOF
-for command in worker join bench doctor frobnicate; do
+for command in join frobnicate; do
     refuses "unknown command $command" 2 "boxcar: unknown command '$command'*see boxcar help*" boxcar "$command" x
 done
 refuses "a command with a blank in it" 2 "*unknown command 'dead ls'*" boxcar 'dead ls'

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conformance.h"
+#include "findings.h"
 
 static long lie_seconds;
 static int lies_told;
@@ -104,12 +104,30 @@ static void wrong_clock_of_a_worker_changes_nothing(void **state) {
     assert_true(lies_told > 0); /* message ids are made here, so the lie was heard */
 }
 
+/* BX-009: on SQLite the clock that was wrong is right again, and the messages tell of it. */
+static void doctor_notices_a_wrong_clock(void **state) {
+    struct fixture *f = *state;
+    enqueue(f, "t", "p");
+    assert_found(f, "clock_skew", BOXCAR_SEVERITY_OK, "");
+    lie_seconds = 3600;
+    if (fixture_is_sqlite(f)) {
+        enqueue(f, "t", "p");
+        lie_seconds = 0;
+        assert_found(f, "clock_skew", BOXCAR_SEVERITY_WARNING, "from now: the clock was set back");
+        return;
+    }
+    assert_found(f, "clock_skew", BOXCAR_SEVERITY_WARNING, "s ahead of the database's");
+    lie_seconds = -3600;
+    assert_found(f, "clock_skew", BOXCAR_SEVERITY_WARNING, "s behind the database's");
+}
+
 #define CLOCK_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, truthful_teardown)
 
 static const struct CMUnitTest TESTS[] = {
     CLOCK_TEST(created_at_is_the_databases_time),
     CLOCK_TEST(one_call_has_one_time),
     CLOCK_TEST(wrong_clock_of_a_worker_changes_nothing),
+    CLOCK_TEST(doctor_notices_a_wrong_clock),
 };
 
 const struct suite CLOCK_SUITE = SUITE("clock", TESTS, ON_EVERY_STORE);

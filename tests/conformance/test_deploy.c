@@ -135,6 +135,42 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
     assert_null(store);
 }
 
+/* As a program of schema version 1 left it. */
+static void take_back_to_version_1(struct fixture *f) {
+    fixture_sql(f,
+                "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
+                "update boxcar_schema set version = 1",
+                "drop view instance cascade; drop table instance_row, sleeper cascade; "
+                "update store set schema_version = 1, functions_digest = 'of version 1'");
+}
+
+/* OBX-110, BX-029 */
+static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id done = enqueue_done(f, "t").work_id;
+    boxcar_work_id dead = enqueue_dead(f, "t", "no").work_id;
+    boxcar_work_id held = enqueue(f, "t", "p").work_id;
+    struct taken taken = take(f, f->owner, held);
+    boxcar_work_id ready = enqueue(f, "t", "p").work_id;
+    boxcar_store_close(f->store);
+    f->store = NULL;
+    take_back_to_version_1(f);
+    boxcar_store *store = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_VERSION, fixture_open_undeployed(f, &store));
+    assert_non_null(strstr(f->err.message, "boxcar init"));
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+    assert_int_equal(deploy(f, f->store).schema_version, boxcar_schema_version());
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 0);
+    assert_status(f, done, BOXCAR_DONE);
+    assert_dead(f, dead, BOXCAR_REASON_REJECTED);
+    assert_true(ack(f, f->owner, taken));
+    assert_true(ack(f, f->owner, take(f, f->owner, ready)));
+    assert_int_equal(audit_lost(f), 0);
+}
+
 static void store_has_an_id_that_all_its_handles_share(void **state) {
     struct fixture *f = *state;
     boxcar_store *other = fixture_open(f);
@@ -152,6 +188,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(deploying_beside_running_clients_disturbs_none),
     TEST(newer_store_is_accepted_while_it_accepts_us),
     TEST(store_that_wants_newer_programs_is_refused),
+    TEST(store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages),
     TEST(store_has_an_id_that_all_its_handles_share),
 };
 

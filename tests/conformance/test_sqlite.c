@@ -6,6 +6,7 @@
 
 #include "borrow.h"
 #include "conformance.h"
+#include "store/store.h"
 
 static void store_uses_the_write_ahead_log(void **state) {
     struct fixture *f = *state;
@@ -182,6 +183,129 @@ static void claim_and_ack_scan_no_table_however_much_is_done(void **state) {
     borrowed_close(&b);
 }
 
+static sqlite3_stmt *step_once(boxcar_store *store, const char *sql) {
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db = boxcar_store_sqlite_handle(store);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    return stmt;
+}
+
+/* BX-001: neither the commit nor what comes after it waits for a handler's forgotten statement. */
+static void statements_that_a_handler_left_halfway_hold_nothing_up(void **state) {
+    struct fixture *f = *state;
+    fixture_sql(f, "create table mine (n)", NULL);
+    boxcar_store *other = fixture_open(f);
+    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    sqlite3_stmt *writing = step_once(f->store, "insert into mine values (1), (2) returning n");
+    sqlite3_stmt *reading = step_once(f->store, "select n from mine");
+    ASSERT_OK(f, f->store->ops->commit(f->store, &f->err));
+    assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 2);
+    boxcar_new_message message = new_message("t", "p");
+    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err)); /* the view of `reading` is old now */
+    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
+    f->store->ops->rollback(f->store);
+    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err));
+    boxcar_store_close(other);
+    enqueue(f, "t", "p");
+    sqlite3_finalize(writing);
+    sqlite3_finalize(reading);
+}
+
+/* BX-001, OBX-097: SQLite undoes the whole transaction then; nothing may be committed behind it. */
+static void full_disk_ends_the_handlers_transaction(void **state) {
+    struct fixture *f = *state;
+    fixture_sql(f, "create table mine (n)", NULL);
+    sqlite3 *db = boxcar_store_sqlite_handle(f->store);
+    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    assert_int_equal(sqlite3_exec(db, "insert into mine values (1)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1", NULL, NULL, NULL), SQLITE_OK);
+    fill(f, f->store);
+    assert_true(f->err.must_roll_back);
+    boxcar_new_message message = new_message("t", "p");
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, boxcar_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, f->store->ops->commit(f->store, &f->err));
+    assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1000000", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 0);
+    assert_nothing_claimable(f);
+    take(f, f->owner, enqueue(f, "t", "p").work_id);
+}
+
+static boxcar_time sleep_up_to(struct fixture *f, int64_t longest_ms) {
+    struct nap nap = {.owner = f->owner, .longest_ms = longest_ms, .wake_fd = -1};
+    boxcar_time start = database_now(f);
+    f->store->ops->sleep(f->store, &nap);
+    return (database_now(f) - start) / 1000;
+}
+
+static void *enqueue_later(void *context) {
+    boxcar_new_message message = new_message("t", "p");
+    pause_ms(30);
+    return boxcar_enqueue(context, &message, NULL, NULL) == BOXCAR_OK ? context : NULL;
+}
+
+/* BX-012 */
+static void commit_of_another_connection_ends_a_nap(void **state) {
+    struct fixture *f = *state;
+    boxcar_store *producer = fixture_open(f);
+    boxcar_new_message message = new_message("t", "p");
+    assert_nothing_claimable(f);
+    ASSERT_OK(f, boxcar_enqueue(producer, &message, NULL, &f->err)); /* between the look and the nap */
+    assert_true(sleep_up_to(f, 60000) < 30000);
+    boxcar_message_list_free(claim(f, f->owner, 10));
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        void *stored = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, enqueue_later, producer), 0);
+        assert_true(sleep_up_to(f, 60000) < 30000);
+        pthread_join(thread, &stored);
+        assert_non_null(stored);
+        boxcar_message_list *list = claim(f, f->owner, 10);
+        assert_int_equal(boxcar_message_list_count(list), 1);
+        boxcar_message_list_free(list);
+    }
+    boxcar_store_close(producer);
+}
+
+struct log_book {
+    int down, up;
+};
+
+static void keep_book(void *context, const boxcar_log_record *record) {
+    struct log_book *book = context;
+    book->down += strcmp(record->event, "store_down") == 0 && record->level == BOXCAR_LOG_WARN;
+    book->up += strcmp(record->event, "store_up") == 0 && record->level == BOXCAR_LOG_INFO;
+}
+
+/* OBX-099 */
+static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void **state) {
+    struct fixture *f = *state;
+    struct log_book book = {0};
+    boxcar_store_options options = fixture_options(f);
+    options.busy_timeout_ms = 20;
+    options.log = keep_book;
+    options.log_context = &book;
+    boxcar_store_close(f->store);
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+    for (int round = 1; round <= 2; round++) {
+        sqlite3 *writer = fixture_open_sqlite(f);
+        assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
+        boxcar_new_message message = new_message("t", "p");
+        for (int i = 0; i < 3; i++) {
+            ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, NULL, &f->err));
+            stats_of(f); /* reading works, which says nothing about writing */
+        }
+        assert_int_equal(book.down, round);
+        assert_int_equal(book.up, round - 1);
+        sqlite3_close(writer);
+        enqueue(f, "t", "p");
+        enqueue(f, "t", "p");
+        assert_int_equal(book.down, round);
+        assert_int_equal(book.up, round);
+    }
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(store_uses_the_write_ahead_log),
     BARE_TEST(deployment_leaves_other_tables_in_the_file_alone),
@@ -191,6 +315,10 @@ static const struct CMUnitTest TESTS[] = {
     TEST(full_disk_is_a_clear_error_and_loses_nothing),
     TEST(call_that_fails_in_the_callers_transaction_undoes_only_itself),
     TEST(claim_and_ack_scan_no_table_however_much_is_done),
+    TEST(statements_that_a_handler_left_halfway_hold_nothing_up),
+    TEST(full_disk_ends_the_handlers_transaction),
+    TEST(commit_of_another_connection_ends_a_nap),
+    TEST(file_that_cannot_be_written_is_logged_once_and_so_is_its_return),
 };
 
 const struct suite SQLITE_SUITE = SUITE("sqlite", TESTS, ON_SQLITE);

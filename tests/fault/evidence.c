@@ -1,12 +1,12 @@
 /* Reading the store: every message through the API, the history and counts by plain SQL. */
 #include <err.h>
+#include <ftw.h>
 #include <libpq-fe.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "boxcar/inspect.h"
 #include "reckoning.h"
@@ -214,18 +214,50 @@ int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, 
     return number;
 }
 
-static void remove_files(const struct storm *storm) {
-    static const char *const NAMES[] = {"store.db", "store.db-wal", "store.db-shm", "store.db-journal"};
-    char path[300];
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", storm->directory, NAMES[i]);
-        unlink(path);
+static void each_of_sqlite(const struct ledger *ledger, const char *text, row_fn row, void *context) {
+    sqlite3 *db = open_sqlite(ledger);
+    sqlite3_stmt *stmt;
+    const char *values[ROW_COLUMNS_MAX];
+    int rc;
+    if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) != SQLITE_OK)
+        errx(99, "%s: %s", text, sqlite3_errmsg(db));
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(stmt) && i < ROW_COLUMNS_MAX; i++) {
+            values[i] = (const char *)sqlite3_column_text(stmt, i);
+            values[i] = values[i] ? values[i] : "";
+        }
+        row(context, values);
     }
-    for (int number = 0, missing = 0; missing < 10000; number++) {
-        snprintf(path, sizeof(path), "%s/%06d.journal", storm->directory, number);
-        missing = unlink(path) == 0 ? 0 : missing + 1;
+    if (rc != SQLITE_DONE)
+        errx(99, "%s: %s", text, sqlite3_errmsg(db));
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+static void each_of_postgres(const struct ledger *ledger, const char *text, row_fn row, void *context) {
+    PGresult *result = ask_postgres(ledger, text);
+    const char *values[ROW_COLUMNS_MAX];
+    for (int i = 0; i < PQntuples(result); i++) {
+        for (int j = 0; j < PQnfields(result) && j < ROW_COLUMNS_MAX; j++)
+            values[j] = PQgetvalue(result, i, j);
+        row(context, values);
     }
-    rmdir(storm->directory);
+    PQclear(result);
+}
+
+void ledger_sql_each(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text,
+                     row_fn row, void *context) {
+    if (ledger->storm->postgres)
+        each_of_postgres(ledger, postgres_text, row, context);
+    else
+        each_of_sqlite(ledger, sqlite_text, row, context);
+}
+
+static int remove_entry(const char *path, const struct stat *what, int kind, struct FTW *where) {
+    (void)what;
+    (void)kind;
+    (void)where;
+    return remove(path);
 }
 
 void storm_remove(struct storm *storm) {
@@ -235,5 +267,6 @@ void storm_remove(struct storm *storm) {
         snprintf(drop, sizeof(drop), "drop schema if exists \"%s\" cascade", storm->schema);
         PQclear(ask_postgres(&ledger, drop));
     }
-    remove_files(storm);
+    if (nftw(storm->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS) != 0)
+        warn("%s", storm->directory);
 }

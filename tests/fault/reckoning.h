@@ -71,6 +71,11 @@ void ledger_read_store(struct ledger *ledger);
 void ledger_free(struct ledger *ledger);
 /* One number from the store by SQL; NULL for a store that the question does not concern. */
 int64_t ledger_sql_number(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text);
+/* Every row of a query, its values as text ("" for null). */
+#define ROW_COLUMNS_MAX 16
+typedef void (*row_fn)(void *context, const char *const *values);
+void ledger_sql_each(const struct ledger *ledger, const char *sqlite_text, const char *postgres_text,
+                     row_fn row, void *context);
 
 void check_messages(struct ledger *ledger, struct verdict *verdict);
 void check_counts(struct ledger *ledger, struct verdict *verdict);

@@ -3,18 +3,12 @@
  * it), which BOXCAR_TEST_POSTGRES_RESTART crashes and starts again.
  *
  * BX-001, BX-002, BX-003, BX-004, BX-005, BX-006 */
-#include <err.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "boxcar/inspect.h"
-#include "boxcar/maintain.h"
 #include "reckoning.h"
 #include "weather.h"
 
@@ -42,18 +36,10 @@ static void usage(void) {
 }
 
 static int64_t number(const char *text, int64_t most) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || value < 0 || value > most)
+    int64_t value = storm_parse_number(text, most);
+    if (value < 0)
         usage();
     return value;
-}
-
-static uint64_t new_seed(void) {
-    uint32_t seed = 0;
-    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-        err(99, "getrandom");
-    return seed;
 }
 
 static void read_arguments(struct storm *storm, int argc, char **argv) {
@@ -61,7 +47,7 @@ static void read_arguments(struct storm *storm, int argc, char **argv) {
                                             {"seed", required_argument, NULL, 's'},
                                             {"seconds", required_argument, NULL, 't'},
                                             {NULL, 0, NULL, 0}};
-    *storm = (struct storm){.messages = 6000, .seed = new_seed(), .seconds = 60, .max_attempts = 8};
+    *storm = (struct storm){.messages = 6000, .seed = storm_new_seed(), .seconds = 60, .max_attempts = 8};
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         if (option == 'm')
             storm->messages = number(optarg, 100000000);
@@ -77,48 +63,6 @@ static void read_arguments(struct storm *storm, int argc, char **argv) {
     storm->postgres = strcmp(argv[optind], "postgres") == 0;
     storm->big = storm->messages >= 50000;
     storm->lease_max_ms = storm->big ? 15000 : 3000;
-}
-
-static void choose_place(struct storm *storm) {
-    const char *server = getenv("BOXCAR_TEST_POSTGRES");
-    const char *parent = getenv("TMPDIR");
-    snprintf(storm->directory, sizeof(storm->directory), "%s/boxcar-storm.XXXXXX", parent ? parent : "/tmp");
-    if (!mkdtemp(storm->directory))
-        err(99, "%s", storm->directory);
-    if (!storm->postgres) {
-        snprintf(storm->url, sizeof(storm->url), "sqlite:%s/store.db", storm->directory);
-        return;
-    }
-    snprintf(storm->schema, sizeof(storm->schema), "storm_%ld", (long)getpid());
-    snprintf(storm->url, sizeof(storm->url), "%s%capplication_name=%s", server,
-             strchr(server, '?') ? '&' : '?', storm->schema);
-}
-
-static void set(boxcar_store *store, const char *name, const char *value) {
-    boxcar_error error = BOXCAR_ERROR_INIT;
-    if (boxcar_setting_write(store, boxcar_str_of(name), boxcar_str_of(value), &error) != BOXCAR_OK)
-        errx(99, "%s: %s", name, error.message);
-}
-
-static void deploy(struct storm *storm) {
-    boxcar_store_options options = storm_store_options(storm);
-    boxcar_error error = BOXCAR_ERROR_INIT;
-    boxcar_store *store;
-    char attempts[16];
-    options.deploy = true;
-    if (boxcar_store_open(&options, &store, &error) != BOXCAR_OK)
-        errx(99, "deploy: %s", error.message);
-    snprintf(attempts, sizeof(attempts), "%d", storm->max_attempts);
-    set(store, "max_attempts", attempts);
-    set(store, "backoff_base", "10ms");
-    set(store, "backoff_cap", "500ms");
-    set(store, "retention_done", "365d");
-    set(store, "retention_dead", "365d");
-    boxcar_store_close(store);
-    storm->board =
-        mmap(NULL, sizeof(*storm->board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (storm->board == MAP_FAILED)
-        err(99, "mmap");
 }
 
 static int64_t count_unfinished(struct client *client) {
@@ -191,8 +135,8 @@ int main(int argc, char **argv) {
     read_arguments(&storm, argc, argv);
     if (storm.postgres && !getenv("BOXCAR_TEST_POSTGRES"))
         return 77;
-    choose_place(&storm);
-    deploy(&storm);
+    storm_choose_place(&storm);
+    storm_deploy(&storm);
     printf("storm: %s, --messages %lld --seed %llu --seconds %d, in %s\n",
            storm.postgres ? "postgres" : "sqlite", (long long)storm.messages, (unsigned long long)storm.seed,
            storm.seconds, storm.directory);

@@ -86,6 +86,13 @@ void complain(struct client *client, const char *format, ...) __attribute__((for
 /* True for success. A server that is away is waited for (PostgreSQL only); everything else is a complaint. */
 bool accept_status(struct client *client, boxcar_status status, const boxcar_error *err, const char *what);
 
+/* A number from 0 to `most` on a command line; -1 for anything else. */
+int64_t storm_parse_number(const char *text, int64_t most);
+uint64_t storm_new_seed(void);
+/* Fills in directory, url and schema; makes the directory. */
+void storm_choose_place(struct storm *storm);
+/* Deploys the store there, with short backoffs, and makes the board. */
+void storm_deploy(struct storm *storm);
 boxcar_store_options storm_store_options(const struct storm *storm);
 /* Opens client->store, however long the server takes; false: it never came. */
 bool client_open(struct client *client);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "boxcar.h"
 #include "fake_store.h"
+#include "store/checkup.h"
 
 static long FAIL_AT = -1; /* the allocation to refuse; -1 = none */
 static long SEEN;
@@ -96,12 +97,34 @@ static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
     return status;
 }
 
+static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
+    const struct live_host host = {BOXCAR_STR("here"), 1};
+    const boxcar_str pattern = BOXCAR_STR("mail");
+    boxcar_stats stats[40] = {{.ready = 39, .exact = true}};
+    struct box_facts facts = {stats, COUNT_OF(stats), NULL, 0, &host, 1, &pattern, 1, 1, 60, 1};
+    struct findings findings = findings_begin();
+    boxcar_finding_list *list = NULL;
+    boxcar_status status;
+
+    (void)fake;
+    for (size_t i = 1; i < COUNT_OF(stats); i++)
+        stats[i] = (boxcar_stats){.topic = BOXCAR_STR("orders"), .ready = 1};
+    for (int i = 0; i < 40; i++) /* more than the list and its arena begin with */
+        checkup_schema(&findings, STORE_SCHEMA_VERSION + 1, 1);
+    status = checkup_box(&findings, &facts, err);
+    status = findings_end(&findings, status, &list, err);
+    assert_int_equal(list != NULL, status == BOXCAR_OK);
+    boxcar_finding_list_free(list);
+    return status;
+}
+
 static void calls_survive_every_failing_allocation(void **state) {
     (void)state;
     assert_in_range(sweep(enqueue), 2, 20);
     assert_in_range(sweep(claim), 2, 20);
     assert_in_range(sweep(defer), 2, 20);
     assert_in_range(sweep(read_settings), 2, 20);
+    assert_in_range(sweep(judge_box), 5, 40);
 }
 
 /* No allocation per message: a thousand need as many as ten. */

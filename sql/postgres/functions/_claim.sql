@@ -5,10 +5,13 @@
 -- flags in the trailing row with work_id 0 (absent when there is nothing to say): 1 = expired
 -- messages were parked, call _bury_expired; 2 = nothing found yet but the log goes on, call again.
 --
+-- suspects false: none of those is handed out. The claimer is trying one already, and if that one kills
+-- it, no other should be charged.
 -- durable false: the commit need not reach the disk (the library's claims: a claim lost in a crash
 -- is as good as one never made, since epochs follow the clock and are not given out twice).
 create or replace function :"schema"._claim(
-    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean)
+    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
+    suspects boolean default true)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
@@ -68,10 +71,10 @@ begin
     end if;
 
     -- Most claims find nothing but fresh messages: one look tells what else there is.
-    select exists (select from :"schema".parked p
+    select suspects and exists (select from :"schema".parked p
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
                      and p.available_at >= f.due_from and p.available_at <= ts)
-               or streams_sorted and exists (select from :"schema".stream s
+               or suspects and streams_sorted and exists (select from :"schema".stream s
                    where s.box = p_box and s.suspect
                      and s.available_at >= f.due_from and s.available_at <= ts) as suspects,
            exists (select from :"schema".parked p

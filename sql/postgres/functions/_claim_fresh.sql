@@ -7,7 +7,6 @@ create or replace function :"schema"._claim_fresh(
     out taken bigint[], out parked_expired boolean, out more boolean)
 language plpgsql volatile :hot as $$
 declare
-    everything boolean := exact is null and prefixes is null;
     unmoved :"schema".frontier := f;
     advanced boolean := false;
     total bigint := 0;
@@ -21,14 +20,15 @@ begin
     loop
         -- Whoever has to sort through much that is not for him takes larger and larger steps.
         chunk := wanted - cardinality(taken);
-        if total > cardinality(taken) or not everything then
+        if total > cardinality(taken) then
             chunk := greatest(chunk, 500, least(total - cardinality(taken), 10000));
         end if;
         select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
-               bool_and(x.due_at is null and x.expires_at is null) as plain
+               bool_and(x.due_at is null and x.expires_at is null
+                        and :"schema"._wanted(x.topic, exact, prefixes)) as plain
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
-            if everything and w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
+            if w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
                 taken := taken || w.ids;
             else
                 select * into sorted

@@ -1,6 +1,7 @@
 -- Enqueues many messages from arrays that go together by position: the library's way in, with
 -- everything checked already. Optional columns may be null as a whole. delays and ttls are in
--- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist.
+-- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
+-- and would want one of them now is woken.
 create or replace function :"schema"._enqueue(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean)
@@ -10,6 +11,17 @@ declare
     ts timestamptz := clock_timestamp();
     results :"schema".enqueue_result[];
 begin
+    -- A cheap look for each call, a careful one when it finds somebody.
+    if exists (select from :"schema".sleeper s
+               where s.until > ts and s.box = p_box
+                 and (s.exact && topics or topics[1] ^@ any (s.prefixes)
+                      or cardinality(topics) > 1 and s.prefixes <> '{}')) then
+        perform :"schema"._wake(p_box) where exists (
+            select from :"schema".sleeper s where s.until > ts and s.box = p_box and exists (
+                select from unnest(topics, dues, delays) t(topic, due, delay)
+                where coalesce(t.due <= ts, true) and coalesce(t.delay, 0) = 0
+                  and :"schema"._wanted(t.topic, s.exact, s.prefixes)));
+    end if;
     if fresh_ids and correlations is null and streams is null and headers is null and dues is null
        and delays is null and ttls is null and attempts is null then
         return query

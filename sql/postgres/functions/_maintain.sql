@@ -1,4 +1,5 @@
--- One small step of upkeep of a box: reap, expire, fold, purge, each bounded. The caller repeats it,
+-- One small step of upkeep of a box: reap, expire, fold, purge, each bounded; and workers that were not
+-- heard of for a minute are forgotten, naps that are over too. The caller repeats it,
 -- a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
 -- claimers' turn and so wants a transaction of its own.
 create or replace function :"schema"._maintain(
@@ -6,6 +7,7 @@ create or replace function :"schema"._maintain(
     out more boolean)
 language plpgsql volatile security definer :hot as $$
 declare
+    ts timestamptz := clock_timestamp();
     folded bigint;
     most constant int := 2000;
 begin
@@ -14,5 +16,11 @@ begin
     folded := :"schema"._fold_tally(p_box, most);
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
+    delete from :"schema".instance_row r
+    where r.instance_id = any (array(select s.instance_id from :"schema".instance_row s
+                                     where s.seen_at <= ts - interval '60 seconds' for update skip locked));
+    delete from :"schema".sleeper p
+    where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
+                              order by s.until limit most for update skip locked));
     more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most;
 end $$;

@@ -23,6 +23,11 @@ begin
     on conflict (message_id) do nothing
     returning m.work_id into result.work_id;
     result.duplicate := result.work_id is null;
+    if coalesce(due_at <= ts, true) and exists (
+        select from :"schema".sleeper s
+        where s.until > ts and s.box = 0 and :"schema"._wanted(enqueue.topic, s.exact, s.prefixes)) then
+        perform :"schema"._wake(0::smallint);
+    end if;
     if result.duplicate then
         select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id;
     end if;

@@ -4,12 +4,15 @@
 create or replace function :"schema".grant_access(role_name name, access text) returns void
 language plpgsql volatile :pinned as $$
 declare
-    viewer constant text[] := array['_store_info', '_stats', '_page', '_dead_page', '_attempts', '_settings',
+    doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
+        '_held_snapshots', '_table_health'];
+    viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue'];
-    worker constant text[] := producer || array['outbox_claim', 'outbox_ack', 'outbox_abandon', 'outbox_defer',
-        'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
-        '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats'];
+    worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
+        'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
+        '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
+        '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin
@@ -28,7 +31,7 @@ begin
     if access in ('viewer', 'admin') then
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
-                    where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter')
+                    where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

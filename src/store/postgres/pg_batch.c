@@ -84,19 +84,19 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }
 
-/* On a borrowed connection the transaction is the caller's business. */
+/* In somebody else's transaction there is nothing to begin or to commit. */
 static boxcar_status send_second(struct exchange *x, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     boxcar_status status = BOXCAR_OK;
 
     if (!x->claim)
         return BOXCAR_OK;
-    pg_params_for_claim(&params, x->batch, x->pg->borrowed);
-    if (!x->pg->borrowed)
+    pg_params_for_claim(&params, x->batch, pg_is_joined(x->pg));
+    if (!pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_BEGIN, err);
     if (status == BOXCAR_OK)
         status = pg_send(x->pg, PG_CLAIM, &params, err);
-    if (status == BOXCAR_OK && !x->pg->borrowed)
+    if (status == BOXCAR_OK && !pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_COMMIT, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }
@@ -104,10 +104,13 @@ static boxcar_status send_second(struct exchange *x, boxcar_error *err) {
 /* The answer to one statement. The error of a transaction is that of its first failure; what
  * follows is only skipped. */
 static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_error *err) {
-    PGresult *result = PQgetResult(pg->conn);
-    ExecStatusType kind = PQresultStatus(result);
+    PGresult *result;
+    ExecStatusType kind;
     boxcar_status status;
 
+    pg_await(pg, pg->answer_by_ms);
+    result = PQgetResult(pg->conn);
+    kind = PQresultStatus(result);
     if (result && kind != PGRES_PIPELINE_SYNC)
         for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
             PQclear(rest);
@@ -209,10 +212,10 @@ static boxcar_status receive_second(struct exchange *x, boxcar_error *err) {
     PGresult *claimed = NULL;
     boxcar_status status = BOXCAR_OK;
 
-    if (!x->pg->borrowed)
+    if (!pg_is_joined(x->pg))
         receive_into(x->pg, &begun, &status, err);
     receive_into(x->pg, &claimed, &status, err);
-    if (!x->pg->borrowed)
+    if (!pg_is_joined(x->pg))
         receive_into(x->pg, &committed, &status, err);
     receive_into(x->pg, &sync, &status, err);
     if (status == BOXCAR_OK)
@@ -226,19 +229,19 @@ static boxcar_status receive_second(struct exchange *x, boxcar_error *err) {
 static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
     if (PQtransactionStatus(pg->conn) != PQTRANS_INERROR)
         return;
-    err->must_roll_back = pg->borrowed;
-    if (!pg->borrowed)
+    err->must_roll_back = pg_is_joined(pg);
+    if (!pg_is_joined(pg))
         PQclear(PQexec(pg->conn, "rollback"));
 }
 
 /* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
- * connection of ours is given up, so that nothing of it takes effect; the caller's is emptied. */
+ * connection of ours is given up, so that nothing of it takes effect; one with somebody's transaction in it
+ * is emptied. */
 static void leave_pipeline(struct pg_store *pg) {
     PGresult *result;
 
-    if (!pg->borrowed) {
-        PQfinish(pg->conn);
-        pg->conn = NULL;
+    if (!pg_is_joined(pg)) {
+        pg_disconnect(pg);
         return;
     }
     if (PQpipelineSync(pg->conn))
@@ -251,6 +254,15 @@ static void leave_pipeline(struct pg_store *pg) {
                 break;
         }
     PQexitPipelineMode(pg->conn);
+}
+
+/* A pooler that has lost its server answers with an error more than was asked for and hangs up: reading on
+ * finds that out. */
+static void end_pipeline(struct pg_store *pg) {
+    for (int i = 0; i < 8 && pg_is_connected(pg) && !PQexitPipelineMode(pg->conn); i++)
+        PQclear(PQgetResult(pg->conn));
+    if (PQpipelineStatus(pg->conn) != PQ_PIPELINE_OFF && !pg_is_joined(pg))
+        pg_disconnect(pg);
 }
 
 /* Statements are prepared outside of the pipeline, each once. */
@@ -272,8 +284,6 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     bool settling = x->settle, claiming = x->claim;
     boxcar_status status;
 
-    if (!pg_is_connected(x->pg))
-        return pg_error_from_connection(x->pg, err);
     prepare(x);
     if (!PQenterPipelineMode(x->pg->conn))
         return pg_error_from_connection(x->pg, err);
@@ -284,13 +294,14 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
         leave_pipeline(x->pg);
         return status;
     }
+    x->pg->answer_by_ms = pg_answer_by(x->pg);
     if (settling) {
         first = receive_first(x, err);
         x->settle = first != BOXCAR_OK;
     }
     if (claiming)
         second = receive_second(x, first == BOXCAR_OK ? err : &second_error);
-    PQexitPipelineMode(x->pg->conn);
+    end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
     return first != BOXCAR_OK ? first : second;
 }
@@ -309,16 +320,20 @@ static bool adopt(struct pg_store *pg) {
 
 /* What to do about an error: BOXCAR_OK = try again. */
 static boxcar_status recover(struct exchange *x, boxcar_status status, int round, boxcar_error *err) {
+    bool stale = pg_error_is_stale_statement(err) && x->pg->keeps_statements;
+
+    if (pg_error_is_shutdown(err) && !pg_is_joined(x->pg))
+        pg_disconnect(x->pg);
     if (!pg_is_connected(x->pg) && x->settle)
         x->unknown = true;
-    if (x->pg->borrowed || round >= TRIES_MAX)
+    if (stale)
+        x->pg->keeps_statements = false;
+    if (pg_is_joined(x->pg) || round >= TRIES_MAX)
         return status;
     if (!pg_is_connected(x->pg))
-        return pg_reconnect(x->pg, err);
-    if (pg_error_is_stale_statement(err) && x->pg->keeps_statements) {
-        x->pg->keeps_statements = false;
+        return pg_reconnect(x->pg, status, err);
+    if (stale)
         return BOXCAR_OK;
-    }
     if (pg_error_is_foreign(err))
         return adopt(x->pg) ? BOXCAR_OK : status;
     if (!pg_error_is_transient(err))
@@ -414,11 +429,12 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
                          .batch = batch,
                          .result = &result,
                          .settle = has_first_part(batch),
-                         .claim = batch->claim_size > 0};
+                         .claim = batch->claim_size > 0,
+                         .unknown = batch->sent_before};
     boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status = BOXCAR_OK;
+    boxcar_status status = pg_ready(x.pg, &why);
 
-    for (int round = 0; x.settle || x.claim; round++) {
+    for (int round = 0; status == BOXCAR_OK && (x.settle || x.claim); round++) {
         status = exchange_once(&x, &why);
         if (status != BOXCAR_OK)
             status = recover(&x, status, round, &why);

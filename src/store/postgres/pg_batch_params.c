@@ -1,7 +1,7 @@
 #include "pg_batch_params.h"
 
 #include "base/utf8.h"
-#include "core/topic.h"
+#include "pg_choice.h"
 
 /* Columns that no message of the batch uses go as one null instead of an array of nulls. */
 struct used {
@@ -146,35 +146,9 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, e
     if (kind == SETTLE_ABANDON || kind == SETTLE_FAIL)
         add_errors(params, list);
     if (kind == SETTLE_FAIL)
-        pg_params_int2(params, BOXCAR_REASON_REJECTED);
+        pg_params_int2(params, batch->fail_reason ? batch->fail_reason : BOXCAR_REASON_REJECTED);
     if (kind == SETTLE_RENEW)
         pg_params_interval_ms(params, batch->renew_lease_ms);
-}
-
-static bool wants_everything(const struct batch *batch) {
-    bool everything = batch->topic_count == 0;
-
-    for (size_t i = 0; i < batch->topic_count; i++)
-        everything = everything || str_equal(batch->topics[i], BOXCAR_STR("*"));
-    return everything;
-}
-
-static void add_topics(struct pg_params *params, const struct batch *batch, bool prefixes) {
-    struct buf *array;
-    size_t count = 0;
-
-    for (size_t i = 0; i < batch->topic_count; i++)
-        count += topic_is_prefix_pattern(batch->topics[i]) == prefixes;
-    array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
-    for (size_t i = 0; i < batch->topic_count; i++) {
-        boxcar_str topic = batch->topics[i];
-
-        if (topic_is_prefix_pattern(topic) != prefixes)
-            continue;
-        if (prefixes)
-            topic.len--;
-        pg_array_text(array, topic);
-    }
 }
 
 void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable) {
@@ -182,14 +156,9 @@ void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bo
     pg_params_uuid(params, batch->owner.bytes);
     pg_params_interval_ms(params, batch->claim_lease_ms);
     pg_params_int4(params, batch->claim_size);
-    if (wants_everything(batch)) {
-        pg_params_null(params, PG_TEXT_ARRAY);
-        pg_params_null(params, PG_TEXT_ARRAY);
-    } else {
-        add_topics(params, batch, false);
-        add_topics(params, batch, true);
-    }
+    pg_params_topics(params, batch->topics, batch->topic_count);
     pg_params_bool(params, durable);
+    pg_params_bool(params, !batch->no_suspects);
 }
 
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,

@@ -1,7 +1,9 @@
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -32,8 +34,15 @@ void pg_pause(int round) {
 
 bool pg_is_connected(const struct pg_store *pg) { return pg->conn && PQstatus(pg->conn) == CONNECTION_OK; }
 
+void pg_disconnect(struct pg_store *pg) {
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+}
+
+bool pg_is_joined(const struct pg_store *pg) { return pg->borrowed || pg->begun; }
+
 bool pg_in_transaction(const struct pg_store *pg) {
-    return pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
+    return pg->begun || (pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE);
 }
 
 static void ignore_notice(void *context, const PGresult *result) {
@@ -41,56 +50,99 @@ static void ignore_notice(void *context, const PGresult *result) {
     (void)result;
 }
 
-/* A pooler answers with a process id of its own making, since the next statement may be another
- * server process's. Then nothing may be left behind in the session. */
-static bool has_own_session(struct pg_store *pg) {
-    PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
-    bool own = getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session) &&
-               PQresultStatus(result) == PGRES_TUPLES_OK &&
-               atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+/* A connection that cannot answer is none. A pooler answers with a process id of its own making, since the
+ * next statement may be another server process's. Then nothing may be left behind in the session. */
+static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
+    boxcar_status status;
 
-    PQclear(result);
-    return own;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) {
+        status = pg_error_from_result(pg, result, err);
+        pg_disconnect(pg);
+        return status;
+    }
+    pg->own_session = atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+    pg->keeps_statements =
+        pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
+    if (pg->own_session) /* whatever the database's default is */
+        PQclear(PQexec(pg->conn, "set default_transaction_isolation to 'read committed'"));
+    pg->was_connected = true;
+    return BOXCAR_OK;
 }
 
-/* The URL goes to libpq as it is; what stands before it are defaults that it may override. */
+/* The URL goes to libpq as it is; what stands before it are defaults that it may override. A link that is
+ * cut without a word is found out within seconds. */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
-    const char *const keywords[] = {"connect_timeout", "fallback_application_name", "dbname",
-                                    "client_encoding", NULL};
-    const char *const values[] = {"10", "boxcar", pg->url, "UTF8", NULL};
+    const char *const keywords[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                                    "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+                                    "dbname",           "client_encoding",  NULL};
+    const char *const values[] = {pg->was_connected ? "3" : "10", "5",      "2", "3", "5000", "boxcar", pg->url,
+                                  "UTF8",                         NULL};
 
     PQfinish(pg->conn);
-    pg->keeps_statements = false;
+    pg->own_session = pg->keeps_statements = false;
     memset(pg->uses, 0, sizeof(pg->uses));
+    memset(&pg->rest, 0, sizeof(pg->rest));
     pg->conn = PQconnectdbParams(keywords, values, 1);
     if (!pg->conn)
         return error_no_memory(err);
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return pg_error_from_connection(pg, err);
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
-    pg->keeps_statements = has_own_session(pg);
-    if (pg->keeps_statements) /* whatever the database's default is */
-        PQclear(PQexec(pg->conn, "set default_transaction_isolation to 'read committed'"));
+    return start_session(pg, err);
+}
+
+/* One line when the store goes away and one when it is back, however often it was tried. */
+static void note_down(struct pg_store *pg) {
+    if (!pg->base.is_down && !pg->base.impatient)
+        store_log(&pg->base, BOXCAR_LOG_WARN, "reconnect", NULL, 0, "connection lost, connecting again");
+    pg->base.is_down = true;
+}
+
+static boxcar_status connect_again(struct pg_store *pg, boxcar_error *err) {
+    boxcar_status status = pg_connect(pg, err);
+
+    if (status != BOXCAR_OK || !pg->base.is_down)
+        return status;
+    if (!pg->base.impatient)
+        store_log(&pg->base, BOXCAR_LOG_INFO, "reconnect", NULL, 0, "connected again");
+    pg->base.is_down = false;
     return BOXCAR_OK;
 }
 
-boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err) {
+static boxcar_status connect_patiently(struct pg_store *pg, boxcar_error *err) {
     int64_t give_up_at = pg_now_ms() + pg->patience_ms;
-    boxcar_status status;
 
-    if (pg->borrowed)
-        return pg_error_from_connection(pg, err);
-    store_log(&pg->base, BOXCAR_LOG_WARN, "reconnect", NULL, 0, "connection lost, connecting again");
     for (int round = 0;; round++) {
-        status = pg_connect(pg, err);
-        if (status == BOXCAR_OK) {
-            store_log(&pg->base, BOXCAR_LOG_INFO, "reconnect", NULL, 0, "connected again");
-            return BOXCAR_OK;
-        }
+        boxcar_status status = connect_again(pg, err);
+
         if (status != BOXCAR_E_UNAVAILABLE || pg_now_ms() >= give_up_at)
             return status;
         pg_pause(round + 3);
     }
+}
+
+boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_error *err) {
+    if (pg_is_joined(pg))
+        return status;
+    note_down(pg);
+    return pg->base.impatient ? status : connect_patiently(pg, err);
+}
+
+boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err) {
+    if (pg->begun && PQtransactionStatus(pg->conn) == PQTRANS_IDLE) {
+        error_set(err, BOXCAR_E_TRANSACTION, "the transaction is not open any more: somebody ended it");
+        if (err)
+            err->must_roll_back = true;
+        return BOXCAR_E_TRANSACTION;
+    }
+    pg_hear(pg);
+    if (pg_is_connected(pg))
+        return BOXCAR_OK;
+    if (pg_is_joined(pg))
+        return pg_error_from_connection(pg, err);
+    note_down(pg);
+    return pg->base.impatient ? connect_again(pg, err) : connect_patiently(pg, err);
 }
 
 /* The protocol has no room for more than a gibibyte in one message. */
@@ -156,14 +208,36 @@ boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const st
     return sent ? BOXCAR_OK : pg_error_from_connection(pg, err);
 }
 
+int64_t pg_answer_by(const struct pg_store *pg) {
+    return pg->base.impatient && pg->base.call_ms > 0 ? pg_now_ms() + pg->base.call_ms : INT64_MAX;
+}
+
+/* A server that stopped answering while its connection stands: nothing but the time tells. Cutting the
+ * connection lets whoever reads next see it lost. */
+void pg_await(struct pg_store *pg, int64_t answer_by_ms) {
+    if (answer_by_ms == INT64_MAX)
+        return;
+    while (pg_is_connected(pg) && PQisBusy(pg->conn)) {
+        struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
+        int64_t left = answer_by_ms - pg_now_ms();
+
+        if (left <= 0 || socket.fd < 0) {
+            (void)shutdown(socket.fd, SHUT_RDWR);
+            return;
+        }
+        if (poll(&socket, 1, (int)left) > 0 && !PQconsumeInput(pg->conn))
+            return;
+    }
+}
+
 static bool is_success(const PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
 
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement,
-                                const struct pg_params *params, PGresult **ret_result, boxcar_error *err) {
+boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                            PGresult **ret_result, boxcar_error *err) {
     boxcar_status status;
     PGresult *result;
 
@@ -171,6 +245,7 @@ static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement
     status = pg_send(pg, statement, params, err);
     if (status != BOXCAR_OK)
         return status;
+    pg_await(pg, pg_answer_by(pg));
     result = PQgetResult(pg->conn);
     for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
         PQclear(rest);
@@ -186,22 +261,26 @@ static boxcar_status query_once(struct pg_store *pg, enum pg_statement statement
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                        PGresult **ret_result, boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status;
+    boxcar_status status = pg_ready(pg, &why);
     bool lost = false;
 
-    for (int round = 0;; round++) {
-        status = query_once(pg, statement, params, ret_result, &why);
+    for (int round = 0; status == BOXCAR_OK; round++) {
+        status = pg_query_once(pg, statement, params, ret_result, &why);
         if (status == BOXCAR_OK || pg_in_transaction(pg))
             break;
+        if (pg_error_is_shutdown(&why) && !pg->borrowed)
+            pg_disconnect(pg);
         if (!pg_is_connected(pg) && !lost) {
             lost = true;
-            status = pg_reconnect(pg, &why);
+            status = pg_reconnect(pg, status, &why);
             if (status != BOXCAR_OK)
                 break;
         } else if (pg_error_is_stale_statement(&why) && pg->keeps_statements) {
             pg->keeps_statements = false;
+            status = BOXCAR_OK;
         } else if (pg_error_is_transient(&why) && round < TRIES_AFTER_DEADLOCK) {
             pg_pause(round);
+            status = BOXCAR_OK;
         } else {
             break;
         }
@@ -229,6 +308,13 @@ static const struct store_ops OPS = {
     .close = close_store,
     .deploy = pg_deploy,
     .process = pg_process,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .rollback = pg_rollback,
+    .heartbeat = pg_heartbeat,
+    .farewell = pg_farewell,
+    .sleep = pg_sleep,
+    .is_drained = pg_is_drained,
     .find = pg_find,
     .page = pg_page,
     .attempts = pg_attempts,
@@ -241,6 +327,7 @@ static const struct store_ops OPS = {
     .settings_read = pg_settings_read,
     .setting_write = pg_setting_write,
     .setting_reset = pg_setting_reset,
+    .diagnose = pg_diagnose,
 };
 
 static boxcar_status store_new(const boxcar_store_options *options, struct pg_store **ret_pg,
@@ -252,6 +339,7 @@ static boxcar_status store_new(const boxcar_store_options *options, struct pg_st
     pg->base.ops = &OPS;
     pg->base.log = options->log;
     pg->base.log_context = options->log_context;
+    pg->base.log_level = options->log_level;
     pg->patience_ms = options->busy_timeout_ms;
     pg->schema = memory_copy_text(options->schema);
     pg->base.id = memory_copy_text(BOXCAR_STR("postgres"));
@@ -261,6 +349,10 @@ static boxcar_status store_new(const boxcar_store_options *options, struct pg_st
     }
     *ret_pg = pg;
     return BOXCAR_OK;
+}
+
+PGconn *boxcar_store_postgres_handle(boxcar_store *store) {
+    return store && store->ops == &OPS ? pg_store_of(store)->conn : NULL;
 }
 
 boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,

@@ -44,7 +44,7 @@ static boxcar_status ask(struct pg_store *pg, const char *text, char **ret_text,
 }
 
 /* Which functions and views this library brings, in 36 characters. */
-static boxcar_status digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
+boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
     AUTO_BUF struct buf all = BUF_INIT;
     uint8_t digest[16];
 
@@ -121,7 +121,7 @@ static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *known = NULL;
     AUTO_BUF struct buf remember = BUF_INIT;
     char digest[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_status status = digest_functions(digest, err);
+    boxcar_status status = pg_digest_functions(digest, err);
 
     if (status == BOXCAR_OK)
         status = ask(pg, "select functions_digest from :\"schema\".store", &known, err);
@@ -177,15 +177,12 @@ boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deplo
     boxcar_deployment deployment = {0};
     boxcar_status status;
 
-    if (pg->borrowed)
+    if (pg_is_joined(pg))
         return error_set(err, BOXCAR_E_UNSUPPORTED,
                          "a borrowed connection cannot deploy: open a store of its own");
-    if (!pg_is_connected(pg)) {
-        status = pg_reconnect(pg, err);
-        if (status != BOXCAR_OK)
-            return status;
-    }
-    status = run(pg, "begin isolation level read committed", err);
+    status = pg_ready(pg, err);
+    if (status == BOXCAR_OK)
+        status = run(pg, "begin isolation level read committed", err);
     if (status == BOXCAR_OK)
         status = deploy_in_transaction(pg, &deployment, err);
     if (status == BOXCAR_OK)

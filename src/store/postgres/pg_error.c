@@ -42,7 +42,7 @@ static void add_details(struct pg_store *pg, boxcar_error *err, const char *sqls
         return;
     snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
     snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
-    err->must_roll_back = pg->borrowed && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
+    err->must_roll_back = pg_is_joined(pg) && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
 }
 
 /* A claimer whose view of the frontier was stale, or two that met at the same microsecond, break
@@ -84,7 +84,7 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
 /* libpq's texts are multi-line; the first line says what happened. They name host and user but
  * never the password. */
 boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
-    const char *text = pg->conn ? PQerrorMessage(pg->conn) : "out of memory";
+    const char *text = pg->conn ? PQerrorMessage(pg->conn) : "";
     size_t len = strcspn(text, "\n");
     boxcar_status status = error_set(err, BOXCAR_E_UNAVAILABLE, "%.*s", len > 0 ? (int)len : 25,
                                      len > 0 ? text : "the connection was closed");
@@ -101,6 +101,11 @@ bool pg_error_is_transient(const boxcar_error *err) {
 
 bool pg_error_is_stale_statement(const boxcar_error *err) {
     return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "0A000") == 0;
+}
+
+bool pg_error_is_shutdown(const boxcar_error *err) {
+    return strcmp(err->sqlstate, "57P01") == 0 || strcmp(err->sqlstate, "57P02") == 0 ||
+           strcmp(err->sqlstate, "57P03") == 0;
 }
 
 bool pg_error_is_foreign(const boxcar_error *err) { return strcmp(err->sqlstate, "BX005") == 0; }

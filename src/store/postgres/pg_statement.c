@@ -19,6 +19,11 @@
     "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "     \
     "epoch, locked_until, processed_at, processed_by, reason, died_at"
 
+/* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
+#define DOCTOR_FUNCTIONS                                                                                     \
+    "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
+    "'_table_health'"
+
 static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
     [PG_BEGIN] = "begin isolation level read committed",
@@ -34,7 +39,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_CLAIM] =
         "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
         "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
-        "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7)",
+        "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
@@ -52,6 +57,34 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
     [PG_SETTINGS] = "select name, number from :\"schema\"._settings()",
     [PG_SET] = "select :\"schema\"._set($1, $2)",
+    [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
+    [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
+    [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",
+    [PG_GET_UP] = "select :\"schema\"._get_up($1)",
+    [PG_IS_DRAINED] = "select :\"schema\"._is_drained($1, $2, $3, $4)",
+    [PG_CLOCK] = "select pg_catalog.clock_timestamp()",
+    /* No function of ours: for roles that may execute none of them. */
+    [PG_SERVER] =
+        "select pg_catalog.current_setting('fsync') = 'on', "
+        "pg_catalog.current_setting('synchronous_commit') <> 'off', "
+        "(select s.reset_val from pg_catalog.pg_settings s where s.name = 'default_transaction_isolation'), "
+        "pg_catalog.current_setting('autovacuum') = 'on' "
+        "and pg_catalog.current_setting('track_counts') = 'on', "
+        "pg_catalog.pg_is_in_recovery(), current_user::text, f.there, f.allowed, "
+        "pg_catalog.pg_backend_pid() "
+        "from (select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
+        "pg_catalog.has_function_privilege(p.oid, 'execute')) as allowed from pg_catalog.pg_proc p "
+        "join pg_catalog.pg_namespace n on n.oid = p.pronamespace "
+        "where n.nspname = :'schema' and p.proname in (" DOCTOR_FUNCTIONS ")) f",
+    [PG_CHECKUP] = "select schema_version, oldest_program, functions_digest, is_own, overdue, "
+                   "overdue_seconds, died_lately from :\"schema\"._checkup($1, $2, $3, $4)",
+    [PG_LIVE_HOSTS] = "select host, workers from :\"schema\"._live_hosts($1, $2)",
+    [PG_LIVE_PATTERNS] = "select pattern from :\"schema\"._live_patterns($1, $2) pattern",
+    [PG_READY_TOPICS] = "select topic, seconds from :\"schema\"._ready_topics($1, $2)",
+    [PG_HELD_SNAPSHOTS] =
+        "select kind, pid, name, state, seconds, xids from :\"schema\"._held_snapshots($1)",
+    [PG_TABLE_HEALTH] =
+        "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
 };
 
 static bool starts_with(const char *text, const char *token) {

@@ -38,25 +38,54 @@ enum pg_statement {
     PG_AUDIT,
     PG_SETTINGS,
     PG_SET,
+    PG_HEARTBEAT,
+    PG_FAREWELL,
+    PG_FALL_ASLEEP,
+    PG_GET_UP,
+    PG_IS_DRAINED,
+    PG_CLOCK,
+    PG_SERVER,
+    PG_CHECKUP,
+    PG_LIVE_HOSTS,
+    PG_LIVE_PATTERNS,
+    PG_READY_TOPICS,
+    PG_HELD_SNAPSHOTS,
+    PG_TABLE_HEALTH,
     PG_STATEMENTS
+};
+
+/* What a session knows about being woken (pg_sleep.c); gone with the connection. */
+struct pg_rest {
+    bool listening;
+    bool refused;       /* the server would not let us sleep: wait without it */
+    bool heard;         /* a notification came that nobody has reacted to */
+    int64_t until_ms;   /* producers take us for asleep until then (monotonic); 0 = they do not */
+    uint64_t nap;       /* a digest of who sleeps and for which topics */
+    boxcar_box box;
 };
 
 struct pg_store {
     struct boxcar_store base;
     PGconn *conn;
     bool borrowed; /* the connection is the caller's: never reopen, begin or commit */
+    bool begun;    /* pg_begin() was called: until it is ended, calls are part of that transaction */
     char *url;
     char *schema;                 /* validated, not quoted */
     int64_t patience_ms;          /* how long a call waits for a lost connection */
     char *sql[PG_STATEMENTS];     /* with the schema's quoted name in them */
     uint32_t session;             /* a random number, new with every connection */
-    bool keeps_statements;        /* the session is ours alone: statements can be prepared in it */
+    bool was_connected;           /* at least once */
+    bool own_session;             /* ours alone, no pooler between */
+    bool keeps_statements;        /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
+    struct pg_rest rest;
+    int64_t answer_by_ms;         /* to what was sent last; see pg_await() */
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
 
 /* pg_statement.c */
+#define PG_DOCTOR_FUNCTIONS 7
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
 /* A text with :"schema", :'schema', :hot and :pinned filled in; malloc'ed, NULL = no memory. */
@@ -69,6 +98,8 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
 bool pg_error_is_transient(const boxcar_error *err);
 /* A prepared statement is gone (DISCARD, DEALLOCATE), or a deployment changed what it returns. */
 bool pg_error_is_stale_statement(const boxcar_error *err);
+/* The server goes down or comes up: as good as no connection. */
+bool pg_error_is_shutdown(const boxcar_error *err);
 bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsewhere */
 
 /* pg_url.c: BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
@@ -77,9 +108,16 @@ boxcar_status pg_check_url(const char *url, boxcar_error *err);
 /* pg_connection.c */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);
 bool pg_is_connected(const struct pg_store *pg);
-/* Connects again after a loss, patiently; says so in the log. */
-boxcar_status pg_reconnect(struct pg_store *pg, boxcar_error *err);
-bool pg_in_transaction(const struct pg_store *pg); /* of the caller */
+void pg_disconnect(struct pg_store *pg);
+/* For the start of a call: connects if there is no connection. BOXCAR_E_TRANSACTION when a transaction
+ * that was begun is not open any more. */
+boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err);
+/* After a loss in the middle of a call: connects again, patiently, and says so in the log. `status` and
+ * `err` describe the loss; an impatient store just passes them on. */
+boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_error *err);
+/* The transaction is somebody else's business: never reconnect, retry, begin or commit. */
+bool pg_is_joined(const struct pg_store *pg);
+bool pg_in_transaction(const struct pg_store *pg); /* such a one */
 boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                       boxcar_error *err);
 /* Prepares a statement that is going to be used again, if the session is ours. Not in a pipeline. */
@@ -88,9 +126,16 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement);
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                        PGresult **ret_result, boxcar_error *err);
+/* The same once, without connecting first or trying again. */
+boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                            PGresult **ret_result, boxcar_error *err);
 /* A pause that grows with `round` and is never the same for two. */
 void pg_pause(int round);
 int64_t pg_now_ms(void); /* monotonic */
+/* When the answer to what is sent now is overdue; INT64_MAX = never. */
+int64_t pg_answer_by(const struct pg_store *pg);
+/* Waits until the next result is there; when it is overdue, the connection is cut. */
+void pg_await(struct pg_store *pg, int64_t answer_by_ms);
 
 static inline void pg_result_cleanup(PGresult **result) { PQclear(*result); }
 #define AUTO_RESULT __attribute__((cleanup(pg_result_cleanup)))
@@ -122,10 +167,22 @@ boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **
 
 /* The operations. */
 boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
+/* Which functions and views this library brings. */
+boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err);
 /* Reads the store's version and refuses what this library does not know (BX-029). */
 boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err);
 boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
                          struct batch_result *ret_result, boxcar_error *err);
+boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err);
+boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err);
+void pg_rollback(struct boxcar_store *store);
+boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
+boxcar_status pg_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
+void pg_sleep(struct boxcar_store *store, const struct nap *nap);
+/* Takes in the notifications that have arrived, so that they do not pile up. */
+void pg_hear(struct pg_store *pg);
+boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
+                            size_t topic_count, int64_t horizon_ms, bool *ret_drained, boxcar_error *err);
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct boxcar_message_list **ret_list, boxcar_error *err);
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
@@ -147,5 +204,7 @@ boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_
                                boxcar_error *err);
 boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
 boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
+boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
+                          boxcar_error *err);
 
 #endif

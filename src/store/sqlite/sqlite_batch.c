@@ -1,4 +1,5 @@
-/* A batch: everything in one transaction, one sync of the disk. */
+/* A batch: everything in one transaction, one sync of the disk. A call that failed has changed nothing,
+ * because no answer can be lost on the way back: batch->sent_before makes no difference here. */
 #include "sqlite_store.h"
 
 struct processing {
@@ -45,16 +46,31 @@ static bool is_durable(const struct batch *batch) {
     return batch->message_count > 0 || batch->reap;
 }
 
+/* The transactions in which a long claim goes on. What the first one settled or stored is committed and
+ * must be reported: then a claim that cannot go on is one that found nothing. */
+static boxcar_status go_on(struct sqlite_store *store, struct processing *processing, bool committed,
+                           boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    processing->claim_only = true;
+    while (status == BOXCAR_OK && processing->more)
+        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, process, processing, err);
+    if (status == BOXCAR_OK || !committed || !is_durable(processing->batch))
+        return status;
+    processing->result.claimed_count = 0;
+    return BOXCAR_OK;
+}
+
 boxcar_status sqlite_process(struct boxcar_store *base, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     struct processing processing = {.batch = batch, .result = {.arena = ARENA_INIT}};
     enum access access = is_durable(batch) ? ACCESS_WRITE : ACCESS_WRITE_RELAXED;
+    bool commits = sqlite3_get_autocommit(store->db);
     boxcar_status status = sqlite_transaction(store, access, process, &processing, err);
 
-    processing.claim_only = true;
-    while (status == BOXCAR_OK && processing.more)
-        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, process, &processing, err);
+    if (status == BOXCAR_OK)
+        status = go_on(store, &processing, commits, err);
     if (status != BOXCAR_OK) {
         batch_result_release(&processing.result);
         return status;

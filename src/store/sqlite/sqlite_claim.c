@@ -232,8 +232,10 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
 }
 
 static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
-    boxcar_status status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
+    boxcar_status status = BOXCAR_OK;
 
+    if (!claim->batch->no_suspects)
+        status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
     if (status == BOXCAR_OK && claim->result->claimed_count > 0)
         claim->frontier.suspect_last = true;
     return status;
@@ -275,6 +277,8 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch
     struct frontier before;
     boxcar_status status = tidy_up(store, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_sleep_note(store, err);
     if (status == BOXCAR_OK)
         status = frontier_read(store, &claim, err);
     if (status == BOXCAR_OK)

@@ -79,7 +79,7 @@ boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *clai
     claim->every_topic = wants_every_topic(claim->batch);
     if (claim->every_topic)
         return BOXCAR_OK;
-    status = sqlite_tally_flush(store, err); /* this very transaction may have parked some */
+    status = sqlite_tally_flush_parked(store, err); /* this very transaction may have parked some */
     for (size_t i = 0; status == BOXCAR_OK && i < claim->batch->topic_count; i++)
         status = add_topics(store, claim->batch, i, &list, err);
     claim->topics = list.items;

@@ -177,7 +177,7 @@ void sqlite_disconnect(struct sqlite_store *store) {
     }
     sqlite3_close(store->checkpointer);
     store->checkpointer = NULL;
-    if (!store->borrowed)
-        sqlite3_close(store->db);
+    if (!store->borrowed) /* a handler may not have finalized all it prepared: v2 waits for that */
+        sqlite3_close_v2(store->db);
     store->db = NULL;
 }

@@ -131,12 +131,14 @@ static boxcar_status purge_dead_step(struct sqlite_store *store, int64_t *ret_co
     return status;
 }
 
-/* Topics of which nothing is left, so that topics with ids in them do not pile up. */
-static boxcar_status sweep_tally(struct sqlite_store *store, void *context, boxcar_error *err) {
+/* Topics of which nothing is left, so that topics with ids in them do not pile up; and workers that
+ * went without a word. */
+static boxcar_status sweep(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct query query = query_on(store, S_TALLY_SWEEP);
+    boxcar_status status = query_run(&query, err);
 
     (void)context;
-    return query_run(&query, err);
+    return status == BOXCAR_OK ? sqlite_instances_sweep(store, err) : status;
 }
 
 /* ---- the round ---- */
@@ -182,7 +184,7 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
     if (status == BOXCAR_OK)
         status = repeat(store, purge_dead_step, &done.purged_dead, &done.more, err);
     if (status == BOXCAR_OK)
-        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep_tally, NULL, err);
+        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep, NULL, err);
     if (status == BOXCAR_OK)
         *ret_maintenance = done;
     return status;

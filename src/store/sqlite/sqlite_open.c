@@ -12,6 +12,7 @@ static void close_store(struct boxcar_store *base) {
     struct sqlite_store *store = sqlite_of(base);
 
     sqlite_disconnect(store);
+    sqlite_sleep_end(store);
     arena_release(&store->scratch);
     free(store->tally.entries);
     free(store->tally.slots);
@@ -25,6 +26,13 @@ static const struct store_ops SQLITE_OPS = {
     .close = close_store,
     .deploy = sqlite_deploy,
     .process = sqlite_process,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .heartbeat = sqlite_heartbeat,
+    .farewell = sqlite_farewell,
+    .sleep = sqlite_sleep,
+    .is_drained = sqlite_is_drained,
     .find = sqlite_find,
     .page = sqlite_page,
     .attempts = sqlite_attempts,
@@ -37,6 +45,7 @@ static const struct store_ops SQLITE_OPS = {
     .settings_read = sqlite_settings_read,
     .setting_write = sqlite_setting_write,
     .setting_reset = sqlite_setting_reset,
+    .diagnose = sqlite_diagnose,
 };
 
 static struct sqlite_store *store_new(const boxcar_store_options *options) {
@@ -45,7 +54,11 @@ static struct sqlite_store *store_new(const boxcar_store_options *options) {
     if (store == NULL)
         return NULL;
     store->base =
-        (struct boxcar_store){.ops = &SQLITE_OPS, .log = options->log, .log_context = options->log_context};
+        (struct boxcar_store){.ops = &SQLITE_OPS,
+                              .log = options->log,
+                              .log_context = options->log_context,
+                              .log_level = options->log_level};
+    store->wal_watch = -1;
     store->relaxed = options->durability == BOXCAR_DURABILITY_NORMAL;
     store->busy_timeout_ms = options->busy_timeout_ms > 0 ? options->busy_timeout_ms : 30000;
     sqlite_busy_start(&store->busy, store->busy_timeout_ms);
@@ -153,4 +166,9 @@ boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options
     }
     *ret_store = &store->base;
     return BOXCAR_OK;
+}
+
+/* Opened without a mutex of SQLite's own: the store is used by one thread at a time, and so is this. */
+sqlite3 *boxcar_store_sqlite_handle(boxcar_store *store) {
+    return store != NULL && store->ops == &SQLITE_OPS ? sqlite_of(store)->db : NULL;
 }

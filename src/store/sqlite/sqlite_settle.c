@@ -85,6 +85,8 @@ static boxcar_status defer(struct sqlite_store *store, const struct settling *se
 
 static boxcar_status fail(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
     const struct lease *lease = &settling->lease;
+    boxcar_reason given = settling->batch->fail_reason;
+    boxcar_reason reason = given != BOXCAR_REASON_NONE ? given : BOXCAR_REASON_REJECTED;
     struct parked row;
     boxcar_status status = sqlite_lease_drop(store, lease, err);
 
@@ -97,7 +99,7 @@ static boxcar_status fail(struct sqlite_store *store, const struct settling *set
                        &(struct burial){.work_id = lease->work_id,
                                         .box = lease->box,
                                         .topic = lease->topic,
-                                        .reason = BOXCAR_REASON_REJECTED,
+                                        .reason = reason,
                                         .outcome = "failed",
                                         .lease = lease,
                                         .retry_count = row.retry_count,

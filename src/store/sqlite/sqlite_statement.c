@@ -67,7 +67,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
     [S_PARKED_TOPICS] =
-        "select topic from boxcar_tally where box = ?1 and " TOPIC_IN("topic") " and parked > 0",
+        "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
+            "topic") " and parked > 0",
 
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic from boxcar_lease where work_id = ?1",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
@@ -156,6 +157,17 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
         "from boxcar_frontier where box = ?1) order by work_id limit ?2",
 
+    /* The limits hold for both boxes together, so that none makes a walk through the other long. */
+    [S_OVERDUE_LEASES] = "select count(*), min(until) from (select box, until from boxcar_lease "
+                         "where until < ?2 order by until limit ?3) where box = ?1",
+    [S_DIED_LATELY] = "select count(*) from (select box from boxcar_dead where died_at > ?2 "
+                      "order by died_at desc limit ?3) where box = ?1",
+    [S_NEWEST_MESSAGE] = "select created_at from boxcar_message order by work_id desc limit 1",
+    [S_LIVE_HOSTS] = "select host, count(*) from boxcar_instance_row where box = ?1 and seen_at > ?2 "
+                     "group by host order by 2 desc, 1",
+    [S_LIVE_PATTERNS] = "select distinct t.value from boxcar_instance_row i, json_each(i.topics) t "
+                        "where i.box = ?1 and i.seen_at > ?2",
+
     [S_MESSAGE_PLACE] =
         "select m.topic, p.state, l.work_id is not null, d.work_id is not null, "
         "m.lane = 0 and m.work_id > r.position "
@@ -173,6 +185,37 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
+
+    /* Changes when another connection has committed, never by our own commits. */
+    [S_DATA_VERSION] = "pragma data_version",
+    [S_INSTANCE_WRITE] =
+        "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "
+        "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id) do update set "
+        "box = excluded.box, host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
+        "topics = excluded.topics, seen_at = excluded.seen_at",
+    [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1",
+    [S_INSTANCE_SWEEP] = "delete from boxcar_instance_row where seen_at < ?1",
+    /* Fresh, leased, parked, behind; the first that finds something answers. An exact topic at a time
+     * for what is parked, and for what is behind from stream to stream along the index: those due
+     * later than ?4 are not walked through, and a stream whose head is due later is passed over whole. */
+    [S_IS_DRAINED] =
+        "select case when exists (select 1 from boxcar_message where work_id > (select position "
+        "from boxcar_frontier where box = ?1) and +box = ?1 and +lane = 0 and topic >= ?2 and topic < ?3) "
+        "then 0 when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) "
+        "then 0 when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
+        "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "
+        "and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
+        " and topic = t.topic and available_at <= ?4)) "
+        "then 0 when exists (with recursive s(stream) as ("
+        "select min(stream) from boxcar_parked where box = ?1 and stream is not null union all "
+        "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) from s "
+        "where s.stream is not null) "
+        "select 1 from s where s.stream is not null "
+        "and exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = s.stream "
+        "and h.state in (0, 1, 3) and (h.state = 3 or h.available_at <= ?4)) "
+        "and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 "
+        "and b.available_at <= ?4 and +b.topic >= ?2 and +b.topic < ?3)) "
+        "then 0 else 1 end",
 
     [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",
     [S_FINISHED_OVERDUE] = "select first_id, last_id, owner, at from boxcar_finished where at <= ?1 "

@@ -65,6 +65,12 @@ enum statement {
     S_STATS_OLDEST_PARKED,
     S_STATS_OLDEST_TOPIC,
     S_STATS_OLDEST_FRESH,
+    /* what an operator should know */
+    S_OVERDUE_LEASES,
+    S_DIED_LATELY,
+    S_NEWEST_MESSAGE,
+    S_LIVE_HOSTS,
+    S_LIVE_PATTERNS,
     /* dead letters and cancel */
     S_MESSAGE_PLACE,
     S_MESSAGE_SET_ASIDE,
@@ -74,6 +80,12 @@ enum statement {
     S_MESSAGE_DELETE,
     S_REMOVED_NOTE,
     S_ATTEMPT_DELETE,
+    /* workers */
+    S_DATA_VERSION,
+    S_INSTANCE_WRITE,
+    S_INSTANCE_DELETE,
+    S_INSTANCE_SWEEP,
+    S_IS_DRAINED,
     /* upkeep */
     S_DEAD_OVERDUE,
     S_FINISHED_OVERDUE,

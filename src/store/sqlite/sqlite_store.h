@@ -58,6 +58,7 @@ struct sqlite_store {
     sqlite3 *db;
     sqlite3 *checkpointer; /* see sqlite_checkpoint.c; opened when first needed */
     bool borrowed;         /* db belongs to the caller */
+    bool begun;            /* between sqlite_begin() and its end */
     char *path;            /* as given to SQLite */
     int64_t busy_timeout_ms;
     struct busy busy;
@@ -66,6 +67,8 @@ struct sqlite_store {
     int wal_pages;         /* in the WAL after our last commit */
     int wal_checkpoint_at; /* copy the WAL back when it has so many pages */
     int last_rc;           /* of the last error: tells busy from the rest */
+    int wal_watch;         /* an inotify descriptor, see sqlite_sleep.c; -1 = none yet */
+    int64_t seen_version;  /* of the file when it was last looked through; 0 = never */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 
     /* Of the running transaction. */
@@ -101,6 +104,24 @@ typedef boxcar_status (*sqlite_work_fn)(struct sqlite_store *store, void *contex
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_WRITE_RELAXED };
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err);
+/* A transaction that spans calls; see store.h. */
+boxcar_status sqlite_begin(struct boxcar_store *store, boxcar_error *err);
+boxcar_status sqlite_commit(struct boxcar_store *store, boxcar_error *err);
+void sqlite_rollback(struct boxcar_store *store);
+
+/* ---- workers (sqlite_instance.c, sqlite_sleep.c, sqlite_drained.c) ---- */
+boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
+                               boxcar_error *err);
+boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
+/* Removes those that were silent for long. */
+boxcar_status sqlite_instances_sweep(struct sqlite_store *store, boxcar_error *err);
+void sqlite_sleep(struct boxcar_store *store, const struct nap *nap);
+/* Remembers what a claim has seen: only what others commit later ends a sleep. */
+boxcar_status sqlite_sleep_note(struct sqlite_store *store, boxcar_error *err);
+void sqlite_sleep_end(struct sqlite_store *store); /* for good */
+boxcar_status sqlite_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
+                                size_t topic_count, int64_t horizon_ms, bool *ret_drained,
+                                boxcar_error *err);
 
 /* ---- errors (sqlite_error.c) ---- */
 boxcar_status sqlite_error(struct sqlite_store *store, int rc, boxcar_error *err);
@@ -115,6 +136,8 @@ boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *er
 void sqlite_tally_add(struct sqlite_store *store, int box, boxcar_str topic, enum tally_kind kind,
                       int64_t delta);
 boxcar_status sqlite_tally_flush(struct sqlite_store *store, boxcar_error *err);
+/* Only what has to do with open parked messages: for a look at those in the middle of a transaction. */
+boxcar_status sqlite_tally_flush_parked(struct sqlite_store *store, boxcar_error *err);
 void sqlite_tally_clear(struct tally *tally);
 
 /* ---- the parking lot (sqlite_park.c) ---- */
@@ -292,6 +315,9 @@ boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_va
 boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number,
                                    boxcar_error *err);
 boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
+/* What an operator should know (sqlite_diagnose.c). */
+boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
+                              struct boxcar_finding_list **ret_list, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
 

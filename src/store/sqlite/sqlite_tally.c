@@ -95,21 +95,38 @@ static boxcar_status write_entry(struct sqlite_store *store, const struct tally_
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_tally_flush(struct sqlite_store *store, boxcar_error *err) {
+static boxcar_status flush_entry(struct sqlite_store *store, struct tally_entry *entry, boxcar_error *err) {
     static const int64_t nothing[TALLY_KINDS];
+    boxcar_status status;
+
+    if (memcmp(entry->delta, nothing, sizeof(nothing)) == 0)
+        return BOXCAR_OK;
+    status = write_entry(store, entry, err);
+    if (status == BOXCAR_OK)
+        memset(entry->delta, 0, sizeof(entry->delta));
+    return status;
+}
+
+boxcar_status sqlite_tally_flush(struct sqlite_store *store, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
 
     if (store->tally.failed)
         return error_no_memory(err);
-    for (size_t i = 0; i < store->tally.count; i++) {
-        struct tally_entry *entry = &store->tally.entries[i];
-        if (memcmp(entry->delta, nothing, sizeof(nothing)) == 0)
-            continue;
-        boxcar_status status = write_entry(store, entry, err);
-        if (status != BOXCAR_OK)
-            return status;
-        memset(entry->delta, 0, sizeof(entry->delta));
+    for (size_t i = 0; status == BOXCAR_OK && i < store->tally.count; i++)
+        status = flush_entry(store, &store->tally.entries[i], err);
+    return status;
+}
+
+boxcar_status sqlite_tally_flush_parked(struct sqlite_store *store, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (store->tally.failed)
+        return error_no_memory(err);
+    for (size_t i = 0; status == BOXCAR_OK && i < store->tally.count; i++) {
+        if (store->tally.entries[i].delta[TALLY_PARKED] != 0)
+            status = flush_entry(store, &store->tally.entries[i], err);
     }
-    return BOXCAR_OK;
+    return status;
 }
 
 /* Keeps its memory: most transactions have few topics, and the next one comes soon. */

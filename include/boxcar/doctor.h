@@ -1,0 +1,46 @@
+/* boxcar/doctor.h: is this store well, and if not, what to do. */
+#ifndef BOXCAR_DOCTOR_H
+#define BOXCAR_DOCTOR_H
+
+#include "error.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum boxcar_severity {
+    BOXCAR_SEVERITY_OK = 0,      /* looked at, nothing wrong */
+    BOXCAR_SEVERITY_NOTE = 1,    /* good to know */
+    BOXCAR_SEVERITY_WARNING = 2, /* will hurt if it goes on */
+    BOXCAR_SEVERITY_PROBLEM = 3  /* hurts now */
+} boxcar_severity;
+
+/* One thing that was looked at. Text is lent by the list. */
+typedef struct boxcar_finding {
+    boxcar_str check; /* a fixed name: "schema", "clock_skew", "held_snapshot", ... */
+    boxcar_severity severity;
+    boxcar_str text;   /* what was seen, one line */
+    boxcar_str remedy; /* what to do about it; absent when there is nothing to do */
+} boxcar_finding;
+
+/* Several findings may have one name: a topic without a worker is one, each. */
+typedef struct boxcar_finding_list boxcar_finding_list;
+BOXCAR_API size_t boxcar_finding_list_count(const boxcar_finding_list *list);
+BOXCAR_API const boxcar_finding *boxcar_finding_list_get(const boxcar_finding_list *list, size_t i);
+BOXCAR_API void boxcar_finding_list_free(boxcar_finding_list *list); /* NULL is fine */
+
+/* "ok", "note", "warning", "problem". */
+BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);
+
+/* Looks at schema and version, the connection, the clock, held snapshots, bloat, running workers,
+ * topics that none of them handles, expired leases, the oldest message that is ready, and dead
+ * letters. Changes nothing and is cheap, whatever the store holds. What the caller's role may
+ * not see is a note, not an error. The caller owns *ret_list. */
+BOXCAR_API boxcar_status boxcar_diagnose(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
+                                         boxcar_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+-- What only the store's own tables tell an operator (boxcar doctor), in bounded work: counting stops
+-- at max_rows. Leases overdue: expired for longer than any claimer would leave them.
+create or replace function :"schema"._checkup(
+    p_box smallint, overdue_after interval, lately interval, max_rows int,
+    out schema_version int, out oldest_program int, out functions_digest text, out is_own boolean,
+    out overdue bigint, out overdue_seconds double precision, out died_lately bigint)
+language plpgsql stable security definer :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+begin
+    select s.schema_version, s.oldest_program, s.functions_digest, :"schema"._is_own()
+    into schema_version, oldest_program, functions_digest, is_own from :"schema".store s;
+    select coalesce(sum(upper(r.ids) - lower(r.ids)), 0), coalesce(extract(epoch from ts - min(l.until)), 0)
+    into overdue, overdue_seconds
+    from (select l.until, l.items from :"schema".lease l
+          where l.box = p_box and l.until < ts - overdue_after order by l.until limit max_rows) l
+    cross join lateral unnest(l.items) as r(ids);
+    select count(*) into died_lately
+    from (select from :"schema".dead d where d.box = p_box and d.died_at > ts - lately limit max_rows) d;
+end $$;

@@ -1,0 +1,7 @@
+-- A worker goes: nobody counts on it any more.
+create or replace function :"schema"._farewell(p_instance uuid) returns void
+language plpgsql volatile security definer :hot as $$
+begin
+    delete from :"schema".instance_row r where r.instance_id = p_instance;
+    perform :"schema"._get_up(p_instance);
+end $$;

@@ -1,0 +1,35 @@
+-- Whether the log holds a message of these topics beyond the frontier that can be had before `latest`.
+-- Goes the way a claim would go, from the position on, without moving anything.
+create or replace function :"schema"._has_fresh(
+    p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
+returns boolean language plpgsql stable :hot as $$
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
+    advanced boolean := false;
+    chunk int := 500;
+    w record;
+begin
+    loop
+        select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
+               bool_or(coalesce(x.due_at <= latest, true)
+                       and coalesce(x.expires_at > greatest(x.due_at, ts), true)
+                       and :"schema"._wanted(x.topic, exact, prefixes) and not f.skip @> x.work_id) as found
+        into w from :"schema"._window(f, chunk) x;
+        if w.found then
+            return true;
+        end if;
+        if w.n >= chunk then
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            chunk := least(2 * chunk, 10000);
+            continue;
+        end if;
+        exit when advanced;
+        f.base := f.target;
+        f.target := pg_current_snapshot();
+        f.position_xid := '0';
+        f.position_id := 0;
+        advanced := true;
+    end loop;
+    return false;
+end $$;

@@ -1,0 +1,34 @@
+-- The same in the streamed lane: a message that can be had before `latest` and whose stream's head, of
+-- whatever topic, is leased or comes in time. Claims sort this lane whole whatever they want, so there is
+-- little to see here; if there is much, nobody knows the heads yet and the answer is yes.
+create or replace function :"schema"._has_fresh_streamed(
+    p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
+returns boolean language plpgsql stable :hot as $$
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
+    beyond :"schema".frontier := f;
+    most constant int := 5000;
+    total bigint;
+    found_one boolean;
+begin
+    beyond.base := f.target;
+    beyond.target := pg_current_snapshot();
+    beyond.position_xid := '0';
+    beyond.position_id := 0;
+    with w as materialized (
+        select x.* from :"schema"._window(f, most) x union all select x.* from :"schema"._window(beyond, most) x),
+    live as (
+        select w.topic, w.stream, w.due_at, first_value(w.work_id) over s as head_id, first_value(w.due_at) over s as head_due
+        from w where not f.skip @> w.work_id and coalesce(w.expires_at > ts, true)
+        window s as (partition by w.stream order by w.work_id))
+    select (select count(*) from w),
+           exists (select from live m left join lateral (
+                       select p.epoch is not null or p.available_at <= latest as in_time from :"schema".parked p
+                       where p.box = p_box and p.stream = m.stream and p.work_id < m.head_id
+                         and (p.epoch is not null or coalesce(p.expires_at > ts, true))
+                       order by p.work_id limit 1) h on true
+                   where :"schema"._wanted(m.topic, exact, prefixes) and coalesce(m.due_at <= latest, true)
+                     and coalesce(h.in_time, m.head_due <= latest, true))
+    into total, found_one;
+    return found_one or total >= most;
+end $$;

@@ -1,0 +1,57 @@
+-- Whether nothing of these topics is ready, leased by anybody, or waiting for a time before ts + horizon.
+-- All under the snapshot of the calling statement, so a message on its way from one place to the next is
+-- seen in just one. The log is looked at from the frontier's position on, and what is finished nowhere:
+-- the answer costs what is left, not what was done. Expired messages are as good as dead.
+create or replace function :"schema"._is_drained(
+    p_box smallint, exact text[], prefixes text[], horizon interval)
+returns boolean language plpgsql stable security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    latest timestamptz := ts + horizon;
+    everything boolean := exact is null and prefixes is null;
+begin
+    if exists (select from :"schema".lease l where l.box = p_box and (everything or exists (
+                   select from :"schema"._ids(l.items) i join :"schema".message m on m.work_id = i
+                   where :"schema"._wanted(m.topic, exact, prefixes)))) then
+        return false;
+    end if;
+    -- Parked, by the indexes that claims use: plain ones by topic, suspects, streams.
+    if everything and exists (
+           select from :"schema".parked p
+           where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+             and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)) then
+        return false;
+    end if;
+    if not everything and exists (
+           select from unnest(:"schema"._parked_topics(p_box, exact, prefixes)) t(topic), lateral (
+               select from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                 and p.topic = t.topic collate "C" and p.available_at <= latest
+                 and coalesce(p.expires_at > greatest(p.available_at, ts), true) limit 1) x) then
+        return false;
+    end if;
+    if exists (select from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
+                 and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
+                 and :"schema"._wanted(p.topic, exact, prefixes)) then
+        return false;
+    end if;
+    -- Streams whose head, of whatever topic, is leased or comes in time.
+    if exists (select from :"schema".stream s cross join lateral (
+                   select p.available_at, p.epoch from :"schema".parked p
+                   where p.box = p_box and p.stream = s.key
+                     and (p.epoch is not null or coalesce(p.expires_at > ts, true))
+                   order by p.work_id limit 1) h
+               where s.box = p_box and (s.available_at is null or s.available_at <= latest)
+                 and (h.epoch is not null or h.available_at <= latest)
+                 and exists (select from :"schema".parked p
+                             where p.box = p_box and p.stream = s.key
+                               and (p.epoch is not null or (p.available_at <= latest
+                                    and coalesce(p.expires_at > greatest(p.available_at, ts), true)))
+                               and :"schema"._wanted(p.topic, exact, prefixes))) then
+        return false;
+    end if;
+    return not :"schema"._has_fresh(p_box, exact, prefixes, ts, latest)
+       and not :"schema"._has_fresh_streamed(p_box, exact, prefixes, ts, latest);
+end $$;

@@ -1,0 +1,9 @@
+-- How many workers of a box have reported lately, by host.
+create or replace function :"schema"._live_hosts(p_box smallint, lately interval)
+returns table (host text, workers bigint) language plpgsql stable security definer :pinned as $$
+begin
+    return query
+    select i.host, count(*) from :"schema".instance i
+    where i.box = case p_box when 0 then 'outbox' else 'inbox' end and i.seen_at > clock_timestamp() - lately
+    group by i.host order by 2 desc, 1;
+end $$;

@@ -1,0 +1,29 @@
+-- Which topics have parked messages that are due, and for how long the oldest of each: by hopping
+-- through the index from one topic to the next, so that a topic with a million of them costs no more
+-- than a topic with one, and hides no other (_stats counts a sample).
+create or replace function :"schema"._ready_topics(p_box smallint, max_topics int)
+returns table (topic text, seconds double precision) language plpgsql stable security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+begin
+    return query
+    with recursive hop(topic, nth) as (
+        (select p.topic, 1 from :"schema".parked p
+         where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+         order by p.topic limit 1)
+        union all
+        select (select p.topic from :"schema".parked p
+                where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                  and p.topic > h.topic
+                order by p.topic limit 1), h.nth + 1
+        from hop h where h.topic is not null and h.nth < max_topics)
+    select h.topic::text, extract(epoch from ts - o.since)::double precision
+    from hop h
+    cross join lateral (
+        select p.available_at as since from :"schema".parked p
+        where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+          and p.topic = h.topic and p.available_at <= ts
+        order by p.available_at limit 1) o
+    where h.topic is not null;
+end $$;

@@ -1,0 +1,31 @@
+-- Who works here, and who is asleep. Programs of version 1 know neither and need not.
+
+-- One row per worker that says it lives; the view `instance` shows them. Patterns as claims take them:
+-- exact topics, and prefixes without their *.
+create table :"schema".instance_row (
+    instance_id uuid primary key,   -- the owner of its leases
+    box smallint not null,
+    host text not null,
+    pid bigint not null,
+    concurrency int not null,
+    exact text[] not null,
+    prefixes text[] not null,
+    started_at timestamptz not null,
+    seen_at timestamptz not null)
+    with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Workers that wait for a notification: one row per nap. Producers look here at every enqueue, and notify
+-- only when somebody sleeps who would want the message. A row ends by itself (until), and naps are short,
+-- so a look never passes more than the naps of the last seconds, however many dead rows somebody's old
+-- snapshot keeps alive. A crash empties the table: polling finds what nobody was woken for.
+create unlogged table :"schema".sleeper (
+    until timestamptz not null,
+    instance_id uuid not null,
+    box smallint not null,
+    exact text[] not null,
+    prefixes text[] not null)
+    with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index sleeper_until on :"schema".sleeper (until);
+
+-- It has one parameter more now, with a default: whoever calls it as before means the same.
+drop function if exists :"schema"._claim(smallint, uuid, interval, int, text[], text[], boolean);

@@ -1,0 +1,139 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "api/check.h"
+#include "core/limits.h"
+#include "worker/clock.h"
+#include "worker/exec.h"
+#include "worker/worker.h"
+
+static const char *const STATE_NAMES[] = {
+    [BOXCAR_WORKER_IDLE] = "idle",         [BOXCAR_WORKER_STARTING] = "starting",
+    [BOXCAR_WORKER_RUNNING] = "running",   [BOXCAR_WORKER_DETACHED] = "detached",
+    [BOXCAR_WORKER_STOPPING] = "stopping", [BOXCAR_WORKER_STOPPED] = "stopped",
+};
+
+const char *boxcar_worker_state_name(boxcar_worker_state state) {
+    return (unsigned)state < sizeof(STATE_NAMES) / sizeof(STATE_NAMES[0]) ? STATE_NAMES[state] : "?";
+}
+
+boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
+                                boxcar_error *err) {
+    boxcar_status status = check_given(ret_worker, "ret_worker", err);
+
+    return status == BOXCAR_OK ? worker_new(options, ret_worker, err) : status;
+}
+
+static bool has_begun(const boxcar_worker *worker) {
+    return atomic_load(&worker->state) != BOXCAR_WORKER_IDLE;
+}
+
+static boxcar_status check_handler(const boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
+    boxcar_status status = check_given(worker, "worker", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_topic_pattern(topic, "topic", err);
+    if (status == BOXCAR_OK && has_begun(worker))
+        return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started: register handlers before");
+    return status;
+}
+
+boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
+                                   void *context, boxcar_error *err) {
+    boxcar_status status = check_handler(worker, topic, err);
+
+    if (status == BOXCAR_OK && !handler)
+        status = error_invalid(err, "handler", "handler is NULL: it is required");
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, topic, handler, context, NULL, err)
+                               : status;
+}
+
+static void release_command(void *command) { exec_command_free(command); }
+
+boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
+                                        boxcar_error *err) {
+    struct exec_command *words = NULL;
+    boxcar_status status = check_handler(worker, topic, err);
+
+    if (status == BOXCAR_OK)
+        status = exec_command_new(command, &words, err);
+    return status == BOXCAR_OK
+               ? handler_table_add(worker->handlers, topic, exec_run, words, release_command, err)
+               : status;
+}
+
+boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
+    boxcar_status status = check_handler(worker, topic, err);
+
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, topic, NULL, NULL, NULL, err) : status;
+}
+
+boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
+    boxcar_status status = check_given(worker, "worker", err);
+    int idle = BOXCAR_WORKER_IDLE;
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (worker->handlers->count == 0)
+        return error_invalid(err, "handler",
+                             "the worker has no handler: register one for each topic it serves");
+    if (!atomic_compare_exchange_strong(&worker->state, &idle, BOXCAR_WORKER_STARTING))
+        return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started before: make a new one");
+    return pump_run(worker, err);
+}
+
+void boxcar_worker_stop(boxcar_worker *worker) {
+    uint64_t one = 1;
+
+    if (!worker)
+        return;
+    atomic_fetch_add(&worker->stop_requests, 1);
+    (void)!write(worker->wake_fd, &one, sizeof(one));
+}
+
+boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,
+                                        boxcar_error *err) {
+    boxcar_status status = check_given(worker, "worker", err);
+
+    return status == BOXCAR_OK ? worker_reconfigure(worker, options, err) : status;
+}
+
+void boxcar_worker_free(boxcar_worker *worker) { worker_free(worker); }
+
+boxcar_owner boxcar_worker_owner(const boxcar_worker *worker) {
+    return worker ? worker->owner : (boxcar_owner){{0}};
+}
+
+void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_stats) {
+    boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
+    size_t size;
+
+    if (!worker || !ret_stats)
+        return;
+    stats.state = (boxcar_worker_state)atomic_load(&worker->state);
+    if (stats.state != BOXCAR_WORKER_IDLE && stats.state != BOXCAR_WORKER_STOPPED)
+        stats.loop_age_ms = clock_ms() - atomic_load(&worker->turned_at_ms);
+    stats.queued = atomic_load(&worker->count.queued);
+    stats.running = atomic_load(&worker->count.running);
+    stats.concurrency = atomic_load(&worker->count.concurrency);
+    stats.claims = atomic_load(&worker->count.claims);
+    stats.claimed = atomic_load(&worker->count.claimed);
+    stats.given_back = atomic_load(&worker->count.given_back);
+    stats.unhandled = atomic_load(&worker->count.unhandled);
+    stats.leases_renewed = atomic_load(&worker->count.leases_renewed);
+    stats.leases_lost = atomic_load(&worker->count.leases_lost);
+    stats.reaped = atomic_load(&worker->count.reaped);
+    stats.store_errors = atomic_load(&worker->count.store_errors);
+    stats.detachments = atomic_load(&worker->count.detachments);
+    stats.handlers_abandoned = atomic_load(&worker->count.handlers_abandoned);
+    size = ret_stats->struct_size < sizeof(stats) ? ret_stats->struct_size : sizeof(stats);
+    memcpy(ret_stats, &stats, size);
+    ret_stats->struct_size = size;
+}
+
+bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
+    if (!worker || !ret_stats || i >= worker->handlers->count)
+        return false;
+    handler_read_stats(worker->handlers->items[i], ret_stats);
+    return true;
+}

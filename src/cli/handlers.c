@@ -1,0 +1,67 @@
+#include "handlers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char EXEC[] = "exec:";
+
+static boxcar_status give(const struct config_handler *handler, boxcar_worker *worker, boxcar_error *err) {
+    boxcar_str topic = boxcar_str_of(handler->topic);
+    if (strcmp(handler->action, "discard") == 0)
+        return boxcar_worker_handle_discard(worker, topic, err);
+    return boxcar_worker_handle_exec(worker, topic, boxcar_str_of(handler->action + sizeof(EXEC) - 1), err);
+}
+
+static bool is_action(const char *text) {
+    return strcmp(text, "discard") == 0 || strncmp(text, EXEC, sizeof(EXEC) - 1) == 0;
+}
+
+static bool register_one(const struct config_handler *handler, boxcar_worker *worker,
+                         struct complaints *complaints) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    if (!is_action(handler->action)) {
+        return complain(complaints, "%s: the handler of '%.64s' is '%.64s': give exec:COMMAND or discard",
+                        handler->from, handler->topic, handler->action);
+    }
+    if (give(handler, worker, &err) == BOXCAR_OK)
+        return true;
+    return complain(complaints, "%s: the handler of '%.64s': %s", handler->from, handler->topic, err.message);
+}
+
+bool handlers_register(const struct config *config, boxcar_worker *worker, struct complaints *complaints) {
+    bool good = true;
+    for (size_t i = 0; i < config->handler_count; i++)
+        good = register_one(&config->handlers[i], worker, complaints) && good;
+    return good;
+}
+
+char *handlers_topics(const struct config *config) {
+    char *result = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&result, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < config->handler_count; i++)
+        fprintf(out, "%s%s", i ? "," : "", config->handlers[i].topic);
+    if (fclose(out) == 0)
+        return result;
+    free(result);
+    return NULL;
+}
+
+static bool has_handler(const struct config *config, const struct config_handler *wanted) {
+    for (size_t i = 0; i < config->handler_count; i++)
+        if (strcmp(config->handlers[i].topic, wanted->topic) == 0)
+            return strcmp(config->handlers[i].action, wanted->action) == 0;
+    return false;
+}
+
+bool handlers_are_same(const struct config *a, const struct config *b) {
+    if (a->handler_count != b->handler_count)
+        return false;
+    for (size_t i = 0; i < a->handler_count; i++)
+        if (!has_handler(b, &a->handlers[i]))
+            return false;
+    return true;
+}

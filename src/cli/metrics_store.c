@@ -1,0 +1,193 @@
+#include "metrics_store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The numbers are cheap, not free. */
+#define INTERVAL_MS 5000
+/* How long a reading may wait for other writers or for a connection. */
+#define PATIENCE_MS 2000
+/* How long stopping waits for a reading that is under way. */
+#define FAREWELL_MS 1000
+
+struct metrics_store {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Own copies: the thread may outlive the one who started it. */
+    char *url, *schema;
+
+    /* Under the lock. */
+    const struct log_writer *log;
+    bool stopping, ended;
+    bool abandoned; /* nobody waits for the thread: it frees this */
+    bool known, failing;
+    boxcar_stats stats;
+    struct timespec read_at;
+};
+
+static struct timespec now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time;
+}
+
+static struct timespec after(struct timespec time, int64_t ms) {
+    time.tv_sec += (time_t)(ms / 1000);
+    time.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_sec++;
+        time.tv_nsec -= 1000000000;
+    }
+    return time;
+}
+
+static void release(struct metrics_store *store) {
+    pthread_cond_destroy(&store->changed);
+    pthread_mutex_destroy(&store->lock);
+    free(store->url);
+    free(store->schema);
+    free(store);
+}
+
+/* Said once when it begins: the worker has more to say about a store that is gone. */
+static void report(const struct metrics_store *store, const boxcar_error *err) {
+    const boxcar_log_field field = {"error", boxcar_str_of(err->message)};
+    const boxcar_log_record record = {.level = BOXCAR_LOG_WARN,
+                                      .event = "metrics",
+                                      .text = "the store's numbers cannot be read",
+                                      .fields = &field,
+                                      .field_count = 1};
+    log_writer_write((void *)store->log, &record);
+}
+
+static boxcar_status read_stats(const struct metrics_store *store, boxcar_store **connection,
+                                boxcar_stats *ret_stats, boxcar_error *err) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_stats_list *list = NULL;
+    options.url = boxcar_str_of(store->url);
+    options.schema = boxcar_str_of(store->schema);
+    options.busy_timeout_ms = PATIENCE_MS;
+    boxcar_status status = *connection ? BOXCAR_OK : boxcar_store_open(&options, connection, err);
+    if (status == BOXCAR_OK)
+        status = boxcar_stats_read(*connection, BOXCAR_OUTBOX, false, &list, err);
+    if (status == BOXCAR_OK)
+        *ret_stats = *boxcar_stats_list_get(list, 0);
+    boxcar_stats_list_free(list);
+    return status;
+}
+
+/* One reading, outside the lock, and what came of it. A connection that failed is not kept: it may be
+ * to a server that has moved. */
+static void look(struct metrics_store *store, boxcar_store **connection) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_stats stats;
+    pthread_mutex_unlock(&store->lock);
+    boxcar_status status = read_stats(store, connection, &stats, &err);
+    if (status != BOXCAR_OK) {
+        boxcar_store_close(*connection);
+        *connection = NULL;
+    }
+    pthread_mutex_lock(&store->lock);
+    if (status == BOXCAR_OK) {
+        store->stats = stats;
+        store->stats.topic = (boxcar_str){0};
+        store->known = true;
+        store->read_at = now();
+    } else if (!store->failing && !store->stopping) {
+        report(store, &err);
+    }
+    store->failing = status != BOXCAR_OK;
+}
+
+static void *read_again_and_again(void *context) {
+    struct metrics_store *store = context;
+    boxcar_store *connection = NULL;
+    pthread_mutex_lock(&store->lock);
+    while (!store->stopping) {
+        struct timespec next = after(now(), INTERVAL_MS);
+        look(store, &connection);
+        while (!store->stopping && pthread_cond_timedwait(&store->changed, &store->lock, &next) != ETIMEDOUT)
+            ;
+    }
+    pthread_mutex_unlock(&store->lock);
+    boxcar_store_close(connection);
+    pthread_mutex_lock(&store->lock);
+    bool abandoned = store->abandoned;
+    store->ended = true;
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->lock);
+    if (abandoned)
+        release(store);
+    return NULL;
+}
+
+static bool init(struct metrics_store *store, struct cli *cli) {
+    pthread_condattr_t monotonic;
+    if (pthread_mutex_init(&store->lock, NULL) != 0)
+        return false;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    int failed = pthread_cond_init(&store->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (failed) {
+        pthread_mutex_destroy(&store->lock);
+        return false;
+    }
+    store->log = &cli->log;
+    store->url = strdup(cli->store_url);
+    store->schema = cli->schema ? strdup(cli->schema) : NULL;
+    return true;
+}
+
+struct metrics_store *metrics_store_start(struct cli *cli) {
+    struct metrics_store *store = calloc(1, sizeof(*store));
+    if (!store || !init(store, cli)) {
+        free(store);
+        return NULL;
+    }
+    if (!store->url || (cli->schema && !store->schema) ||
+        pthread_create(&store->thread, NULL, read_again_and_again, store) != 0) {
+        release(store);
+        return NULL;
+    }
+    return store;
+}
+
+bool metrics_store_read(struct metrics_store *store, boxcar_stats *ret_stats, double *ret_age_seconds) {
+    struct timespec time = now();
+    pthread_mutex_lock(&store->lock);
+    bool known = store->known;
+    if (known) {
+        double age = (double)(time.tv_sec - store->read_at.tv_sec) +
+                     (double)(time.tv_nsec - store->read_at.tv_nsec) / 1e9;
+        *ret_age_seconds = age > 0 ? age : 0;
+        *ret_stats = store->stats;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return known;
+}
+
+void metrics_store_stop(struct metrics_store *store) {
+    if (!store)
+        return;
+    struct timespec deadline = after(now(), FAREWELL_MS);
+    pthread_t thread = store->thread;
+    pthread_mutex_lock(&store->lock);
+    store->stopping = true;
+    pthread_cond_broadcast(&store->changed);
+    while (!store->ended && pthread_cond_timedwait(&store->changed, &store->lock, &deadline) != ETIMEDOUT)
+        ;
+    store->abandoned = !store->ended;
+    bool abandoned = store->abandoned;
+    pthread_mutex_unlock(&store->lock);
+    if (abandoned) {
+        pthread_detach(thread);
+        return;
+    }
+    pthread_join(thread, NULL);
+    release(store);
+}

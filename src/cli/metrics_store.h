@@ -1,0 +1,17 @@
+/* What the store knows, read again and again on a thread and a connection of its own, so that nobody
+ * who asks for it waits for a store that is slow or gone. */
+#ifndef BOXCAR_CLI_METRICS_STORE_H
+#define BOXCAR_CLI_METRICS_STORE_H
+
+#include "cli.h"
+
+struct metrics_store;
+
+/* NULL = no memory or no thread. */
+struct metrics_store *metrics_store_start(struct cli *cli);
+/* The numbers that were read last, and how long ago; false = none yet. Any thread. */
+bool metrics_store_read(struct metrics_store *store, boxcar_stats *ret_stats, double *ret_age_seconds);
+/* Leaves a thread that is waiting for the store to itself after a moment. NULL is fine. */
+void metrics_store_stop(struct metrics_store *store);
+
+#endif

@@ -1,0 +1,300 @@
+#include "checkup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "core/topic.h"
+
+#define SKEW_WARNING_US 2000000
+#define OLD_WARNING_SECONDS 300
+#define DIED_WARNING 100
+#define DISK_WARNING_BYTES ((int64_t)256 << 20)
+#define DISK_WARNING_SHARE 0.05
+#define TOPICS_SHOWN 10
+#define HOSTS_SHOWN 10
+
+const char *checkup_age(double seconds, char ret_text[CHECKUP_AGE_SIZE]) {
+    static const struct {
+        double unit;
+        const char *name;
+    } UNITS[] = {{86400, "d"}, {3600, "h"}, {60, "m"}};
+
+    for (size_t i = 0; i < sizeof(UNITS) / sizeof(UNITS[0]); i++) {
+        if (seconds < 2 * UNITS[i].unit)
+            continue;
+        snprintf(ret_text, CHECKUP_AGE_SIZE, "%.0f%s", seconds / UNITS[i].unit, UNITS[i].name);
+        return ret_text;
+    }
+    snprintf(ret_text, CHECKUP_AGE_SIZE, seconds < 10 ? "%.1fs" : "%.0fs", seconds);
+    return ret_text;
+}
+
+const char *checkup_bytes(int64_t bytes, char ret_text[CHECKUP_AGE_SIZE]) {
+    static const char *const UNITS[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double amount = (double)bytes;
+    size_t unit = 0;
+
+    for (; amount >= 1024 && unit + 1 < sizeof(UNITS) / sizeof(UNITS[0]); unit++)
+        amount /= 1024;
+    snprintf(ret_text, CHECKUP_AGE_SIZE, unit && amount < 10 ? "%.1f %s" : "%.0f %s", amount, UNITS[unit]);
+    return ret_text;
+}
+
+static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
+
+/* ---- the store itself ---- */
+
+/* Opening refuses a store that is too old or too new, so only the ways to differ are left (BX-029). */
+void checkup_schema(struct findings *findings, int version, int oldest_program) {
+    if (version > STORE_SCHEMA_VERSION) {
+        findings_add(
+            findings, "schema", BOXCAR_SEVERITY_NOTE,
+            "schema version %d is newer than this program's %d, which it still accepts (%d or newer)",
+            version, STORE_SCHEMA_VERSION, oldest_program);
+        findings_remedy(findings, "upgrade this program when it suits you");
+        return;
+    }
+    findings_add(findings, "schema", BOXCAR_SEVERITY_OK,
+                 "schema version %d, as this program wants it; programs from version %d on are accepted",
+                 version, oldest_program);
+}
+
+/* Nothing Boxcar decides depends on this clock (BX-009); logs and times that people type do. */
+void checkup_clock(struct findings *findings, int64_t ahead_us, int64_t uncertain_us) {
+    int64_t size = ahead_us < 0 ? -ahead_us : ahead_us;
+    double seconds = (double)size / 1e6, uncertain = (double)uncertain_us / 1e6;
+
+    if (size - uncertain_us <= SKEW_WARNING_US) {
+        findings_add(findings, "clock_skew", BOXCAR_SEVERITY_OK,
+                     "this host's clock and the database's differ by %.3fs (give or take %.3fs)", seconds,
+                     uncertain);
+        return;
+    }
+    findings_add(
+        findings, "clock_skew", BOXCAR_SEVERITY_WARNING,
+        "this host's clock is %.1fs %s the database's (give or take %.3fs); only the database's counts, "
+        "but this host's logs, and due times it works out itself, are off",
+        seconds, ahead_us < 0 ? "behind" : "ahead of", uncertain);
+    findings_remedy(findings, "synchronise this host's clock: timedatectl set-ntp true");
+}
+
+void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_bytes) {
+    double share = all_bytes > 0 ? (double)free_bytes / (double)all_bytes : 1;
+    bool low = free_bytes < DISK_WARNING_BYTES || share < DISK_WARNING_SHARE;
+
+    findings_add(findings, "disk", low ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_OK,
+                 "%s (%.0f%%) free where the file is", CHECKUP_BYTES(free_bytes), share * 100);
+    if (low)
+        findings_remedy(findings, "make room; boxcar maintain --once purges what is past its retention");
+}
+
+/* ---- workers ---- */
+
+/* Counters of a large store are estimates. */
+static const char *about(const struct box_facts *facts) {
+    return facts->stats_count > 0 && !facts->stats[0].exact ? "about " : "";
+}
+
+static bool is_anything_ready(const struct box_facts *facts) {
+    return facts->stats_count > 0 && facts->stats[0].ready > 0;
+}
+
+/* Somebody who claims by SQL or in C does not report; a lease gives them away. */
+static void judge_absence(struct findings *findings, const struct box_facts *facts) {
+    const boxcar_stats *all = facts->stats;
+
+    if (!is_anything_ready(facts)) {
+        findings_add(findings, "workers", BOXCAR_SEVERITY_OK, "no worker is running, and nothing is ready");
+        return;
+    }
+    if (all->in_progress > 0) {
+        findings_add(findings, "workers", BOXCAR_SEVERITY_NOTE,
+                     "no worker has reported within %ds; somebody who does not report holds leases",
+                     CHECKUP_LIVE_SECONDS);
+        return;
+    }
+    findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
+                 "no worker has reported within %ds while %s%lld message%s %s ready", CHECKUP_LIVE_SECONDS,
+                 about(facts), (long long)all->ready, plural(all->ready), all->ready == 1 ? "is" : "are");
+    findings_remedy(findings, "start one: boxcar worker --handler TOPIC=exec:COMMAND");
+}
+
+static boxcar_status judge_workers(struct findings *findings, const struct box_facts *facts,
+                                   boxcar_error *err) {
+    AUTO_BUF struct buf hosts = BUF_INIT;
+    int64_t workers = 0;
+
+    if (facts->host_count == 0) {
+        judge_absence(findings, facts);
+        return BOXCAR_OK;
+    }
+    for (size_t i = 0; i < facts->host_count; i++) {
+        const struct live_host *host = &facts->hosts[i];
+
+        workers += host->workers;
+        if (i < HOSTS_SHOWN)
+            buf_append_format(&hosts, "%s%.*s (%lld)", i ? ", " : "", FINDING_TEXT(host->name),
+                              (long long)host->workers);
+    }
+    if (facts->host_count > HOSTS_SHOWN)
+        buf_append_text(&hosts, ", ...");
+    if (hosts.failed)
+        return error_no_memory(err);
+    findings_add(findings, "workers", BOXCAR_SEVERITY_OK, "%lld worker%s on %zu host%s: %s",
+                 (long long)workers, plural(workers), facts->host_count, plural((int64_t)facts->host_count),
+                 hosts.data);
+    return BOXCAR_OK;
+}
+
+/* ---- topics that nobody handles (BX-024) ---- */
+
+static bool is_handled(const struct box_facts *facts, boxcar_str topic) {
+    return topic_best_match(facts->patterns, facts->pattern_count, sizeof(*facts->patterns), topic) >= 0;
+}
+
+static bool is_in_stats(const struct box_facts *facts, boxcar_str topic) {
+    for (size_t i = 1; i < facts->stats_count; i++)
+        if (facts->stats[i].ready > 0 && str_equal(facts->stats[i].topic, topic))
+            return true;
+    return false;
+}
+
+/* Those that are only known to be many come first. */
+static int by_backlog(const void *left, const void *right) {
+    const struct waiting_topic *a = left, *b = right;
+    int64_t ready_a = a->ready ? a->ready : INT64_MAX, ready_b = b->ready ? b->ready : INT64_MAX;
+
+    if (ready_a != ready_b)
+        return ready_a < ready_b ? 1 : -1;
+    return a->age_seconds < b->age_seconds ? 1 : a->age_seconds > b->age_seconds ? -1 : 0;
+}
+
+static size_t find_unhandled(const struct box_facts *facts, struct waiting_topic *ret_topics) {
+    size_t count = 0;
+
+    for (size_t i = 1; i < facts->stats_count; i++) {
+        const boxcar_stats *stats = &facts->stats[i];
+
+        if (stats->ready > 0 && !is_handled(facts, stats->topic))
+            ret_topics[count++] =
+                (struct waiting_topic){stats->topic, stats->ready, stats->oldest_ready_age_seconds};
+    }
+    for (size_t i = 0; i < facts->other_count; i++)
+        if (!is_handled(facts, facts->others[i].topic) && !is_in_stats(facts, facts->others[i].topic))
+            ret_topics[count++] = facts->others[i];
+    qsort(ret_topics, count, sizeof(*ret_topics), by_backlog);
+    return count;
+}
+
+static void add_unhandled(struct findings *findings, const struct box_facts *facts,
+                          const struct waiting_topic *topic) {
+    if (topic->ready > 0)
+        findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
+                     "no running worker handles %.*s: %s%lld ready, the oldest for %s",
+                     FINDING_TEXT(topic->topic), about(facts), (long long)topic->ready,
+                     CHECKUP_AGE(topic->age_seconds));
+    else
+        findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
+                     "no running worker handles %.*s: the oldest is ready for %s", FINDING_TEXT(topic->topic),
+                     CHECKUP_AGE(topic->age_seconds));
+    findings_remedy(findings, "give a worker a --handler for this topic (discard drops its messages)");
+}
+
+static boxcar_status judge_topics(struct findings *findings, const struct box_facts *facts,
+                                  boxcar_error *err) {
+    AUTO_FREE struct waiting_topic *topics =
+        calloc(facts->stats_count + facts->other_count + 1, sizeof(*topics));
+    size_t count;
+
+    if (!topics)
+        return error_no_memory(err);
+    if (facts->host_count == 0) {
+        findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_OK,
+                     "not compared with workers, since none is running");
+        return BOXCAR_OK;
+    }
+    count = find_unhandled(facts, topics);
+    for (size_t i = 0; i < count && i < TOPICS_SHOWN; i++)
+        add_unhandled(findings, facts, &topics[i]);
+    if (count > TOPICS_SHOWN) {
+        findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
+                     "%zu more topics with ready messages are handled by no running worker",
+                     count - TOPICS_SHOWN);
+        findings_remedy(findings, "boxcar stats --by-topic lists them all");
+    }
+    if (count == 0)
+        findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_OK,
+                     "every topic with ready messages is handled by a running worker");
+    return BOXCAR_OK;
+}
+
+/* ---- the rest of a box ---- */
+
+static void judge_leases(struct findings *findings, const struct box_facts *facts) {
+    if (facts->overdue == 0) {
+        findings_add(findings, "expired_leases", BOXCAR_SEVERITY_OK, "no lease has expired unnoticed");
+        return;
+    }
+    findings_add(findings, "expired_leases", BOXCAR_SEVERITY_WARNING,
+                 "%lld message%s under leases that expired up to %s ago and that nobody has released",
+                 (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
+                 CHECKUP_AGE(facts->overdue_seconds));
+    findings_remedy(findings, "nobody is claiming: is a worker running? Until then: boxcar reap");
+}
+
+static void judge_oldest(struct findings *findings, const struct box_facts *facts) {
+    double age = facts->stats_count > 0 ? facts->stats[0].oldest_ready_age_seconds : 0;
+
+    if (!is_anything_ready(facts)) {
+        findings_add(findings, "oldest_ready", BOXCAR_SEVERITY_OK, "nothing is ready");
+        return;
+    }
+    findings_add(findings, "oldest_ready",
+                 age > OLD_WARNING_SECONDS ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_OK,
+                 "%s%lld message%s ready, the oldest for %s", about(facts), (long long)facts->stats[0].ready,
+                 facts->stats[0].ready == 1 ? " is" : "s are", CHECKUP_AGE(age));
+    if (age > OLD_WARNING_SECONDS)
+        findings_remedy(findings,
+                        "more workers, or a higher --concurrency; boxcar stats --by-topic shows where");
+}
+
+static void judge_dead(struct findings *findings, const struct box_facts *facts) {
+    int64_t all = facts->stats_count > 0 ? facts->stats[0].failed : 0;
+    boxcar_severity severity =
+        facts->died_lately >= DIED_WARNING ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_NOTE;
+
+    if (all == 0 && facts->died_lately == 0) {
+        findings_add(findings, "dead_letters", BOXCAR_SEVERITY_OK, "there are none");
+        return;
+    }
+    findings_add(findings, "dead_letters", severity,
+                 "%lld dead letter%s, %s%lld of them died in the last hour", (long long)all, plural(all),
+                 facts->died_lately >= CHECKUP_COUNT_MAX ? "at least " : "", (long long)facts->died_lately);
+    findings_remedy(findings, "boxcar dead ls shows why; boxcar dead replay makes them ready again");
+}
+
+boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
+    boxcar_status status = judge_workers(findings, facts, err);
+
+    if (status == BOXCAR_OK)
+        status = judge_topics(findings, facts, err);
+    if (status != BOXCAR_OK)
+        return status;
+    judge_leases(findings, facts);
+    judge_oldest(findings, facts);
+    judge_dead(findings, facts);
+    return BOXCAR_OK;
+}
+
+void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
+    static const char *const CHECKS[] = {"workers", "unhandled_topics", "expired_leases", "oldest_ready",
+                                         "dead_letters"};
+
+    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
+        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);
+        findings_remedy(findings, "%s", remedy);
+    }
+}

@@ -1,0 +1,58 @@
+/* The rules by which facts become findings, the same for every store. A store gathers the
+ * facts; what is peculiar to it, it judges itself. */
+#ifndef BOXCAR_STORE_CHECKUP_H
+#define BOXCAR_STORE_CHECKUP_H
+
+#include "finding.h"
+
+#define CHECKUP_LIVE_SECONDS 60          /* a worker heard of within this time is alive */
+#define CHECKUP_LEASE_OVERDUE_SECONDS 10 /* claims release expired leases long before */
+#define CHECKUP_LATELY_SECONDS 3600
+#define CHECKUP_COUNT_MAX 10000 /* where counting stops */
+
+/* "42s", "5m", "3h", "2d": as the command line writes durations. */
+#define CHECKUP_AGE_SIZE 24
+const char *checkup_age(double seconds, char ret_text[CHECKUP_AGE_SIZE]);
+#define CHECKUP_AGE(seconds) checkup_age((seconds), (char[CHECKUP_AGE_SIZE]){0})
+/* "12 MiB". */
+const char *checkup_bytes(int64_t bytes, char ret_text[CHECKUP_AGE_SIZE]);
+#define CHECKUP_BYTES(bytes) checkup_bytes((bytes), (char[CHECKUP_AGE_SIZE]){0})
+
+/* ---- the store itself ---- */
+void checkup_schema(struct findings *findings, int version, int oldest_program);
+/* `ahead_us`: this host's clock less the database's, give or take `uncertain_us`. */
+void checkup_clock(struct findings *findings, int64_t ahead_us, int64_t uncertain_us);
+void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_bytes);
+
+/* ---- the messages of a box ---- */
+struct live_host {
+    boxcar_str name;
+    int64_t workers;
+};
+
+struct waiting_topic {
+    boxcar_str topic;
+    int64_t ready; /* 0 = some, nobody knows how many */
+    double age_seconds;
+};
+
+struct box_facts {
+    const boxcar_stats *stats; /* of all topics, then of each */
+    size_t stats_count;
+    const struct waiting_topic *others; /* with ready messages, perhaps not in stats, which may be a sample */
+    size_t other_count;
+    const struct live_host *hosts;
+    size_t host_count;
+    const boxcar_str *patterns; /* of all live workers */
+    size_t pattern_count;
+    int64_t overdue; /* messages under leases expired for CHECKUP_LEASE_OVERDUE_SECONDS */
+    double overdue_seconds;
+    int64_t died_lately; /* within CHECKUP_LATELY_SECONDS, counted to CHECKUP_COUNT_MAX */
+};
+
+/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters */
+boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
+/* The same checks for somebody who may not look. */
+void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);
+
+#endif

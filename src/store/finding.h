@@ -1,0 +1,26 @@
+/* Making a list of findings: add freely, check once at the end. */
+#ifndef BOXCAR_STORE_FINDING_H
+#define BOXCAR_STORE_FINDING_H
+
+#include "store.h"
+
+struct findings {
+    struct boxcar_finding_list *list; /* NULL = out of memory at some point; the rest was ignored */
+    size_t capacity;
+};
+
+/* A text for "%.*s". */
+#define FINDING_TEXT(text) (int)(text).len, (text).data ? (text).data : ""
+
+struct findings findings_begin(void);
+/* `check` is a literal. */
+void findings_add(struct findings *findings, const char *check, boxcar_severity severity, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+/* What to do about the finding that was added last. */
+void findings_remedy(struct findings *findings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Hands the list over when `status`, of what went into it, is BOXCAR_OK; frees it otherwise. */
+boxcar_status findings_end(struct findings *findings, boxcar_status status,
+                           struct boxcar_finding_list **ret_list, boxcar_error *err);
+
+#endif

@@ -1,0 +1,453 @@
+/* What an operator should know about a store on PostgreSQL. Facts come from a few small
+ * queries; only reads, each a statement of its own, so that a pooler does no harm. A query that
+ * the role may not run is not tried: in a borrowed transaction the error would end it. */
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "pg_store.h"
+#include "store/checkup.h"
+
+#define CLOCK_TRIES 3
+#define HELD_WARNING_SECONDS 300
+#define HELD_PROBLEM_SECONDS 3600
+#define HELD_WARNING_XIDS 1000000
+#define HELD_PROBLEM_XIDS 100000000
+#define HELD_SHOWN 5
+#define TOPICS_MAX 1000
+#define DEAD_ROWS_WARNING 100000
+#define OLDEST_SERVER 140000
+
+struct server {
+    bool syncs, commits_durably, vacuums, is_standby;
+    boxcar_str isolation, role; /* lent by the result */
+    bool has_functions, may_look;
+};
+
+static void read_server(const PGresult *result, struct server *server) {
+    server->syncs = pg_get_bool(result, 0, 0);
+    server->commits_durably = pg_get_bool(result, 0, 1);
+    server->isolation = pg_get_text(result, 0, 2);
+    server->vacuums = pg_get_bool(result, 0, 3);
+    server->is_standby = pg_get_bool(result, 0, 4);
+    server->role = pg_get_text(result, 0, 5);
+    server->has_functions = pg_get_int8(result, 0, 6) >= PG_DOCTOR_FUNCTIONS;
+    server->may_look = server->has_functions && pg_get_int8(result, 0, 7) >= PG_DOCTOR_FUNCTIONS;
+}
+
+/* ---- connection ---- */
+
+/* libpq takes a path, or @, for a socket; PQhost() may be a name while PQhostaddr() is set. */
+static bool is_local(PGconn *conn) {
+    const char *address = PQhostaddr(conn), *host = PQhost(conn);
+    const char *where = address && address[0] ? address : host ? host : "";
+
+    return where[0] == '\0' || where[0] == '/' || where[0] == '@' || strcmp(where, "localhost") == 0 ||
+           strncmp(where, "127.", 4) == 0 || strcmp(where, "::1") == 0;
+}
+
+static bool has_pooler(struct pg_store *pg, int pid) { return pid != PQbackendPID(pg->conn); }
+
+static void judge_line(struct findings *findings, struct pg_store *pg, bool pooled) {
+    int version = PQserverVersion(pg->conn);
+    bool local = is_local(pg->conn), encrypted = PQsslInUse(pg->conn);
+
+    findings_add(findings, "connection",
+                 version < OLDEST_SERVER ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_OK,
+                 "PostgreSQL %d.%d, %s, %s", version / 10000, version % 10000,
+                 pooled ? "through a pooler" : "directly",
+                 encrypted ? "with TLS"
+                 : local   ? "on this host"
+                           : "without TLS");
+    if (version < OLDEST_SERVER)
+        findings_remedy(findings, "upgrade the server: Boxcar needs PostgreSQL %d", OLDEST_SERVER / 10000);
+    if (local || encrypted)
+        return;
+    findings_add(findings, "connection", BOXCAR_SEVERITY_NOTE,
+                 "the server is another host and the connection is not encrypted");
+    findings_remedy(findings, "add sslmode=verify-full to the URL");
+}
+
+static void judge_server(struct findings *findings, const struct server *server) {
+    if (!server->syncs) {
+        findings_add(findings, "connection", BOXCAR_SEVERITY_WARNING,
+                     "fsync is off: a crash of the server's host can destroy the database");
+        findings_remedy(findings, "alter system set fsync = on; select pg_reload_conf();");
+    }
+    if (!server->commits_durably) {
+        findings_add(findings, "connection", BOXCAR_SEVERITY_WARNING,
+                     "synchronous_commit is off: what was enqueued last can be lost when the server crashes");
+        findings_remedy(findings, "alter role %.*s set synchronous_commit = on;", FINDING_TEXT(server->role));
+    }
+    if (server->is_standby) {
+        findings_add(findings, "connection", BOXCAR_SEVERITY_WARNING,
+                     "this server is a standby: it can be looked at, but nothing can be enqueued or claimed");
+        findings_remedy(findings, "connect to the primary: add target_session_attrs=read-write to the URL");
+    }
+    if (!str_equal(server->isolation, BOXCAR_STR("read committed"))) {
+        findings_add(findings, "connection", BOXCAR_SEVERITY_NOTE,
+                     "transactions are %.*s by default: claims by SQL are refused in them (the library says "
+                     "READ COMMITTED itself)",
+                     FINDING_TEXT(server->isolation));
+        findings_remedy(findings, "begin isolation level read committed; before you claim by SQL");
+    }
+}
+
+/* ---- clock ---- */
+
+static int64_t host_now_us(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* The database's clock was read at some time between sending and receiving; the shortest of a
+ * few round trips tells most. */
+static boxcar_status check_clock(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
+    int64_t best_ahead = 0, best_uncertain = INT64_MAX;
+
+    for (int i = 0; i < CLOCK_TRIES; i++) {
+        AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+        AUTO_RESULT PGresult *result = NULL;
+        int64_t sent_at = host_now_us(), uncertain;
+        boxcar_status status = pg_query(pg, PG_CLOCK, &none, &result, err);
+
+        if (status != BOXCAR_OK)
+            return status;
+        uncertain = (host_now_us() - sent_at) / 2;
+        if (uncertain < 0 || uncertain >= best_uncertain)
+            continue;
+        best_uncertain = uncertain;
+        best_ahead = sent_at + uncertain - pg_get_time(result, 0, 0);
+    }
+    if (best_uncertain != INT64_MAX)
+        checkup_clock(findings, best_ahead, best_uncertain);
+    return BOXCAR_OK;
+}
+
+/* ---- held snapshots ---- */
+
+struct held {
+    boxcar_str kind, name, state;
+    int pid;
+    bool has_seconds;
+    double seconds;
+    int64_t xids;
+};
+
+static struct held read_held(const PGresult *result, int row) {
+    return (struct held){.kind = pg_get_text(result, row, 0),
+                         .pid = pg_get_int4(result, row, 1),
+                         .name = pg_get_text(result, row, 2),
+                         .state = pg_get_text(result, row, 3),
+                         .has_seconds = !PQgetisnull(result, row, 4),
+                         .seconds = pg_get_float8(result, row, 4),
+                         .xids = pg_get_int8(result, row, 5)};
+}
+
+static bool is_kind(const struct held *held, const char *kind) { return strcmp(held->kind.data, kind) == 0; }
+
+static boxcar_severity severity_of(const struct held *held) {
+    bool idle_slot = is_kind(held, "slot") && strcmp(held->state.data, "inactive") == 0;
+
+    if (held->seconds > HELD_PROBLEM_SECONDS || (!held->has_seconds && held->xids > HELD_PROBLEM_XIDS))
+        return BOXCAR_SEVERITY_PROBLEM;
+    if (held->seconds > HELD_WARNING_SECONDS || (!held->has_seconds && held->xids > HELD_WARNING_XIDS) ||
+        idle_slot)
+        return BOXCAR_SEVERITY_WARNING;
+    return BOXCAR_SEVERITY_OK;
+}
+
+/* Other roles' sessions, as far as their times are concerned. */
+static bool is_hidden(const struct held *held) { return is_kind(held, "session") && !held->has_seconds; }
+
+static void report_held(struct findings *findings, const struct held *held, boxcar_severity severity) {
+    if (is_kind(held, "session")) {
+        findings_add(
+            findings, "held_snapshot", severity,
+            "session %d (%.*s, %.*s) is in a transaction for %s and keeps dead rows from being removed",
+            held->pid, held->name.len ? (int)held->name.len : 7, held->name.len ? held->name.data : "no name",
+            FINDING_TEXT(held->state), CHECKUP_AGE(held->seconds));
+        findings_remedy(findings, "end that transaction: select pg_terminate_backend(%d);", held->pid);
+    } else if (is_kind(held, "prepared")) {
+        findings_add(findings, "held_snapshot", severity,
+                     "the prepared transaction %.*s waits for %s and keeps dead rows from being removed",
+                     FINDING_TEXT(held->name), CHECKUP_AGE(held->seconds));
+        findings_remedy(findings, "commit prepared or rollback prepared it");
+    } else if (is_kind(held, "slot")) {
+        findings_add(findings, "held_snapshot", severity,
+                     "the replication slot %.*s (%.*s) keeps dead rows of the last %lld transactions",
+                     FINDING_TEXT(held->name), FINDING_TEXT(held->state), (long long)held->xids);
+        findings_remedy(findings, "if nobody needs it: select pg_drop_replication_slot('%.*s');",
+                        FINDING_TEXT(held->name));
+    } else {
+        findings_add(findings, "held_snapshot", severity,
+                     "the standby behind session %d (%.*s) keeps dead rows of the last %lld transactions",
+                     held->pid, FINDING_TEXT(held->name), (long long)held->xids);
+        findings_remedy(findings, "look for a long query on that standby (hot_standby_feedback is on)");
+    }
+}
+
+static void judge_held(struct findings *findings, const PGresult *result, boxcar_str role) {
+    double oldest = 0;
+    int hidden = 0, reported = 0;
+
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct held held = read_held(result, row);
+        boxcar_severity severity = severity_of(&held);
+
+        oldest = held.seconds > oldest ? held.seconds : oldest;
+        if (severity != BOXCAR_SEVERITY_OK && !is_hidden(&held)) {
+            report_held(findings, &held, severity);
+            reported++;
+        }
+        hidden += is_hidden(&held);
+    }
+    if (hidden) {
+        findings_add(findings, "held_snapshot", BOXCAR_SEVERITY_NOTE,
+                     "other roles have transactions open; for how long is not visible to this role");
+        findings_remedy(findings, "grant pg_read_all_stats to %.*s;", FINDING_TEXT(role));
+    } else if (!reported) {
+        findings_add(findings, "held_snapshot", BOXCAR_SEVERITY_OK, "the oldest open transaction is %s old",
+                     CHECKUP_AGE(oldest));
+    }
+}
+
+static boxcar_status check_held(struct pg_store *pg, struct findings *findings, boxcar_str role,
+                                boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_int4(&params, HELD_SHOWN);
+    status = pg_query(pg, PG_HELD_SNAPSHOTS, &params, &result, err);
+    if (status == BOXCAR_OK)
+        judge_held(findings, result, role);
+    return status;
+}
+
+/* ---- bloat ---- */
+
+static void judge_table(struct findings *findings, struct pg_store *pg, const PGresult *result, int row) {
+    boxcar_str name = pg_get_text(result, row, 0);
+    int64_t live = pg_get_int8(result, row, 1), dead = pg_get_int8(result, row, 2);
+    bool never = PQgetisnull(result, row, 3);
+
+    if (pg_get_bool(result, row, 4)) {
+        findings_add(findings, "bloat", BOXCAR_SEVERITY_WARNING, "autovacuum is off for the table %.*s",
+                     FINDING_TEXT(name));
+        findings_remedy(findings, "alter table \"%s\".%.*s reset (autovacuum_enabled);", pg->schema,
+                        FINDING_TEXT(name));
+    }
+    if (dead > DEAD_ROWS_WARNING && dead > live) {
+        findings_add(findings, "bloat", BOXCAR_SEVERITY_WARNING,
+                     "the table %.*s has %lld dead rows and %lld live ones, and was vacuumed %s%s",
+                     FINDING_TEXT(name), (long long)dead, (long long)live,
+                     never ? "never" : CHECKUP_AGE(pg_get_float8(result, row, 3)), never ? "" : " ago");
+        findings_remedy(findings, "look at held_snapshot first, then: vacuum \"%s\".%.*s;", pg->schema,
+                        FINDING_TEXT(name));
+    }
+}
+
+static boxcar_status check_bloat(struct pg_store *pg, struct findings *findings, bool vacuums,
+                                 boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_TABLE_HEALTH, &none, &result, err);
+    size_t before = findings->list ? findings->list->count : 0;
+    int64_t dead = 0;
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (!vacuums) {
+        findings_add(findings, "bloat", BOXCAR_SEVERITY_WARNING, "autovacuum is off: dead rows pile up");
+        findings_remedy(findings, "alter system set autovacuum = on; alter system set track_counts = on; "
+                                  "select pg_reload_conf();");
+    }
+    for (int row = 0; row < PQntuples(result); row++) {
+        judge_table(findings, pg, result, row);
+        dead += pg_get_int8(result, row, 2);
+    }
+    if (findings->list && findings->list->count == before)
+        findings_add(findings, "bloat", BOXCAR_SEVERITY_OK,
+                     "autovacuum keeps up: about %lld dead rows in all", (long long)dead);
+    return BOXCAR_OK;
+}
+
+/* ---- the store's own tables ---- */
+
+static boxcar_status query_checkup(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
+                                   boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    pg_params_int2(&params, box);
+    pg_params_interval_ms(&params, CHECKUP_LEASE_OVERDUE_SECONDS * 1000);
+    pg_params_interval_ms(&params, (int64_t)CHECKUP_LATELY_SECONDS * 1000);
+    pg_params_int4(&params, CHECKUP_COUNT_MAX);
+    return pg_query(pg, PG_CHECKUP, &params, ret_result, err);
+}
+
+static boxcar_status judge_schema(struct findings *findings, const PGresult *result, boxcar_error *err) {
+    char digest[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_status status = pg_digest_functions(digest, err);
+    boxcar_str deployed = pg_get_text(result, 0, 2);
+    int version = pg_get_int4(result, 0, 0);
+
+    if (status != BOXCAR_OK)
+        return status;
+    checkup_schema(findings, version, pg_get_int4(result, 0, 1));
+    if (version == STORE_SCHEMA_VERSION && (!deployed.data || strcmp(deployed.data, digest) != 0)) {
+        findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE,
+                     "the store's functions are those of another build of Boxcar than this program");
+        findings_remedy(findings, "if this program is the newer one: boxcar init");
+    }
+    if (!pg_get_bool(result, 0, 3)) {
+        findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
+                     "this store was restored or copied from another server, and claims refuse to run");
+        findings_remedy(findings, "boxcar init, as the owner of the schema");
+    }
+    return BOXCAR_OK;
+}
+
+static void read_host(const PGresult *result, int row, void *item) {
+    *(struct live_host *)item = (struct live_host){pg_get_text(result, row, 0), pg_get_int8(result, row, 1)};
+}
+
+static void read_text(const PGresult *result, int row, void *item) {
+    *(boxcar_str *)item = pg_get_text(result, row, 0);
+}
+
+static void read_topic(const PGresult *result, int row, void *item) {
+    *(struct waiting_topic *)item = (struct waiting_topic){.topic = pg_get_text(result, row, 0),
+                                                           .age_seconds = pg_get_float8(result, row, 1)};
+}
+
+/* The rows of one of the queries that want the box and a time or a number, as an array in the arena. */
+static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement, boxcar_box box,
+                                struct arena *arena, size_t item_size,
+                                void (*read)(const PGresult *, int, void *), const void **ret_items,
+                                size_t *ret_count, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    if (statement == PG_READY_TOPICS)
+        pg_params_int4(&params, TOPICS_MAX);
+    else
+        pg_params_interval_ms(&params, CHECKUP_LIVE_SECONDS * 1000);
+    status = pg_query(pg, statement, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_count = (size_t)PQntuples(result);
+    *ret_items = pg_read_rows(result, arena, item_size, read);
+    return *ret_items ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status gather_workers(struct pg_store *pg, boxcar_box box, struct arena *arena,
+                                    struct box_facts *facts, boxcar_error *err) {
+    const void *hosts = NULL, *patterns = NULL, *topics = NULL;
+    boxcar_status status = query_rows(pg, PG_LIVE_HOSTS, box, arena, sizeof(struct live_host), read_host,
+                                      &hosts, &facts->host_count, err);
+
+    if (status == BOXCAR_OK)
+        status = query_rows(pg, PG_LIVE_PATTERNS, box, arena, sizeof(boxcar_str), read_text, &patterns,
+                            &facts->pattern_count, err);
+    if (status == BOXCAR_OK)
+        status = query_rows(pg, PG_READY_TOPICS, box, arena, sizeof(struct waiting_topic), read_topic,
+                            &topics, &facts->other_count, err);
+    facts->hosts = hosts;
+    facts->patterns = patterns;
+    facts->others = topics;
+    return status;
+}
+
+static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresult *checkup,
+                               struct findings *findings, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct boxcar_stats_list *stats = NULL;
+    struct box_facts facts = {.overdue = pg_get_int8(checkup, 0, 4),
+                              .overdue_seconds = pg_get_float8(checkup, 0, 5),
+                              .died_lately = pg_get_int8(checkup, 0, 6)};
+    boxcar_status status = gather_workers(pg, box, &arena, &facts, err);
+
+    if (status == BOXCAR_OK)
+        status = pg_stats(&pg->base, box, true, &stats, err);
+    if (status != BOXCAR_OK)
+        return status;
+    facts.stats = stats->items;
+    facts.stats_count = stats->count;
+    status = checkup_box(findings, &facts, err);
+    boxcar_stats_list_free(stats);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
+                             struct findings *findings, boxcar_error *err) {
+    AUTO_RESULT PGresult *checkup = NULL;
+    boxcar_status status = query_checkup(pg, box, &checkup, err);
+
+    if (status == BOXCAR_OK)
+        status = judge_schema(findings, checkup, err);
+    if (status == BOXCAR_OK)
+        status = check_held(pg, findings, server->role, err);
+    if (status == BOXCAR_OK)
+        status = check_bloat(pg, findings, server->vacuums, err);
+    return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
+}
+
+/* The owner grants; or the functions came with a newer library than the one that deployed. */
+static boxcar_status examine_hidden(struct pg_store *pg, const struct server *server,
+                                    struct findings *findings, boxcar_error *err) {
+    AUTO_BUF struct buf remedy = BUF_INIT;
+    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat"};
+    const char *why = server->has_functions ? "not visible to this role"
+                                            : "the store lacks the functions that this program looks with";
+
+    if (server->has_functions)
+        buf_append_format(&remedy, "as the owner: select \"%s\".grant_access('%.*s', 'viewer');", pg->schema,
+                          FINDING_TEXT(server->role));
+    else
+        buf_append_text(&remedy, "boxcar init");
+    if (remedy.failed)
+        return error_no_memory(err);
+    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
+        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);
+        findings_remedy(findings, "%s", remedy.data);
+    }
+    checkup_box_hidden(findings, why, remedy.data);
+    return BOXCAR_OK;
+}
+
+static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findings *findings,
+                              boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    struct server server;
+    boxcar_status status = pg_query(pg, PG_SERVER, &none, &result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    read_server(result, &server);
+    judge_line(findings, pg, has_pooler(pg, pg_get_int4(result, 0, 8)));
+    judge_server(findings, &server);
+    status = check_clock(pg, findings, err);
+    if (status != BOXCAR_OK)
+        return status;
+    return server.may_look ? examine(pg, box, &server, findings, err)
+                           : examine_hidden(pg, &server, findings, err);
+}
+
+boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
+                          boxcar_error *err) {
+    struct findings findings = findings_begin();
+    boxcar_status status =
+        findings.list ? diagnose(pg_store_of(store), box, &findings, err) : error_no_memory(err);
+
+    return findings_end(&findings, status, ret_list, err);
+}

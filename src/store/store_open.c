@@ -1,0 +1,51 @@
+#include "base/error.h"
+#include "base/utf8.h"
+#include "store.h"
+
+/* The URL may hold a password: no message repeats any of it. */
+#define URL_FORMS "give sqlite:PATH or postgres://USER@HOST/DATABASE"
+
+typedef boxcar_status open_fn(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                              boxcar_error *err);
+
+static const struct {
+    const char *prefix;
+    open_fn *open;
+} BACKENDS[] = {
+    {STORE_URL_SQLITE, store_sqlite_open},
+    {"postgres://", store_postgres_open},
+    {"postgresql://", store_postgres_open},
+};
+
+static open_fn *find_backend(boxcar_str url) {
+    for (size_t i = 0; i < sizeof(BACKENDS) / sizeof(BACKENDS[0]); i++) {
+        if (str_starts_with(url, boxcar_str_of(BACKENDS[i].prefix)))
+            return BACKENDS[i].open;
+    }
+    return NULL;
+}
+
+static boxcar_status check_url(boxcar_str url, boxcar_error *err) {
+    if (str_is_empty(url))
+        return error_invalid(err, "url", "url is empty: " URL_FORMS);
+    if (!find_backend(url))
+        return error_invalid(err, "url", "url has an unknown form: " URL_FORMS);
+    if (str_equal(url, BOXCAR_STR(STORE_URL_SQLITE)))
+        return error_invalid(err, "url", "url names no file: give sqlite:PATH");
+    if (str_starts_with(url, BOXCAR_STR(STORE_URL_SQLITE ":memory:")))
+        return error_invalid(
+            err, "url",
+            "url names a database in memory, which would vanish with this one connection: give "
+            "sqlite:PATH");
+    return BOXCAR_OK;
+}
+
+boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                         boxcar_error *err) {
+    boxcar_store_options checked;
+    boxcar_status status = store_options_read(options, &checked, err);
+
+    if (status == BOXCAR_OK)
+        status = check_url(checked.url, err);
+    return status == BOXCAR_OK ? find_backend(checked.url)(&checked, ret_store, err) : status;
+}

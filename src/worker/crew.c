@@ -1,0 +1,479 @@
+#include "crew.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "clock.h"
+#include "log_message.h"
+
+static void crew_release(struct crew *crew) {
+    if (atomic_fetch_sub(&crew->references, 1) != 1)
+        return;
+    pthread_mutex_destroy(&crew->mutex);
+    pthread_cond_destroy(&crew->work);
+    handler_table_release(crew->handlers);
+    free(crew->store_id);
+    free(crew->url);
+    free(crew->schema);
+    free(crew);
+}
+
+/* Copies, since a thread that was given up may outlive the worker. */
+static bool copy_store(struct crew *crew, const boxcar_store_options *store, const char *store_id) {
+    crew->store = *store;
+    crew->store_id = memory_copy_text(boxcar_str_of(store_id));
+    crew->url = memory_copy_text(store->url);
+    crew->schema = memory_copy_text(store->schema);
+    crew->store.url = boxcar_str_of(crew->url);
+    crew->store.schema = boxcar_str_of(crew->schema);
+    return crew->store_id && crew->url && (crew->schema || !store->schema.data);
+}
+
+boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
+                        struct handler_table *handlers, int wake_fd, struct crew **ret_crew,
+                        boxcar_error *err) {
+    struct crew *crew = calloc(1, sizeof(*crew));
+
+    if (!crew)
+        return error_no_memory(err);
+    pthread_mutex_init(&crew->mutex, NULL);
+    pthread_cond_init(&crew->work, NULL);
+    atomic_init(&crew->references, 1);
+    handler_table_retain(handlers);
+    crew->handlers = handlers;
+    crew->wake_fd = wake_fd;
+    crew->abandon_ms = CREW_ABANDON_MS;
+    if (!copy_store(crew, store, store_id)) {
+        crew_release(crew);
+        return error_no_memory(err);
+    }
+    crew->face = (struct boxcar_store){.log = store->log,
+                                       .log_context = store->log_context,
+                                       .log_level = store->log_level,
+                                       .id = crew->store_id};
+    *ret_crew = crew;
+    return BOXCAR_OK;
+}
+
+static void wake_loop(struct crew *crew) {
+    uint64_t one = 1;
+
+    if (!crew->loop_waits)
+        return;
+    crew->loop_waits = false;
+    (void)!write(crew->wake_fd, &one, sizeof(one));
+}
+
+/* A late verdict of "later" means soon, not at once: a handler that defers does so for a reason. */
+#define DEFER_MS_DEFAULT 1000
+
+/* A handler that stopped in time, but says nothing of why, stopped for this. */
+static void count_timeout(struct slot *slot, const struct job *job) {
+    atomic_fetch_add(&job->handler->timed_out, 1);
+    if (job->verdict != BOXCAR_VERDICT_ACK && !slot->delivery.error)
+        boxcar_delivery_set_error(&slot->delivery, BOXCAR_STR("timed out"));
+}
+
+/* What came of a call. */
+struct ending {
+    boxcar_verdict verdict;
+    bool settled; /* acked and committed by the handler's transaction */
+    bool late;    /* it was to be, but the lease was lost */
+};
+
+/* Under the lock. */
+static void take_verdict(struct slot *slot, struct job *job, struct ending ending) {
+    struct boxcar_delivery *delivery = &slot->delivery;
+    boxcar_verdict verdict = ending.verdict;
+
+    job->verdict = verdict;
+    job->settled = ending.settled;
+    job->late = ending.late;
+    job->microseconds = clock_us() - slot->started_us;
+    job->delay_ms = delivery->delay_ms;
+    if (verdict == BOXCAR_VERDICT_DEFER && job->delay_ms == BOXCAR_BACKOFF)
+        job->delay_ms = DEFER_MS_DEFAULT;
+    if (delivery_cancel_reason(delivery) == CANCEL_TIMEOUT)
+        count_timeout(slot, job);
+    job->error = delivery_take_error(delivery, &job->error_len);
+    /* Told to stop for reasons that are not its own: no attempt is spent. */
+    if (verdict == BOXCAR_VERDICT_RETRY && delivery_cancel_reason(delivery) == CANCEL_STOP) {
+        job->verdict = BOXCAR_VERDICT_DEFER;
+        job->given_back = true;
+        job->delay_ms = 0;
+    }
+}
+
+/* A verdict that is none of the four is a defect of the handler: try again, and say why. */
+static boxcar_verdict check_verdict(struct slot *slot, boxcar_verdict verdict) {
+    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_DEFER)
+        return verdict;
+    boxcar_delivery_set_error(&slot->delivery, BOXCAR_STR("the handler returned an unknown verdict"));
+    return BOXCAR_VERDICT_RETRY;
+}
+
+/* The handler's own transaction ends with its verdict. When it cannot be committed, the message is
+ * tried again; if the commit did happen after all, that retry meets no lease and changes nothing. */
+static void end_transaction(struct slot *slot, struct ending *ending) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    bool ack = ending->verdict == BOXCAR_VERDICT_ACK;
+    bool acked = false;
+
+    if (delivery_finish(&slot->delivery, ack, &acked, &err) != BOXCAR_OK) {
+        /* An outage is not the message's fault. */
+        boxcar_delivery_set_error(&slot->delivery, boxcar_str_of(err.message));
+        ending->verdict = err.retryable ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_RETRY;
+        return;
+    }
+    ending->settled = acked;
+    ending->late = ack && !acked;
+}
+
+static bool is_abandoned(struct slot *slot) {
+    bool abandoned;
+
+    pthread_mutex_lock(&slot->crew->mutex);
+    abandoned = slot->abandoned;
+    pthread_mutex_unlock(&slot->crew->mutex);
+    return abandoned;
+}
+
+/* Outside the lock: the handler itself. */
+static struct ending run_handler(struct slot *slot, const struct handler *handler) {
+    struct ending ending = {.settled = false};
+
+    log_message(&slot->crew->face, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
+                "handling");
+    ending.verdict = handler->run(handler->context, &slot->delivery);
+    ending.verdict = check_verdict(slot, ending.verdict);
+    if (!slot->delivery.in_transaction)
+        return ending;
+    if (is_abandoned(slot))
+        (void)delivery_finish(&slot->delivery, false, &(bool){false}, NULL);
+    else
+        end_transaction(slot, &ending);
+    return ending;
+}
+
+/* Under the lock. */
+static void begin_job(struct slot *slot, struct job *job) {
+    struct crew *crew = slot->crew;
+
+    slot->job = job;
+    slot->started_us = clock_us();
+    slot->cancelled_at_ms = INT64_MAX;
+    crew->running++;
+    atomic_fetch_add(&job->handler->running, 1);
+    delivery_start(&slot->delivery, job->message,
+                   crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
+    load_retain(job->load); /* the handler's own */
+}
+
+/* Under the lock. What the thread does from here on concerns the job no more. */
+static void end_job(struct slot *slot) {
+    struct job *job = slot->job;
+
+    slot->job = NULL;
+    slot->crew->running--;
+    atomic_fetch_sub(&job->handler->running, 1);
+    job_list_push(&slot->crew->finished, job);
+    wake_loop(slot->crew);
+}
+
+static void unlink_slot(struct crew *crew, struct slot *slot) {
+    for (struct slot **at = &crew->slots; *at; at = &(*at)->next) {
+        if (*at == slot) {
+            *at = slot->next;
+            crew->slot_count--;
+            return;
+        }
+    }
+}
+
+/* One message after the other until there are too many threads; then this one counts no more. */
+static void work(struct slot *slot) {
+    struct crew *crew = slot->crew;
+
+    pthread_mutex_lock(&crew->mutex);
+    while (!slot->abandoned && crew->slot_count <= crew->wanted) {
+        struct job *job = job_list_pop(&crew->queue);
+        struct ending ending;
+        struct load *load;
+
+        if (!job) {
+            pthread_cond_wait(&crew->work, &crew->mutex);
+            continue;
+        }
+        load = job->load;
+        begin_job(slot, job);
+        pthread_mutex_unlock(&crew->mutex);
+        ending = run_handler(slot, job->handler);
+        pthread_mutex_lock(&crew->mutex);
+        if (!slot->abandoned) {
+            take_verdict(slot, job, ending);
+            end_job(slot);
+        }
+        pthread_mutex_unlock(&crew->mutex);
+        load_release(load);
+        pthread_mutex_lock(&crew->mutex);
+    }
+    if (!slot->abandoned) {
+        unlink_slot(crew, slot);
+        crew->leaving++;
+    }
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+static void *slot_main(void *argument) {
+    struct slot *slot = argument;
+    struct crew *crew = slot->crew;
+
+    work(slot);
+    delivery_release(&slot->delivery);
+    pthread_mutex_lock(&crew->mutex);
+    if (slot->abandoned)
+        crew->abandoned--;
+    else
+        crew->leaving--;
+    pthread_cond_broadcast(&crew->work); /* whoever waits for the last one to end */
+    pthread_mutex_unlock(&crew->mutex);
+    free(slot);
+    crew_release(crew);
+    return NULL;
+}
+
+/* Under the lock. Threads take no signals: those are the program's. */
+static int slot_start(struct crew *crew) {
+    struct slot *slot = calloc(1, sizeof(*slot));
+    sigset_t all, before;
+    int rc;
+
+    if (!slot)
+        return ENOMEM;
+    slot->crew = crew;
+    if (!delivery_init(&slot->delivery, crew->store_id, &crew->store)) {
+        rc = errno;
+        free(slot);
+        return rc;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_fetch_add(&crew->references, 1);
+    rc = pthread_create(&slot->thread, NULL, slot_main, slot);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        atomic_fetch_sub(&crew->references, 1);
+        delivery_release(&slot->delivery);
+        free(slot);
+        return rc;
+    }
+    pthread_detach(slot->thread);
+    slot->next = crew->slots;
+    crew->slots = slot;
+    crew->slot_count++;
+    return 0;
+}
+
+/* Under the lock. */
+static int fill_up(struct crew *crew) {
+    int rc = 0;
+
+    while (rc == 0 && crew->slot_count < crew->wanted)
+        rc = slot_start(crew);
+    return rc;
+}
+
+boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *err) {
+    size_t started;
+    int rc;
+
+    pthread_mutex_lock(&crew->mutex);
+    crew->wanted = concurrency;
+    rc = fill_up(crew);
+    started = crew->slot_count;
+    pthread_cond_broadcast(&crew->work);
+    pthread_mutex_unlock(&crew->mutex);
+    if (rc == 0)
+        return BOXCAR_OK;
+    return error_set(err, BOXCAR_E_UNAVAILABLE,
+                     "the system lets only %zu of %zu threads start (%s): lower the concurrency", started,
+                     concurrency, strerror(rc));
+}
+
+void crew_set_timeout(struct crew *crew, int64_t timeout_ms) {
+    pthread_mutex_lock(&crew->mutex);
+    crew->timeout_ms = timeout_ms;
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+void crew_put(struct crew *crew, struct job_list *jobs) {
+    int64_t now = clock_ms();
+    size_t count = jobs->count;
+
+    for (struct job *job = jobs->first; job; job = job->next) {
+        job->queued_at_ms = now;
+    }
+    pthread_mutex_lock(&crew->mutex);
+    job_list_append(&crew->queue, jobs);
+    if (count == 1)
+        pthread_cond_signal(&crew->work);
+    else if (count > 1)
+        pthread_cond_broadcast(&crew->work);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+void crew_collect(struct crew *crew, struct job_list *ret_finished) {
+    pthread_mutex_lock(&crew->mutex);
+    job_list_append(ret_finished, &crew->finished);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+void crew_take_back(struct crew *crew, struct job_list *ret_jobs) {
+    pthread_mutex_lock(&crew->mutex);
+    job_list_append(ret_jobs, &crew->queue);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+bool crew_take_back_one(struct crew *crew, struct job *job) {
+    bool removed;
+
+    pthread_mutex_lock(&crew->mutex);
+    removed = job_list_remove(&crew->queue, job);
+    pthread_mutex_unlock(&crew->mutex);
+    return removed;
+}
+
+/* When the thread of a cancelled handler is given up. */
+static int64_t give_up_at(const struct slot *slot) {
+    int64_t cancelled = slot->cancelled_at_ms;
+
+    if (slot->delivery.deadline_ms < cancelled)
+        cancelled = slot->delivery.deadline_ms;
+    return cancelled == INT64_MAX ? INT64_MAX : cancelled + slot->crew->abandon_ms;
+}
+
+void crew_look(struct crew *crew, struct crew_view *ret_view) {
+    struct crew_view view = {.next_check_ms = INT64_MAX, .oldest_queued_ms = INT64_MAX};
+    int64_t now_us = clock_us(), elapsed_us = 0;
+
+    pthread_mutex_lock(&crew->mutex);
+    view.queued = crew->queue.count;
+    view.running = crew->running;
+    view.abandoned = crew->abandoned;
+    if (crew->queue.first)
+        view.oldest_queued_ms = crew->queue.first->queued_at_ms;
+    for (struct slot *slot = crew->slots; view.running > 0 && slot; slot = slot->next) {
+        if (!slot->job)
+            continue;
+        elapsed_us += now_us - slot->started_us;
+        if (give_up_at(slot) < view.next_check_ms)
+            view.next_check_ms = give_up_at(slot);
+    }
+    pthread_mutex_unlock(&crew->mutex);
+    if (view.running > 0)
+        view.elapsed_ms = elapsed_us / 1000 / (int64_t)view.running;
+    *ret_view = view;
+}
+
+/* Under the lock. */
+static void cancel_slot(struct slot *slot, enum cancel_reason reason) {
+    if (slot->cancelled_at_ms == INT64_MAX)
+        slot->cancelled_at_ms = clock_ms();
+    delivery_cancel(&slot->delivery, reason);
+}
+
+void crew_cancel(struct crew *crew, const struct job *job, enum cancel_reason reason) {
+    pthread_mutex_lock(&crew->mutex);
+    for (struct slot *slot = crew->slots; slot; slot = slot->next)
+        if (slot->job == job)
+            cancel_slot(slot, reason);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+void crew_cancel_all(struct crew *crew, enum cancel_reason reason) {
+    pthread_mutex_lock(&crew->mutex);
+    for (struct slot *slot = crew->slots; slot; slot = slot->next)
+        if (slot->job)
+            cancel_slot(slot, reason);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+/* Under the lock. The thread keeps its delivery and its reference to the load; the job goes on
+ * without it. */
+static void abandon(struct crew *crew, struct slot *slot) {
+    static const char WHY[] = "the handler did not stop when it was told to";
+    struct job *job = slot->job;
+    bool stopping = delivery_cancel_reason(&slot->delivery) == CANCEL_STOP;
+
+    if (delivery_cancel_reason(&slot->delivery) == CANCEL_TIMEOUT)
+        atomic_fetch_add(&job->handler->timed_out, 1);
+    job->verdict = stopping ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_RETRY;
+    job->given_back = stopping;
+    job->delay_ms = stopping ? 0 : BOXCAR_BACKOFF;
+    job->error = stopping ? NULL : strdup(WHY);
+    job->error_len = job->error ? sizeof(WHY) - 1 : 0;
+    job->microseconds = clock_us() - slot->started_us;
+    end_job(slot);
+    slot->abandoned = true;
+    unlink_slot(crew, slot);
+    crew->abandoned++;
+}
+
+size_t crew_supervise(struct crew *crew, bool all) {
+    int64_t now = clock_ms();
+    size_t count = 0;
+
+    pthread_mutex_lock(&crew->mutex);
+    for (struct slot *slot = crew->slots, *next; slot; slot = next) {
+        next = slot->next;
+        if (!slot->job)
+            continue;
+        if (all || now >= give_up_at(slot)) {
+            abandon(crew, slot);
+            count++;
+        }
+    }
+    if (!all)
+        (void)fill_up(crew); /* if no thread can be had now, a later call tries again */
+    pthread_mutex_unlock(&crew->mutex);
+    return count;
+}
+
+bool crew_begin_wait(struct crew *crew) {
+    bool waits;
+
+    pthread_mutex_lock(&crew->mutex);
+    waits = crew->finished.count == 0;
+    crew->loop_waits = waits;
+    pthread_mutex_unlock(&crew->mutex);
+    return waits;
+}
+
+void crew_end_wait(struct crew *crew) {
+    uint64_t count;
+
+    pthread_mutex_lock(&crew->mutex);
+    crew->loop_waits = false;
+    pthread_mutex_unlock(&crew->mutex);
+    (void)!read(crew->wake_fd, &count, sizeof(count));
+}
+
+/* Threads are detached, since those that are given up can never be joined; the others are waited
+ * for here. */
+void crew_close(struct crew *crew) {
+    if (!crew)
+        return;
+    pthread_mutex_lock(&crew->mutex);
+    crew->wanted = 0;
+    pthread_cond_broadcast(&crew->work);
+    while (crew->slot_count + crew->leaving > 0)
+        pthread_cond_wait(&crew->work, &crew->mutex);
+    pthread_mutex_unlock(&crew->mutex);
+    crew_release(crew);
+}

@@ -1,0 +1,159 @@
+#include "delivery.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "clock.h"
+#include "hide.h"
+
+bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
+                   const boxcar_store_options *store_options) {
+    memset(delivery, 0, sizeof(*delivery));
+    delivery->store_id = store_id;
+    delivery->store_options = store_options;
+    delivery->deadline_ms = INT64_MAX;
+    delivery->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return delivery->timer_fd >= 0;
+}
+
+void delivery_release(struct boxcar_delivery *delivery) {
+    if (delivery->store)
+        delivery->store->ops->close(delivery->store);
+    if (delivery->timer_fd >= 0)
+        close(delivery->timer_fd);
+    free(delivery->error);
+    delivery->store = NULL;
+    delivery->timer_fd = -1;
+    delivery->error = NULL;
+}
+
+/* 0 disarms; setting a timer also takes back that it has fired. */
+static void arm(int fd, int64_t at_ms) {
+    struct itimerspec when = {.it_value = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000}};
+
+    (void)timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *message, int64_t deadline_ms) {
+    bool was_armed = delivery->deadline_ms != INT64_MAX || atomic_load(&delivery->cancelled) != CANCEL_NONE;
+
+    delivery->message = message;
+    delivery->delay_ms = BOXCAR_BACKOFF;
+    delivery->deadline_ms = deadline_ms;
+    free(delivery->error);
+    delivery->error = NULL;
+    atomic_store(&delivery->cancelled, CANCEL_NONE);
+    if (was_armed || deadline_ms != INT64_MAX)
+        arm(delivery->timer_fd, deadline_ms == INT64_MAX ? 0 : deadline_ms);
+}
+
+void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason) {
+    int none = CANCEL_NONE;
+
+    if (atomic_compare_exchange_strong(&delivery->cancelled, &none, (int)reason))
+        arm(delivery->timer_fd, 1);
+}
+
+enum cancel_reason delivery_cancel_reason(const struct boxcar_delivery *delivery) {
+    int reason = atomic_load(&delivery->cancelled);
+
+    if (reason == CANCEL_NONE && delivery->deadline_ms != INT64_MAX && clock_ms() >= delivery->deadline_ms)
+        return CANCEL_TIMEOUT;
+    return (enum cancel_reason)reason;
+}
+
+char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len) {
+    char *text = delivery->error;
+
+    *ret_len = text ? delivery->error_len : 0;
+    delivery->error = NULL;
+    return text;
+}
+
+static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
+    struct boxcar_store *store = delivery->store;
+    boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
+    struct batch batch = {.box = delivery->message->box, .owner = delivery->message->owner};
+    struct batch_result result = {.arena = ARENA_INIT};
+    boxcar_status status;
+    bool acked;
+
+    ack.work_id = delivery->message->work_id;
+    ack.epoch = delivery->message->epoch;
+    batch.settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
+    status = store->ops->process(store, &batch, &result, err);
+    acked = status == BOXCAR_OK && result.settled[SETTLE_ACK].count == 1;
+    batch_result_release(&result);
+    if (!acked) {
+        store->ops->rollback(store);
+        if (status == BOXCAR_OK)
+            *ret_acked = false;
+        return status;
+    }
+    status = store->ops->commit(store, err);
+    if (status == BOXCAR_OK)
+        *ret_acked = true;
+    return status;
+}
+
+boxcar_status delivery_finish(struct boxcar_delivery *delivery, bool ack, bool *ret_acked,
+                              boxcar_error *err) {
+    delivery->in_transaction = false;
+    if (ack)
+        return ack_and_commit(delivery, ret_acked, err);
+    delivery->store->ops->rollback(delivery->store);
+    *ret_acked = false;
+    return BOXCAR_OK;
+}
+
+const boxcar_message *boxcar_delivery_message(const boxcar_delivery *delivery) { return delivery->message; }
+
+bool boxcar_delivery_is_cancelled(const boxcar_delivery *delivery) {
+    return delivery_cancel_reason(delivery) != CANCEL_NONE;
+}
+
+int boxcar_delivery_cancel_fd(const boxcar_delivery *delivery) { return delivery->timer_fd; }
+
+/* Programs like to repeat their input when they fail. */
+void boxcar_delivery_set_error(boxcar_delivery *delivery, boxcar_str text) {
+    AUTO_BUF struct buf open = BUF_INIT;
+    struct buf clean = BUF_INIT;
+
+    free(delivery->error);
+    delivery->error = NULL;
+    if (!text.data)
+        return;
+    if (delivery->message)
+        hide_payload(&open, text, delivery->message->payload);
+    if (open.failed ||
+        !utf8_repair(&clean, open.data ? (boxcar_str){open.data, open.len} : text, BOXCAR_ERROR_TEXT_MAX))
+        return;
+    delivery->error = clean.data;
+    delivery->error_len = clean.len;
+}
+
+void boxcar_delivery_set_delay_ms(boxcar_delivery *delivery, int64_t delay_ms) {
+    delivery->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
+}
+
+boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **ret_store, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (!delivery || !ret_store)
+        return error_invalid(err, delivery ? "ret_store" : "delivery", "%s is NULL",
+                             delivery ? "ret_store" : "delivery");
+    if (!delivery->store)
+        status = store_open(delivery->store_options, &delivery->store, err);
+    if (status == BOXCAR_OK && !delivery->in_transaction)
+        status = delivery->store->ops->begin(delivery->store, err);
+    if (status != BOXCAR_OK)
+        return status;
+    delivery->in_transaction = true;
+    *ret_store = delivery->store;
+    return BOXCAR_OK;
+}

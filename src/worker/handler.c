@@ -1,0 +1,136 @@
+#include "handler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "core/topic.h"
+
+/* Seconds; from what a callback takes to what a slow program takes. */
+static const double BUCKETS[BOXCAR_HANDLER_BUCKETS] = {
+    0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1, 2.5, 10, 60, 300, INFINITY};
+
+double boxcar_handler_bucket_seconds(size_t i) { return i < BOXCAR_HANDLER_BUCKETS ? BUCKETS[i] : INFINITY; }
+
+static void handler_free(struct handler *handler) {
+    if (!handler)
+        return;
+    if (handler->release)
+        handler->release(handler->context);
+    free(handler->topic);
+    free(handler);
+}
+
+static bool has_pattern(const struct handler_table *table, boxcar_str topic) {
+    for (size_t i = 0; i < table->count; i++) {
+        boxcar_str known = table->patterns[i];
+
+        if (known.len == topic.len && memcmp(known.data, topic.data, topic.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool grow(struct handler_table *table) {
+    struct handler **items = realloc(table->items, (table->count + 1) * sizeof(struct handler *));
+    boxcar_str *patterns;
+
+    if (!items)
+        return false;
+    table->items = items;
+    patterns = realloc(table->patterns, (table->count + 1) * sizeof(boxcar_str));
+    if (!patterns)
+        return false;
+    table->patterns = patterns;
+    return true;
+}
+
+boxcar_status handler_table_add(struct handler_table *table, boxcar_str topic, boxcar_handler_fn run,
+                                void *context, void (*release)(void *context), boxcar_error *err) {
+    struct handler *handler = calloc(1, sizeof(*handler));
+
+    if (!handler) {
+        if (release)
+            release(context);
+        return error_no_memory(err);
+    }
+    handler->run = run;
+    handler->context = context;
+    handler->release = release;
+    if (has_pattern(table, topic)) {
+        handler_free(handler);
+        error_invalid(err, "topic", "topic '%.*s' has a handler already: give each topic one",
+                      (int)(topic.len < 200 ? topic.len : 200), topic.data);
+        if (err)
+            err->status = BOXCAR_E_CONFLICT;
+        return BOXCAR_E_CONFLICT;
+    }
+    handler->topic = memory_copy_text(topic);
+    handler->topic_len = topic.len;
+    if (!handler->topic || !grow(table)) {
+        handler_free(handler);
+        return error_no_memory(err);
+    }
+    table->items[table->count] = handler;
+    table->patterns[table->count] = handler_topic(handler);
+    table->count++;
+    return BOXCAR_OK;
+}
+
+struct handler *handler_table_find(const struct handler_table *table, boxcar_str topic) {
+    ptrdiff_t i = topic_best_match(table->patterns, table->count, sizeof(boxcar_str), topic);
+
+    return i < 0 ? NULL : table->items[i];
+}
+
+struct handler_table *handler_table_new(void) {
+    struct handler_table *table = calloc(1, sizeof(*table));
+
+    if (table)
+        atomic_init(&table->references, 1);
+    return table;
+}
+
+void handler_table_retain(struct handler_table *table) { atomic_fetch_add(&table->references, 1); }
+
+void handler_table_release(struct handler_table *table) {
+    if (!table || atomic_fetch_sub(&table->references, 1) != 1)
+        return;
+    for (size_t i = 0; i < table->count; i++)
+        handler_free(table->items[i]);
+    free(table->items);
+    free(table->patterns);
+    free(table);
+}
+
+void handler_count_time(struct handler *handler, int64_t microseconds) {
+    size_t i = 0;
+
+    while (i < BOXCAR_HANDLER_BUCKETS - 1 && (double)microseconds > BUCKETS[i] * 1e6)
+        i++;
+    atomic_fetch_add(&handler->buckets[i], 1);
+    atomic_fetch_add(&handler->microseconds, microseconds);
+}
+
+void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats) {
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+    size_t size = ret_stats->struct_size;
+
+    stats.topic = handler_topic(handler);
+    stats.running = atomic_load(&handler->running);
+    stats.acked = atomic_load(&handler->outcomes[OUTCOME_ACKED]);
+    stats.retried = atomic_load(&handler->outcomes[OUTCOME_RETRIED]);
+    stats.failed = atomic_load(&handler->outcomes[OUTCOME_FAILED]);
+    stats.deferred = atomic_load(&handler->outcomes[OUTCOME_DEFERRED]);
+    stats.lost = atomic_load(&handler->outcomes[OUTCOME_LOST]);
+    stats.timed_out = atomic_load(&handler->timed_out);
+    stats.seconds = (double)atomic_load(&handler->microseconds) / 1e6;
+    for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++)
+        stats.buckets[i] = atomic_load(&handler->buckets[i]);
+    if (size > sizeof(stats))
+        size = sizeof(stats);
+    memcpy(ret_stats, &stats, size);
+    ret_stats->struct_size = size;
+}

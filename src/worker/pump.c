@@ -1,0 +1,367 @@
+/* The work loop: one thread that claims for all handlers and settles for all of them.
+ *
+ * Each turn: take what is finished, see to handlers that hang, and if there is anything to say or
+ * room for more, make one round trip that carries results out and brings work in. Then sleep until
+ * a handler finishes, the store may have work, or a time comes. Pauses grow from a millisecond to
+ * the poll interval while there is nothing to do.
+ *
+ * Only this thread touches struct pump and the store. */
+#include "pump.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "clock.h"
+#include "core/setting.h"
+#include "steward.h"
+
+#define HEARTBEAT_MS 10000
+#define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
+#define CALL_MS_MIN 1000
+#define CALL_MS_MAX 10000
+#define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
+#define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
+
+static void set_state(struct pump *pump, boxcar_worker_state state) {
+    atomic_store(&pump->worker->state, (int)state);
+}
+
+static void finish(struct pump *pump, boxcar_status status, const boxcar_error *err) {
+    pump->done = true;
+    pump->end_status = status;
+    if (err)
+        pump->end_error = *err;
+}
+
+/* ---- each turn's beginning ---- */
+
+/* The loop has handlers to look after: it waits for no store longer than this. */
+static void set_patience(struct pump *pump) {
+    int64_t third = pump_tuning(pump)->lease_ms / 3;
+
+    pump->store->impatient = true;
+    pump->store->call_ms = third < CALL_MS_MIN ? CALL_MS_MIN : third > CALL_MS_MAX ? CALL_MS_MAX : third;
+}
+
+static void apply_tuning(struct pump *pump, struct steward *steward) {
+    struct tuning tuning;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (!worker_take_pending(pump->worker, &tuning))
+        return;
+    tuning_release(&pump->worker->tuning);
+    pump->worker->tuning = tuning;
+    if (tuning.log_level != KEEP_LOG_LEVEL) {
+        pump_face(pump)->log_level = tuning.log_level;
+        pump->store->log_level = tuning.log_level;
+    }
+    atomic_store(&pump->worker->count.concurrency, tuning.concurrency);
+    crew_set_timeout(pump->crew, tuning.handler_timeout_ms);
+    if (crew_resize(pump->crew, (size_t)tuning.concurrency, &err) != BOXCAR_OK)
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "reconfigure", NULL, 0, "%s", err.message);
+    steward_set_interval(steward, tuning.maintain_ms);
+    for (struct job *job = pump->held; job; job = job->held_next)
+        job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
+    set_patience(pump);
+    pump->next_look_ms = pump->now_ms;
+    pump->next_renewal_ms = pump->now_ms;
+}
+
+/* ---- work ---- */
+
+/* Nothing is claimed while a suspect waits until it may run, or runs alone. */
+static bool may_claim(const struct pump *pump) {
+    return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect));
+}
+
+static int claim_size(const struct pump *pump) {
+    struct pace_view view = {.concurrency = (size_t)pump_tuning(pump)->concurrency,
+                             .batch_size = (size_t)pump_tuning(pump)->batch_size,
+                             .queued = pump->view.queued,
+                             .running = pump->view.running,
+                             .elapsed_ms = pump->view.elapsed_ms,
+                             .lease_ms = pump_tuning(pump)->lease_ms};
+
+    return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
+}
+
+/* A look costs little beside results that go out anyway. */
+static bool is_time_to_look(const struct pump *pump) {
+    return pump->found || pump->finished.count > 0 || pump->now_ms >= pump->next_look_ms;
+}
+
+static bool renewal_is_due(const struct pump *pump) {
+    return pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
+}
+
+static bool verdicts_are_due(const struct pump *pump) {
+    return pump->finished.count > 0 && !(pump->one_by_one && pump->now_ms < pump->retry_at_ms);
+}
+
+/* Makes a round trip if there is a reason to. */
+static bool exchange(struct pump *pump) {
+    bool renew = renewal_is_due(pump);
+    int size = claim_size(pump);
+
+    if (!is_time_to_look(pump) || pump->one_by_one)
+        size = 0;
+    if (!renew && size == 0 && !verdicts_are_due(pump))
+        return false;
+    if (renew)
+        pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
+    return pump_exchange(pump, size, renew);
+}
+
+static void beat(struct pump *pump) {
+    struct instance instance = {.owner = pump->worker->owner,
+                                .box = BOXCAR_OUTBOX,
+                                .pid = getpid(),
+                                .concurrency = pump_tuning(pump)->concurrency,
+                                .topics = pump->worker->handlers->patterns,
+                                .topic_count = pump->worker->handlers->count};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    char host[HOST_NAME_MAX + 1] = "";
+    boxcar_status status;
+
+    pump->next_heartbeat_ms = pump->now_ms + HEARTBEAT_MS;
+    (void)gethostname(host, sizeof(host) - 1);
+    instance.host = boxcar_str_of(host);
+    if (!utf8_is_valid(instance.host))
+        instance.host = BOXCAR_STR("?");
+    status = pump->store->ops->heartbeat(pump->store, &instance, &err);
+    if (status != BOXCAR_OK && err.retryable) {
+        pump_detach(pump, &err);
+        return;
+    }
+    /* A role without the right can still work; only the doctor does not see it. */
+    if (status != BOXCAR_OK && !pump->mute)
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "heartbeat", NULL, 0,
+                  "this worker cannot be registered: %s", err.message);
+    pump->mute = status != BOXCAR_OK;
+    pump_attach(pump);
+}
+
+/* A store that is away is asked again when its time comes, whatever there is to say: first about what is
+ * held, then for more. */
+static bool exchange_detached(struct pump *pump) {
+    if (pump->now_ms < pump->retry_at_ms)
+        return false;
+    if (!pump_exchange(pump, pump->held_count > 0 ? 0 : claim_size(pump), true))
+        beat(pump);
+    return true;
+}
+
+/* Whether it did anything: then what comes next may have changed. */
+static bool talk(struct pump *pump) {
+    if (!pump_is_attached(pump))
+        return exchange_detached(pump);
+    if (pump->now_ms >= pump->next_heartbeat_ms)
+        beat(pump);
+    return pump_is_attached(pump) && exchange(pump);
+}
+
+/* ---- the end of a drain ---- */
+
+static int64_t longest_backoff(const struct pump *pump) {
+    const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
+    int64_t longest = pump->backoff_cap_ms > DEFERRED_MS ? pump->backoff_cap_ms : DEFERRED_MS;
+
+    if (policy && policy->curve.cap_ms > longest)
+        longest = policy->curve.cap_ms;
+    for (size_t i = 0; policy && i < policy->topic_count; i++)
+        if (policy->topics[i].curve.cap_ms > longest)
+            longest = policy->topics[i].curve.cap_ms;
+    return longest;
+}
+
+static void end_if_drained(struct pump *pump) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    bool drained = false;
+    boxcar_status status;
+
+    if (!pump->worker->drain || pump->held_count > 0 || pump->found || !pump_is_attached(pump) ||
+        pump->stopping)
+        return;
+    status =
+        pump->store->ops->is_drained(pump->store, BOXCAR_OUTBOX, pump->worker->handlers->patterns,
+                                     pump->worker->handlers->count, longest_backoff(pump), &drained, &err);
+    if (status != BOXCAR_OK && !err.retryable)
+        finish(pump, status, &err);
+    else if (status != BOXCAR_OK)
+        pump_detach(pump, &err);
+    else if (drained)
+        finish(pump, BOXCAR_OK, NULL);
+}
+
+/* ---- waiting ---- */
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t next_event(const struct pump *pump, bool wants_work) {
+    int64_t at =
+        earlier(pump->now_ms + WATCH_MS, earlier(pump->view.next_check_ms, pump_next_stop_event(pump)));
+
+    if (!pump_is_attached(pump))
+        return earlier(at, pump->retry_at_ms);
+    if (pump->held_count > 0)
+        at = earlier(at, pump->next_renewal_ms);
+    if (pump->one_by_one)
+        at = earlier(at, pump->retry_at_ms);
+    if (pump->waiting)
+        at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
+    return wants_work ? earlier(at, pump->next_look_ms) : at;
+}
+
+/* The store is told only about waits that are worth it. Getting up early without a reason of our own
+ * means that it may have work. */
+static void nap(struct pump *pump, int64_t ms) {
+    struct nap how = {.owner = pump->worker->owner,
+                      .box = BOXCAR_OUTBOX,
+                      .topics = pump->worker->handlers->patterns,
+                      .topic_count = pump->worker->handlers->count,
+                      .longest_ms = ms,
+                      .wake_fd = pump->worker->wake_fd};
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
+    int64_t before = clock_ms();
+
+    pump->store->ops->sleep(pump->store, &how);
+    if (clock_ms() - before < ms && poll(&own, 1, 0) == 0) {
+        pump->next_look_ms = before;
+        pace_wake(&pump->pace);
+    }
+}
+
+static void wait_for_event(struct pump *pump) {
+    bool wants_work = pump_is_attached(pump) && claim_size(pump) > 0;
+    int64_t now = clock_ms();
+    int64_t ms = next_event(pump, wants_work) - now;
+    int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
+
+    if (ms <= 0 || !crew_begin_wait(pump->crew))
+        return;
+    if (wants_work && ms >= NAP_MIN_MS && deaf_ms <= 0)
+        nap(pump, ms);
+    else
+        (void)poll(&own, 1, (int)(deaf_ms > 0 ? earlier(ms, deaf_ms) : ms));
+    crew_end_wait(pump->crew);
+}
+
+/* ---- the loop ---- */
+
+static void publish(struct pump *pump) {
+    atomic_store(&pump->worker->turned_at_ms, pump->now_ms);
+    atomic_store(&pump->worker->count.queued, (int64_t)(pump->view.queued + (pump->waiting != NULL)));
+    atomic_store(&pump->worker->count.running, (int64_t)pump->view.running);
+}
+
+static void turn(struct pump *pump, struct steward *steward) {
+    pump->now_ms = clock_ms();
+    apply_tuning(pump, steward);
+    crew_look(pump->crew, &pump->view);
+    publish(pump);
+    pump_supervise(pump, false);
+    pump_collect(pump);
+    pump_drive_stop(pump);
+    if (pump->done)
+        return;
+    pump_give_back(pump, false);
+    pump_release_suspect(pump);
+    crew_look(pump->crew, &pump->view);
+    if (talk(pump))
+        return;
+    end_if_drained(pump);
+    if (!pump->done)
+        wait_for_event(pump);
+}
+
+/* How far ahead a retry may lie that a drain still waits for. */
+static boxcar_status read_backoff_cap(struct pump *pump, boxcar_error *err) {
+    const struct setting *setting = setting_find(BOXCAR_STR("backoff_cap"));
+    struct setting_value_list list = {.arena = ARENA_INIT};
+    double cap_ms = 60000;
+    boxcar_status status;
+
+    (void)setting_parse(setting, boxcar_str_of(setting->default_value), &cap_ms, NULL);
+    status = pump->store->ops->settings_read(pump->store, &list, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < list.count; i++)
+        if (str_equal(list.items[i].name, BOXCAR_STR("backoff_cap")))
+            cap_ms = list.items[i].number;
+    arena_release(&list.arena);
+    pump->backoff_cap_ms = (int64_t)cap_ms;
+    return status;
+}
+
+static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
+    struct boxcar_worker *worker = pump->worker;
+    boxcar_status status;
+
+    set_state(pump, BOXCAR_WORKER_STARTING);
+    status = worker->open(&worker->store, &pump->store, err);
+    if (status == BOXCAR_OK)
+        status = read_backoff_cap(pump, err);
+    if (status == BOXCAR_OK)
+        status =
+            crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err);
+    if (status != BOXCAR_OK)
+        return status;
+    set_patience(pump);
+    crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
+    status = crew_resize(pump->crew, (size_t)worker->tuning.concurrency, err);
+    atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
+    return status;
+}
+
+/* What is still held goes with the process: its leases expire. */
+static void pump_close(struct pump *pump) {
+    if (pump->store && pump_is_attached(pump) && pump->crew)
+        (void)pump->store->ops->farewell(pump->store, pump->worker->owner, NULL);
+    if (pump->crew) {
+        struct job_list rest = {0};
+
+        crew_take_back(pump->crew, &rest);
+        crew_cancel_all(pump->crew, CANCEL_STOP);
+        (void)crew_supervise(pump->crew, true);
+    }
+    while (pump->held)
+        pump_forget(pump, pump->held);
+    crew_close(pump->crew);
+    outbound_release(&pump->out);
+    if (pump->store)
+        pump->store->ops->close(pump->store);
+    set_state(pump, BOXCAR_WORKER_STOPPED);
+}
+
+boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
+    struct pump pump = {
+        .worker = worker, .next_renewal_ms = INT64_MAX, .found = true, .end_error = BOXCAR_ERROR_INIT};
+    struct steward *steward;
+    boxcar_status status;
+
+    memcpy(&pump.random, worker->owner.bytes + 12, sizeof(pump.random));
+    pump.now_ms = clock_ms();
+    pump.next_renewal_ms = pump.now_ms;
+    atomic_store(&worker->turned_at_ms, pump.now_ms);
+    status = pump_open(&pump, err);
+    if (status != BOXCAR_OK) {
+        pump_close(&pump);
+        return status;
+    }
+    steward = steward_start(worker, pump_face(&pump), worker->tuning.maintain_ms);
+    if (!steward)
+        store_log(pump_face(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
+                  "no thread for upkeep could be started: run boxcar maintain beside");
+    set_state(&pump, BOXCAR_WORKER_RUNNING);
+    while (!pump.done)
+        turn(&pump, steward);
+    steward_stop(steward);
+    pump_close(&pump);
+    if (pump.end_status != BOXCAR_OK && err)
+        *err = pump.end_error;
+    return pump.end_status;
+}

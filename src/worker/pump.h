@@ -1,0 +1,83 @@
+/* The work loop's own state; pump.c drives it, the other pump_*.c files are its parts. */
+#ifndef BOXCAR_WORKER_PUMP_H
+#define BOXCAR_WORKER_PUMP_H
+
+#include "crew.h"
+#include "outbound.h"
+#include "pace.h"
+#include "worker.h"
+
+struct pump {
+    struct boxcar_worker *worker;
+    struct boxcar_store *store;
+    struct crew *crew;
+    struct crew_view view; /* of this turn */
+    int64_t now_ms;        /* of this turn */
+    struct pace pace;
+    unsigned random;
+
+    struct job *held; /* everything leased: queued, waiting, running, finished */
+    size_t held_count;
+    struct job_list finished; /* verdicts that are not in the store yet */
+    struct outbound out;
+
+    struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
+    int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
+    int64_t no_suspects_until_ms;
+    struct job *suspect; /* the suspect in flight: one at a time */
+
+    bool found; /* the last look found something */
+    int64_t looked_at_ms;
+    int64_t next_look_ms;
+    int64_t next_renewal_ms;
+    int64_t next_heartbeat_ms;
+    bool mute;              /* heartbeats are refused, and that was said */
+    int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
+
+    int failures; /* of the store, in a row; 0 = attached */
+    int64_t retry_at_ms;
+    int64_t detached_at_ms;
+    bool sent_before; /* the last try may have taken effect */
+    bool one_by_one;  /* some settlement is refused: find it */
+
+    bool stopping, cancelled, done;
+    int64_t stop_by_ms; /* end of the grace time */
+    int64_t cancelled_at_ms;
+    boxcar_status end_status;
+    boxcar_error end_error;
+};
+
+static inline bool pump_is_attached(const struct pump *pump) { return pump->failures == 0; }
+static inline const struct tuning *pump_tuning(const struct pump *pump) { return &pump->worker->tuning; }
+static inline struct boxcar_store *pump_face(const struct pump *pump) { return &pump->crew->face; }
+
+/* ---- pump_jobs.c: taking messages in and letting them go ---- */
+/* Claimed messages become jobs: discarded, queued, or kept waiting if they are suspects. */
+void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms);
+/* The job is settled, or lost: it is forgotten. */
+void pump_forget(struct pump *pump, struct job *job);
+/* Takes finished jobs from the crew; logs and learns from them. */
+void pump_collect(struct pump *pump);
+/* Lets a waiting suspect run, if it may now. */
+void pump_release_suspect(struct pump *pump);
+/* Whether this message may only run with nothing else in flight. */
+bool pump_runs_alone(const struct job *job);
+/* Gives back what is queued and has waited too long behind slow handlers; with `all`, everything
+ * that no handler has begun. */
+void pump_give_back(struct pump *pump, bool all);
+
+/* ---- pump_stop.c: the end ---- */
+void pump_drive_stop(struct pump *pump);
+int64_t pump_next_stop_event(const struct pump *pump); /* INT64_MAX = none ahead */
+/* Gives up on handlers that do not stop: those that are overdue, or all. */
+void pump_supervise(struct pump *pump, bool all);
+
+/* ---- pump_exchange.c: the round trip ---- */
+/* Sends verdicts and renewals, asks for `claim_size` messages. false = there was nothing to say. */
+bool pump_exchange(struct pump *pump, int claim_size, bool renew);
+double pump_chance(struct pump *pump); /* in [0, 1) */
+/* The store failed: says so once and waits longer each time. */
+void pump_detach(struct pump *pump, const boxcar_error *err);
+void pump_attach(struct pump *pump); /* it has answered */
+
+#endif

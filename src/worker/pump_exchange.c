@@ -1,0 +1,335 @@
+/* The round trip: what handlers said goes out, leases are renewed, new work comes in.
+ *
+ * Nothing is let go before the store has answered. When it cannot be reached, verdicts are kept and
+ * sent again; what a lost answer may already have settled counts as settled (batch.sent_before). A
+ * settlement that the store refuses for itself must not block the others: then they go one by
+ * one, and the one that is refused alone is dropped; its lease expires. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "clock.h"
+#include "core/topic.h"
+#include "log_message.h"
+#include "pump.h"
+
+#define REFUSED_MS 200 /* between tries of a verdict that is refused by itself */
+
+static const enum settle_kind KINDS[] = {
+    [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
+    [BOXCAR_VERDICT_RETRY] = SETTLE_ABANDON,
+    [BOXCAR_VERDICT_FAIL] = SETTLE_FAIL,
+    [BOXCAR_VERDICT_DEFER] = SETTLE_DEFER,
+};
+
+static const enum outcome OUTCOMES_OF[SETTLE_KINDS] = {
+    [SETTLE_ACK] = OUTCOME_ACKED,
+    [SETTLE_ABANDON] = OUTCOME_RETRIED,
+    [SETTLE_DEFER] = OUTCOME_DEFERRED,
+    [SETTLE_FAIL] = OUTCOME_FAILED,
+};
+
+double pump_chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
+
+/* ---- what goes out ---- */
+
+/* A policy may be about some topics only, and leave the others to the store. */
+static bool is_left_to_store(const boxcar_backoff_policy *policy, boxcar_str topic) {
+    if (!policy)
+        return true;
+    return !policy->decide && policy->curve.base_ms < 0 &&
+           (policy->topic_count == 0 || topic_best_match(&policy->topics->topic, policy->topic_count,
+                                                         sizeof(*policy->topics), topic) < 0);
+}
+
+static int64_t backoff_ms(struct pump *pump, const struct job *job) {
+    const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
+    int64_t delay;
+
+    if (is_left_to_store(policy, job->message->topic))
+        return BOXCAR_BACKOFF;
+    delay = boxcar_backoff_delay_ms(policy, job->message, pump_chance(pump));
+    return delay > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay;
+}
+
+static void count_lost(struct pump *pump, struct job *job) {
+    atomic_fetch_add(&pump->worker->count.leases_lost, 1);
+    if (job->handler)
+        atomic_fetch_add(&job->handler->outcomes[OUTCOME_LOST], 1);
+    log_message(pump_face(pump), BOXCAR_LOG_WARN, "lease_lost", job->message, BOXCAR_NO_STR,
+                "the lease ended before this was settled: what the handler said does not count");
+}
+
+/* Ends without a word to the store: settled by its handler's transaction, or somebody else's. */
+static bool ends_here(struct pump *pump, struct job *job) {
+    if (!job->settled && !job->lost && !job->late)
+        return false;
+    if (job->settled)
+        atomic_fetch_add(&job->handler->outcomes[OUTCOME_ACKED], 1);
+    else
+        count_lost(pump, job);
+    return true;
+}
+
+/* One list of failures has one reason. */
+static boxcar_reason reason_of(const struct job *job) {
+    return job->handler ? BOXCAR_REASON_NONE : BOXCAR_REASON_NO_HANDLER;
+}
+
+static bool fits(const struct pump *pump, const struct job *job, enum settle_kind kind) {
+    const struct outbound_list *fails = &pump->out.lists[SETTLE_FAIL];
+
+    if (pump->one_by_one)
+        return outbound_is_empty(&pump->out);
+    return kind != SETTLE_FAIL || fails->count == 0 || reason_of(fails->jobs[0]) == reason_of(job);
+}
+
+/* Moves what is finished into the outbound lists; what does not fit stays for the next round. */
+static void load_verdicts(struct pump *pump) {
+    struct job_list rest = {0};
+    struct job *job;
+
+    while ((job = job_list_pop(&pump->finished)) != NULL) {
+        enum settle_kind kind = KINDS[job->verdict];
+
+        if (ends_here(pump, job)) {
+            pump_forget(pump, job);
+            continue;
+        }
+        if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
+            job->delay_ms = backoff_ms(pump, job);
+        job->sent = fits(pump, job, kind) && outbound_add(&pump->out, kind, job);
+        if (!job->sent)
+            job_list_push(&rest, job);
+    }
+    pump->finished = rest;
+}
+
+/* Renews what was leased a while ago and is not being settled; after an outage, everything. */
+static void load_renewals(struct pump *pump) {
+    int64_t young = pump_is_attached(pump) ? pump->now_ms - pump_tuning(pump)->lease_ms / 4 : INT64_MAX;
+
+    for (struct job *job = pump->held; job; job = job->held_next)
+        if (!job->sent && !job->lost && job->leased_at_ms <= young)
+            (void)outbound_add(&pump->out, SETTLE_RENEW, job);
+}
+
+/* ---- what comes back ---- */
+
+struct answer {
+    struct pump *pump;
+    enum settle_kind kind;
+    int64_t asked_at_ms;
+};
+
+static void settled(void *context, struct job *job, bool affected) {
+    struct answer *answer = context;
+    struct pump *pump = answer->pump;
+
+    if (!affected)
+        count_lost(pump, job);
+    else if (job->given_back)
+        atomic_fetch_add(&pump->worker->count.given_back, 1);
+    else if (job->handler)
+        atomic_fetch_add(&job->handler->outcomes[OUTCOMES_OF[answer->kind]], 1);
+    pump_forget(pump, job);
+}
+
+/* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
+ * that finished meanwhile is among the finished and ends there. */
+static void renewed(void *context, struct job *job, bool affected) {
+    struct answer *answer = context;
+    struct pump *pump = answer->pump;
+
+    if (affected) {
+        job->leased_at_ms = answer->asked_at_ms;
+        atomic_fetch_add(&pump->worker->count.leases_renewed, 1);
+        return;
+    }
+    job->lost = true;
+    if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
+        pump->waiting = pump->waiting == job ? NULL : pump->waiting;
+        count_lost(pump, job);
+        pump_forget(pump, job);
+        return;
+    }
+    crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
+}
+
+static void take_answer(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
+    struct answer answer = {.pump = pump, .asked_at_ms = asked_at_ms};
+
+    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        answer.kind = (enum settle_kind)kind;
+        outbound_match(&pump->out.lists[kind], &result->settled[kind],
+                       kind == SETTLE_RENEW ? renewed : settled, &answer);
+    }
+}
+
+/* ---- when it fails ---- */
+
+void pump_detach(struct pump *pump, const boxcar_error *err) {
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    if (pump->failures++ == 0) {
+        pump->detached_at_ms = pump->now_ms;
+        atomic_fetch_add(&pump->worker->count.detachments, 1);
+        if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_RUNNING)
+            atomic_store(&pump->worker->state, BOXCAR_WORKER_DETACHED);
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+                  "the store cannot be used, trying again: %s", err->message);
+    }
+    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+}
+
+void pump_attach(struct pump *pump) {
+    int64_t away = clock_ms() - pump->detached_at_ms;
+
+    pump->sent_before = false;
+    if (pump->failures == 0)
+        return;
+    pump->failures = 0;
+    pump->found = true;
+    pump->next_heartbeat_ms = pump->now_ms;
+    if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
+        atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
+    store_log(pump_face(pump), BOXCAR_LOG_INFO, "attached", NULL, 0, "the store is back after %lld.%03lld s",
+              (long long)(away / 1000), (long long)(away % 1000));
+}
+
+/* Unlike an outage, this may come again with the same batch. */
+static bool is_refusal(boxcar_status status) {
+    return status == BOXCAR_E_INVALID || status == BOXCAR_E_NOT_FOUND || status == BOXCAR_E_CONFLICT ||
+           status == BOXCAR_E_TRANSACTION || status == BOXCAR_E_UNSUPPORTED || status == BOXCAR_E_STORE;
+}
+
+/* What was not settled is sent again; what was refused by itself, after the others. */
+static void keep_verdicts(struct pump *pump) {
+    for (int kind = 0; kind < SETTLE_RENEW; kind++) {
+        struct outbound_list *list = &pump->out.lists[kind];
+
+        for (size_t i = 0; i < list->count; i++) {
+            list->jobs[i]->sent = false;
+            job_list_push(&pump->finished, list->jobs[i]);
+        }
+    }
+}
+
+/* A verdict that was refused by itself again and again until its lease was over. */
+static bool drop_if_hopeless(struct pump *pump, const boxcar_error *err) {
+    for (int kind = 0; kind < SETTLE_RENEW; kind++) {
+        struct outbound_list *list = &pump->out.lists[kind];
+
+        if (list->count == 0 || pump->now_ms - list->jobs[0]->leased_at_ms < pump_tuning(pump)->lease_ms)
+            continue;
+        log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", list->jobs[0]->message,
+                    boxcar_str_of(err->message), "the store refuses to settle this: given up");
+        pump_forget(pump, list->jobs[0]);
+        return true;
+    }
+    return false;
+}
+
+static size_t count_verdicts(const struct pump *pump) {
+    size_t count = 0;
+
+    for (int kind = 0; kind < SETTLE_RENEW; kind++)
+        count += pump->out.lists[kind].count;
+    return count;
+}
+
+/* One of many verdicts may be what the store does not take: then each goes alone, so that it does not
+ * keep the others, and nothing is claimed until they are through. */
+static void take_refusal(struct pump *pump, const boxcar_error *err) {
+    bool alone = count_verdicts(pump) == 1;
+
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    if (!pump->one_by_one)
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
+                  "the store refuses to settle, trying one by one: %s", err->message);
+    if (!(alone && drop_if_hopeless(pump, err)))
+        keep_verdicts(pump);
+    pump->one_by_one = pump->finished.count > 0;
+    if (alone)
+        pump->retry_at_ms = clock_ms() + REFUSED_MS;
+}
+
+/* Anything else is an outage, waited out. */
+static void take_failure(struct pump *pump, boxcar_status status, const boxcar_error *err) {
+    pump->sent_before = pump->sent_before || err->outcome_unknown;
+    if (is_refusal(status) && count_verdicts(pump) > 0) {
+        take_refusal(pump, err);
+        return;
+    }
+    keep_verdicts(pump);
+    pump_detach(pump, err);
+}
+
+/* ---- the exchange ---- */
+
+static struct batch make_batch(struct pump *pump, int claim_size) {
+    const struct outbound_list *fails = &pump->out.lists[SETTLE_FAIL];
+    struct batch batch = {.box = BOXCAR_OUTBOX,
+                          .owner = pump->worker->owner,
+                          .sent_before = pump->sent_before,
+                          .fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
+                          .renew_lease_ms = pump_tuning(pump)->lease_ms,
+                          .claim_size = claim_size,
+                          .claim_lease_ms = pump_tuning(pump)->lease_ms,
+                          .no_suspects = (pump->suspect && !pump->suspect->collected) ||
+                                         pump->now_ms < pump->no_suspects_until_ms,
+                          .topics = pump->worker->handlers->patterns,
+                          .topic_count = pump->worker->handlers->count};
+
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        batch.settle[kind] =
+            (struct settlement_list){pump->out.lists[kind].items, pump->out.lists[kind].count};
+    return batch;
+}
+
+static void plan_next_look(struct pump *pump, size_t claimed) {
+    pump->found = claimed > 0;
+    pump->looked_at_ms = clock_ms();
+    if (claimed > 0)
+        pace_found(&pump->pace);
+    else
+        pump->next_look_ms = pump->looked_at_ms + pace_pause(&pump->pace, pump_tuning(pump)->poll_ms);
+}
+
+static void log_claim(struct pump *pump, size_t claimed) {
+    if (claimed > 0)
+        store_log(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", NULL, 0, "claimed %zu messages", claimed);
+}
+
+bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
+    struct batch_result result = {.arena = ARENA_INIT};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    int64_t asked_at_ms = clock_ms();
+    struct batch batch;
+    boxcar_status status;
+    size_t claimed;
+
+    outbound_clear(&pump->out);
+    load_verdicts(pump);
+    if (renew)
+        load_renewals(pump);
+    if (outbound_is_empty(&pump->out) && claim_size == 0)
+        return false;
+    batch = make_batch(pump, claim_size);
+    status = pump->store->ops->process(pump->store, &batch, &result, &err);
+    if (status != BOXCAR_OK) {
+        take_failure(pump, status, &err);
+        return true;
+    }
+    pump_attach(pump);
+    pump->one_by_one = pump->one_by_one && pump->finished.count > 0;
+    take_answer(pump, &result, asked_at_ms);
+    if (claim_size == 0) {
+        batch_result_release(&result);
+        return true;
+    }
+    claimed = result.claimed_count;
+    atomic_fetch_add(&pump->worker->count.claims, 1);
+    log_claim(pump, claimed);
+    pump_admit(pump, &result, asked_at_ms);
+    plan_next_look(pump, claimed);
+    return true;
+}

@@ -1,0 +1,220 @@
+#include "steward.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+
+/* How often the same complaint is repeated. */
+#define COMPLAIN_EVERY_S 600
+/* Nobody waits longer than this for it at the end. */
+#define CALL_MS 10000
+
+struct steward {
+    struct boxcar_worker *worker;
+    struct boxcar_store *face;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int64_t interval_ms;
+    unsigned generation; /* of the interval */
+    bool stopping;
+    char *complaint; /* the last one about topics without a handler */
+    time_t complained_at;
+    unsigned random;
+};
+
+static struct timespec after_ms(int64_t ms) {
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += (time_t)(ms / 1000);
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* Many workers start together; chance spreads their upkeep. False = stop. */
+static bool wait_for_round(struct steward *steward) {
+    bool stopping;
+
+    pthread_mutex_lock(&steward->mutex);
+    while (!steward->stopping) {
+        unsigned generation = steward->generation;
+        int64_t ms = steward->interval_ms;
+        struct timespec at = after_ms(ms / 2 + (int64_t)((double)ms * rand_r(&steward->random) / RAND_MAX));
+        int rc = 0;
+
+        while (!steward->stopping && generation == steward->generation && rc != ETIMEDOUT)
+            rc = ms > 0 ? pthread_cond_timedwait(&steward->changed, &steward->mutex, &at)
+                        : pthread_cond_wait(&steward->changed, &steward->mutex);
+        if (rc == ETIMEDOUT)
+            break;
+    }
+    stopping = steward->stopping;
+    pthread_mutex_unlock(&steward->mutex);
+    return !stopping;
+}
+
+static bool is_stopping(struct steward *steward) {
+    bool stopping;
+
+    pthread_mutex_lock(&steward->mutex);
+    stopping = steward->stopping;
+    pthread_mutex_unlock(&steward->mutex);
+    return stopping;
+}
+
+static void report(struct steward *steward, const boxcar_maintenance *sum) {
+    atomic_fetch_add(&steward->worker->count.reaped, sum->reaped);
+    if (sum->reaped > 0)
+        store_log(steward->face, BOXCAR_LOG_INFO, "reap", NULL, 0, "reap: %lld messages",
+                  (long long)sum->reaped);
+    if (sum->expired + sum->purged_done + sum->purged_dead > 0)
+        store_log(steward->face, BOXCAR_LOG_DEBUG, "maintain", NULL, 0,
+                  "expired %lld, purged %lld done and %lld dead", (long long)sum->expired,
+                  (long long)sum->purged_done, (long long)sum->purged_dead);
+}
+
+static boxcar_status maintain(struct steward *steward, struct boxcar_store *store, boxcar_error *err) {
+    boxcar_maintenance sum = {.more = true};
+
+    while (sum.more && !is_stopping(steward)) {
+        boxcar_maintenance round = {0};
+        boxcar_status status = store->ops->maintain(store, &round, err);
+
+        if (status != BOXCAR_OK)
+            return status;
+        sum.reaped += round.reaped;
+        sum.expired += round.expired;
+        sum.purged_done += round.purged_done;
+        sum.purged_dead += round.purged_dead;
+        sum.more = round.more;
+    }
+    report(steward, &sum);
+    return BOXCAR_OK;
+}
+
+/* The same complaint is not repeated for a while (BX-024). */
+static void complain(struct steward *steward, boxcar_str text) {
+    time_t now = time(NULL);
+    bool same = steward->complaint && strlen(steward->complaint) == text.len &&
+                memcmp(steward->complaint, text.data, text.len) == 0;
+
+    if (same && now - steward->complained_at < COMPLAIN_EVERY_S)
+        return;
+    free(steward->complaint);
+    steward->complaint = memory_copy_text(text);
+    steward->complained_at = now;
+    store_log(steward->face, BOXCAR_LOG_WARN, "unhandled", NULL, 0, "%.*s",
+              (int)(text.len < 400 ? text.len : 400), text.data);
+}
+
+static void look_for_unhandled(struct steward *steward, struct boxcar_store *store) {
+    struct boxcar_finding_list *list = NULL;
+
+    if (store->ops->diagnose(store, BOXCAR_OUTBOX, &list, NULL) != BOXCAR_OK)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_finding *finding = &list->items[i];
+
+        if (finding->severity >= BOXCAR_SEVERITY_WARNING &&
+            finding->check.len == strlen("unhandled_topics") &&
+            memcmp(finding->check.data, "unhandled_topics", finding->check.len) == 0)
+            complain(steward, finding->text);
+    }
+    arena_release(&list->arena);
+    free(list);
+}
+
+/* An outage is the work loop's to report. */
+static void do_round(struct steward *steward) {
+    boxcar_store_options options = steward->worker->store;
+    struct boxcar_store *store = NULL;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    options.log = NULL;
+    status = steward->worker->open(&options, &store, &err);
+    if (status == BOXCAR_OK) {
+        store->impatient = true;
+        store->call_ms = CALL_MS;
+        status = maintain(steward, store, &err);
+    }
+    if (status == BOXCAR_OK && !is_stopping(steward))
+        look_for_unhandled(steward, store);
+    if (store)
+        store->ops->close(store);
+    if (status != BOXCAR_OK && status != BOXCAR_E_UNAVAILABLE)
+        store_log(steward->face, BOXCAR_LOG_ERROR, "maintain", NULL, 0, "upkeep failed: %s", err.message);
+}
+
+static void *steward_main(void *argument) {
+    struct steward *steward = argument;
+
+    while (wait_for_round(steward))
+        do_round(steward);
+    return NULL;
+}
+
+static void steward_free(struct steward *steward) {
+    pthread_mutex_destroy(&steward->mutex);
+    pthread_cond_destroy(&steward->changed);
+    free(steward->complaint);
+    free(steward);
+}
+
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *face, int64_t interval_ms) {
+    struct steward *steward = calloc(1, sizeof(*steward));
+    pthread_condattr_t attributes;
+    sigset_t all, before;
+    int rc;
+
+    if (!steward)
+        return NULL;
+    steward->worker = worker;
+    steward->face = face;
+    steward->interval_ms = interval_ms;
+    memcpy(&steward->random, worker->owner.bytes + 12, sizeof(steward->random));
+    pthread_mutex_init(&steward->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&steward->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&steward->thread, NULL, steward_main, steward);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0)
+        return steward;
+    steward_free(steward);
+    return NULL;
+}
+
+static void change(struct steward *steward, int64_t interval_ms, bool stop) {
+    pthread_mutex_lock(&steward->mutex);
+    steward->generation += steward->interval_ms != interval_ms;
+    steward->interval_ms = interval_ms;
+    steward->stopping = stop;
+    pthread_cond_signal(&steward->changed);
+    pthread_mutex_unlock(&steward->mutex);
+}
+
+void steward_set_interval(struct steward *steward, int64_t interval_ms) {
+    if (steward)
+        change(steward, interval_ms, false);
+}
+
+void steward_stop(struct steward *steward) {
+    if (!steward)
+        return;
+    change(steward, steward->interval_ms, true);
+    pthread_join(steward->thread, NULL);
+    steward_free(steward);
+}

@@ -1,0 +1,15 @@
+/* Upkeep beside the work: reaping, expiring, purging, and a word about topics that nobody handles. On
+ * a thread and a connection of its own, so that the work loop never waits for it. */
+#ifndef BOXCAR_WORKER_STEWARD_H
+#define BOXCAR_WORKER_STEWARD_H
+
+#include "worker.h"
+
+struct steward;
+
+/* `face` is for logging and outlives the steward. NULL = no thread could be started. */
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *face, int64_t interval_ms);
+void steward_set_interval(struct steward *steward, int64_t interval_ms); /* 0 = none */
+void steward_stop(struct steward *steward);                              /* waits for it; NULL is fine */
+
+#endif

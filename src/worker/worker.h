@@ -1,0 +1,62 @@
+/* A worker from the inside: what it was told, what it counts, and the loop that does the work. */
+#ifndef BOXCAR_WORKER_WORKER_H
+#define BOXCAR_WORKER_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "boxcar/worker.h"
+#include "handler.h"
+#include "store/store.h"
+
+#define KEEP_LOG_LEVEL (-1)
+
+/* What may change while the worker runs. */
+struct tuning {
+    int concurrency;
+    int batch_size;
+    int64_t lease_ms, poll_ms, handler_timeout_ms, grace_ms, maintain_ms;
+    bool fail_unhandled;
+    int log_level;                 /* boxcar_log_level, or KEEP_LOG_LEVEL */
+    boxcar_backoff_policy *policy; /* its own copy; NULL = the store's backoff */
+};
+
+/* Counted by the loop, read by anybody. */
+struct worker_counters {
+    _Atomic int64_t queued, running, concurrency;
+    _Atomic int64_t claims, claimed, given_back, unhandled;
+    _Atomic int64_t leases_renewed, leases_lost, reaped;
+    _Atomic int64_t store_errors, detachments, handlers_abandoned;
+};
+
+struct boxcar_worker {
+    boxcar_store_options store; /* texts below */
+    char *url, *schema;
+    boxcar_owner owner;
+    bool drain;
+    boxcar_status (*open)(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                          boxcar_error *err); /* store_open() */
+    struct handler_table *handlers;
+    int wake_fd;
+    _Atomic int stop_requests;
+    _Atomic int state;            /* boxcar_worker_state */
+    _Atomic int64_t turned_at_ms; /* the loop */
+    struct worker_counters count;
+    struct tuning tuning; /* the loop's while it runs */
+    pthread_mutex_t mutex;
+    struct tuning *pending; /* under the mutex: to be taken over by the loop */
+};
+
+boxcar_status worker_new(const boxcar_worker_options *options, struct boxcar_worker **ret_worker,
+                         boxcar_error *err);
+void worker_free(struct boxcar_worker *worker);
+boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_worker_options *options,
+                                 boxcar_error *err);
+/* Hands new settings to who asks; false = there are none. */
+bool worker_take_pending(struct boxcar_worker *worker, struct tuning *ret_tuning);
+void tuning_release(struct tuning *tuning);
+
+/* The loop: see pump.c. */
+boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err);
+
+#endif

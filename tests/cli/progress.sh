@@ -1,0 +1,71 @@
+# Progress: a line for people who wait, on a terminal and nowhere else, wiped away at the end.
+. "$BOXCAR_TEST_DIR/lib.sh"
+command -v script >/dev/null || exit 77
+wipe=$'\r\033[K'
+
+# on_terminal COMMAND: standard error is a terminal, which writes to terminal.txt; standard output
+# goes to out.txt.
+on_terminal() {
+    TERM=${term:-xterm} script -qefc "{ $1; } 2>&1 >out.txt" /dev/null >terminal.txt </dev/null || true
+    terminal=$(cat terminal.txt)
+}
+
+# Until the file `go` is there nobody else can write to the store.
+hold_store() {
+    rm -f held go
+    if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+        sqlite3 "${BOXCAR_TEST_STORE#sqlite:}" 'begin immediate' '.shell touch held' \
+            '.shell until [ -e go ]; do sleep 0.05; done' 'commit' &
+    else
+        psql -qX "$BOXCAR_TEST_STORE" -c "begin; lock table $BOXCAR_SCHEMA.dead, $BOXCAR_SCHEMA.message in access exclusive mode" \
+            -c '\! touch held' -c '\! until [ -e go ]; do sleep 0.05; done' -c commit &
+    fi
+    holder=$!
+    until [ -e held ]; do sleep 0.05; done
+}
+
+# shows NAME PATTERN COMMAND: holds the store until the terminal shows a line that matches.
+shows() {
+    local pid tries=0
+    hold_store
+    rm -f terminal.txt
+    on_terminal "$3" &
+    pid=$!
+    until grep -qa -- "$2" terminal.txt 2>/dev/null || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done
+    touch go
+    wait "$holder"
+    wait "$pid"
+    like "$1: shows what it does" "*$wipe$2*" "$(cat terminal.txt)"
+    like "$1: and wipes it away" "*$wipe" "$(cat terminal.txt)"
+}
+
+bury orders.paid x
+printf '{"topic": "t", "payload": "%s"}\n' 1 2 3 >messages.jsonl
+
+shows "dead replay" "working through dead letters, 0 s" "boxcar dead replay --all"
+is "the result is on standard output alone" 1 "$(cat out.txt)"
+claim_all
+boxcar fail --owner "$owner" "$id" >/dev/null
+shows "dead purge" "working through dead letters" "boxcar dead purge --all -o json"
+is "which stays JSON" '{"purged":1}' "$(cat out.txt)"
+shows "enqueue --batch" "storing 3 messages" "boxcar enqueue --batch messages.jsonl"
+is "all are stored" 3 "$(wc -l <out.txt | tr -d ' ')"
+shows "maintain" "reaping, expiring and purging" "boxcar maintain --once"
+shows "bench" "storing messages" "boxcar bench --messages 2"
+
+# Reading counts; a complaint takes the place of the line.
+on_terminal "{ cat messages.jsonl; sleep 1; } | boxcar enqueue --batch -"
+like "reading is shown, with a count" "*${wipe}reading messages: 3, 0 s*$wipe" "$terminal"
+on_terminal "{ cat messages.jsonl; sleep 1; echo '{'; } | boxcar enqueue --batch -"
+like "a complaint stands alone in its line" "*${wipe}boxcar: enqueue: line 4: *" "$terminal"
+is "and nothing is left of the progress" "$wipe" "${terminal##*$'\n'}"
+
+# Nothing of it where nobody would see it, or a terminal cannot do it.
+{ cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch - >out.txt 2>err.txt
+is "not in a file" "" "$(cat err.txt)"
+term=dumb on_terminal "{ cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch -"
+is "not on a dumb terminal" "" "$terminal"
+on_terminal "boxcar enqueue --batch messages.jsonl"
+unlike "short work does not flicker" "*messages*" "$terminal"
+
+finish

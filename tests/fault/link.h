@@ -1,0 +1,23 @@
+/* A network link that can be cut: a process that forwards bytes between a port of its own and a server. */
+#ifndef BOXCAR_TESTS_LINK_H
+#define BOXCAR_TESTS_LINK_H
+
+#include <sys/types.h>
+
+struct link {
+    pid_t pid;
+    int control;
+    int port; /* of 127.0.0.1 */
+};
+
+/* To the server of a PostgreSQL URL; ends the process when that cannot be. */
+void link_open(struct link *link, const char *url);
+/* Nothing goes through any more in either direction, nothing is closed, new connections are dropped. */
+void link_cut(struct link *link);
+/* Connections that were held go on as if nothing had been. */
+void link_resume(struct link *link);
+/* Connections that were held are reset; new ones work. */
+void link_reset(struct link *link);
+void link_close(struct link *link);
+
+#endif

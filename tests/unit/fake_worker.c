@@ -1,0 +1,49 @@
+#include "fake_worker.h"
+
+#include <pthread.h>
+
+struct boxcar_worker {
+    pthread_mutex_t lock;
+    boxcar_worker_stats stats;
+    const boxcar_handler_stats *handlers;
+    size_t handler_count;
+};
+
+static struct boxcar_worker worker = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+boxcar_worker *fake_worker(void) { return &worker; }
+
+void fake_worker_set(const boxcar_worker_stats *stats) {
+    pthread_mutex_lock(&worker.lock);
+    worker.stats = *stats;
+    pthread_mutex_unlock(&worker.lock);
+}
+
+void fake_worker_set_handlers(const boxcar_handler_stats *handlers, size_t count) {
+    pthread_mutex_lock(&worker.lock);
+    worker.handlers = handlers;
+    worker.handler_count = count;
+    pthread_mutex_unlock(&worker.lock);
+}
+
+void boxcar_worker_stats_read(boxcar_worker *fake, boxcar_worker_stats *ret_stats) {
+    pthread_mutex_lock(&fake->lock);
+    *ret_stats = fake->stats;
+    pthread_mutex_unlock(&fake->lock);
+}
+
+bool boxcar_worker_handler_stats_read(boxcar_worker *fake, size_t i, boxcar_handler_stats *ret_stats) {
+    pthread_mutex_lock(&fake->lock);
+    bool exists = i < fake->handler_count;
+    if (exists)
+        *ret_stats = fake->handlers[i];
+    pthread_mutex_unlock(&fake->lock);
+    return exists;
+}
+
+const char *boxcar_worker_state_name(boxcar_worker_state state) {
+    static const char *const NAMES[] = {"idle", "starting", "running", "detached", "stopping", "stopped"};
+    return NAMES[state];
+}
+
+double boxcar_handler_bucket_seconds(size_t i) { return 0.5 * (double)(i + 1); }

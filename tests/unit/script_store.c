@@ -1,0 +1,217 @@
+#include "script_store.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/topic.h"
+
+static struct script_store *current;
+
+static struct script_store *script_of(struct boxcar_store *store) { return (struct script_store *)store; }
+
+static bool refuses(const struct script_store *script, const struct batch *batch) {
+    for (int kind = 0; kind < SETTLE_RENEW; kind++)
+        for (size_t i = 0; i < batch->settle[kind].count; i++)
+            if (batch->settle[kind].items[i].work_id.value == script->refuse)
+                return true;
+    return false;
+}
+
+/* Whether a settlement takes effect, and what of it. */
+static bool apply(struct script_store *script, const struct batch *batch, enum settle_kind kind,
+                  const boxcar_settlement *item) {
+    struct script_message *message = &script->messages[item->work_id.value - 1];
+
+    if (kind == SETTLE_RENEW) {
+        message->renewed++;
+        if (item->work_id.value == script->steal)
+            message->leased = false;
+        return message->leased;
+    }
+    if (!message->leased)
+        return batch->sent_before && message->settled > 0 && message->kind == kind;
+    message->leased = false;
+    message->settled++;
+    message->kind = kind;
+    message->delay_ms = item->delay_ms;
+    message->reason = kind == SETTLE_FAIL ? batch->fail_reason : BOXCAR_REASON_NONE;
+    return true;
+}
+
+static void settle(struct script_store *script, const struct batch *batch, struct batch_result *result) {
+    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        struct work_id_list *list = &result->settled[kind];
+
+        list->items = arena_alloc_array(&result->arena, batch->settle[kind].count, sizeof(*list->items));
+        for (size_t i = 0; i < batch->settle[kind].count; i++)
+            if (apply(script, batch, (enum settle_kind)kind, &batch->settle[kind].items[i]))
+                list->items[list->count++] = batch->settle[kind].items[i].work_id;
+    }
+}
+
+static bool wants(const struct script_store *script, const struct batch *batch, boxcar_str topic) {
+    return script->ignore_topics ||
+           topic_best_match(batch->topics, batch->topic_count, sizeof(boxcar_str), topic) >= 0;
+}
+
+static void claim(struct script_store *script, const struct batch *batch, struct batch_result *result) {
+    result->claimed = arena_alloc_array(&result->arena, SCRIPT_ROOM, sizeof(*result->claimed));
+    for (size_t i = 0; i < script->count && result->claimed_count < (size_t)batch->claim_size; i++) {
+        struct script_message *message = &script->messages[i];
+
+        if (message->leased || message->settled > 0 || !wants(script, batch, message->topic))
+            continue;
+        if (message->crash_count > 0 && (result->claimed_count > 0 || batch->no_suspects))
+            continue;
+        message->leased = true;
+        result->claimed[result->claimed_count++] = (boxcar_message){.work_id = {(int64_t)i + 1},
+                                                                    .epoch = {1},
+                                                                    .owner = batch->owner,
+                                                                    .topic = message->topic,
+                                                                    .payload = BOXCAR_STR("x"),
+                                                                    .crash_count = message->crash_count,
+                                                                    .retry_count = message->crash_count};
+        if (message->crash_count > 0)
+            break;
+    }
+}
+
+static void count_suspects(struct script_store *script) {
+    int count = 0;
+
+    for (size_t i = 0; i < script->count; i++)
+        count += script->messages[i].leased && script->messages[i].crash_count > 0;
+    if (count > script->most_suspects)
+        script->most_suspects = count;
+}
+
+static boxcar_status answer(struct script_store *script, const struct batch *batch,
+                            struct batch_result *result, const struct script_call *call, boxcar_error *err) {
+    bool settles = call->settlements > 0;
+
+    if (settles && script->refuse && refuses(script, batch))
+        return error_set(err, BOXCAR_E_STORE, "refused");
+    if (settles && script->fail_next > 0) {
+        script->fail_next--;
+        if (script->apply_then_fail)
+            settle(script, batch, result);
+        error_set(err, script->failure, "the store says so");
+        err->outcome_unknown = script->apply_then_fail;
+        return script->failure;
+    }
+    settle(script, batch, result);
+    if (batch->claim_size > 0)
+        claim(script, batch, result);
+    count_suspects(script);
+    return BOXCAR_OK;
+}
+
+static boxcar_status process(struct boxcar_store *store, const struct batch *batch,
+                             struct batch_result *ret_result, boxcar_error *err) {
+    struct script_store *script = script_of(store);
+    struct batch_result result = {.arena = ARENA_INIT};
+    struct script_call call = {.claim_size = batch->claim_size,
+                               .sent_before = batch->sent_before,
+                               .no_suspects = batch->no_suspects};
+
+    for (int kind = 0; kind < SETTLE_RENEW; kind++)
+        call.settlements += batch->settle[kind].count;
+    call.renewals = batch->settle[SETTLE_RENEW].count;
+    pthread_mutex_lock(&script->mutex);
+    call.answer = answer(script, batch, &result, &call, err);
+    if (script->call_count < SCRIPT_CALLS)
+        script->calls[script->call_count++] = call;
+    pthread_mutex_unlock(&script->mutex);
+    if (call.answer != BOXCAR_OK)
+        batch_result_release(&result);
+    else
+        *ret_result = result;
+    return call.answer;
+}
+
+static boxcar_status heartbeat(struct boxcar_store *store, const struct instance *instance,
+                               boxcar_error *err) {
+    (void)instance;
+    script_of(store)->heartbeats++;
+    if (script_of(store)->fail_heartbeats == 0)
+        return BOXCAR_OK;
+    script_of(store)->fail_heartbeats--;
+    return error_set(err, BOXCAR_E_UNAVAILABLE, "the store says so");
+}
+
+static boxcar_status farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
+    (void)owner;
+    (void)err;
+    script_of(store)->farewells++;
+    return BOXCAR_OK;
+}
+
+static void sleep_a_little(struct boxcar_store *store, const struct nap *nap) {
+    struct pollfd wake = {.fd = nap->wake_fd, .events = POLLIN};
+
+    (void)store;
+    (void)poll(&wake, 1, (int)nap->longest_ms);
+}
+
+static boxcar_status is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
+                                size_t topic_count, int64_t horizon_ms, bool *ret_drained,
+                                boxcar_error *err) {
+    struct script_store *script = script_of(store);
+    bool drained = true;
+
+    (void)box;
+    (void)topics;
+    (void)topic_count;
+    (void)horizon_ms;
+    (void)err;
+    for (size_t i = 0; i < script->count; i++)
+        drained = drained && script->messages[i].settled > 0;
+    *ret_drained = drained;
+    return BOXCAR_OK;
+}
+
+static boxcar_status settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                                   boxcar_error *err) {
+    (void)store;
+    (void)err;
+    *ret_list = (struct setting_value_list){.arena = ARENA_INIT};
+    return BOXCAR_OK;
+}
+
+static void close_store(struct boxcar_store *store) { (void)store; }
+
+static const struct store_ops OPS = {
+    .kind = "script",
+    .close = close_store,
+    .process = process,
+    .heartbeat = heartbeat,
+    .farewell = farewell,
+    .sleep = sleep_a_little,
+    .is_drained = is_drained,
+    .settings_read = settings_read,
+};
+
+void script_init(struct script_store *script) {
+    static char id[] = "script";
+
+    memset(script, 0, sizeof(*script));
+    pthread_mutex_init(&script->mutex, NULL);
+    script->store.ops = &OPS;
+    script->store.id = id;
+    current = script;
+}
+
+void script_add(struct script_store *script, const char *topic, int crash_count) {
+    script->messages[script->count++] =
+        (struct script_message){.topic = boxcar_str_of(topic), .crash_count = crash_count};
+}
+
+boxcar_status script_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                          boxcar_error *err) {
+    (void)err;
+    current->store.log = options->log;
+    current->store.log_context = options->log_context;
+    *ret_store = &current->store;
+    return BOXCAR_OK;
+}

@@ -1,0 +1,135 @@
+/* How much a worker holds and how long it waits. */
+#include "unit.h"
+
+#include "worker/pace.h"
+
+static struct pace_view view_of(size_t queued, size_t running) {
+    return (struct pace_view){
+        .concurrency = 4, .batch_size = 50, .queued = queued, .running = running, .lease_ms = 30000};
+}
+
+static size_t ask(const struct pace *pace, size_t queued, size_t running) {
+    struct pace_view view = view_of(queued, running);
+
+    return pace_claim_size(pace, &view);
+}
+
+/* BX-023: before anything has finished, no more is taken than can run. */
+static void nothing_is_hoarded_before_a_message_has_finished(void **state) {
+    struct pace pace = {0};
+
+    (void)state;
+    assert_int_equal(ask(&pace, 0, 0), 4);
+    assert_int_equal(ask(&pace, 0, 3), 1);
+    assert_int_equal(ask(&pace, 0, 4), 0);
+    assert_int_equal(ask(&pace, 4, 0), 0);
+}
+
+/* BX-023 */
+static void fast_handlers_get_whole_batches(void **state) {
+    struct pace pace = {0};
+
+    (void)state;
+    pace_learn(&pace, 100, 1);
+    assert_int_equal(ask(&pace, 0, 0), 50);
+    assert_int_equal(ask(&pace, 0, 4), 50);
+    assert_int_equal(ask(&pace, 30, 4), 0); /* more than half a queue */
+    assert_int_equal(ask(&pace, 20, 4), 30);
+}
+
+/* BX-023: held work takes at most a quarter of a lease: 7.5 s, with 4 threads 30 s of work. */
+static void slow_handlers_get_what_they_can_finish(void **state) {
+    struct pace pace = {0};
+
+    (void)state;
+    pace_learn(&pace, 1000000, 1);
+    assert_int_equal(ask(&pace, 0, 0), 34);
+    pace = (struct pace){0};
+    pace_learn(&pace, 10000000, 1);
+    assert_int_equal(ask(&pace, 0, 0), 4);
+    assert_int_equal(ask(&pace, 0, 4), 0);
+}
+
+/* BX-023: handlers that have become slow are seen before they finish. */
+static void running_handlers_that_take_long_stop_the_hoarding(void **state) {
+    struct pace pace = {0};
+    struct pace_view view = view_of(0, 4);
+
+    (void)state;
+    pace_learn(&pace, 1000, 1);
+    assert_int_equal(pace_claim_size(&pace, &view), 50);
+    view.elapsed_ms = 20000;
+    assert_int_equal(pace_claim_size(&pace, &view), 0);
+}
+
+static void slow_messages_weigh_more_than_fast_ones(void **state) {
+    struct pace pace = {0};
+    double before;
+
+    (void)state;
+    pace_learn(&pace, 1000, 1);
+    pace_learn(&pace, 100000, 1);
+    before = pace.message_us;
+    assert_true(before > 30000);
+    pace_learn(&pace, 1000, 1);
+    assert_true(pace.message_us > before * 0.9);
+    pace_learn(&pace, 0, 1000000); /* no matter how many: bounded work */
+    assert_true(pace.message_us < before);
+}
+
+/* OBX-122 */
+static void pauses_double_up_to_the_poll_interval(void **state) {
+    static const int64_t expected[] = {1, 2, 4, 8, 16, 32, 64, 100, 100};
+    struct pace pace = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        assert_int_equal(pace_pause(&pace, 100), expected[i]);
+    pace_found(&pace);
+    assert_int_equal(pace_pause(&pace, 100), 1);
+}
+
+/* A store that wakes the worker in vain, since others enqueue what is not for it, is ignored for a
+ * while; one that is right is not. */
+static void wake_ups_in_vain_are_ignored_for_a_while(void **state) {
+    static const int64_t expected[] = {1, 3, 7, 15, 15};
+    struct pace pace = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        pace_wake(&pace);
+        pace_pause(&pace, 500);
+        assert_int_equal(pace.deaf_ms, expected[i]);
+    }
+    pace_pause(&pace, 500); /* a look of its own */
+    assert_int_equal(pace.deaf_ms, 0);
+    pace_wake(&pace);
+    pace_pause(&pace, 500);
+    pace_found(&pace);
+    assert_int_equal(pace.deaf_ms, 0);
+}
+
+static void tries_of_a_lost_store_come_at_growing_intervals(void **state) {
+    (void)state;
+    assert_int_equal(pace_retry_ms(1, 0), 25);
+    assert_true(pace_retry_ms(1, 0.999) <= 50);
+    for (int i = 1; i < 10; i++)
+        assert_true(pace_retry_ms(i + 1, 0) >= pace_retry_ms(i, 0));
+    assert_int_equal(pace_retry_ms(1000000, 0), 1000);
+    assert_true(pace_retry_ms(1000000, 0.999) <= 2000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_hoarded_before_a_message_has_finished),
+        cmocka_unit_test(fast_handlers_get_whole_batches),
+        cmocka_unit_test(slow_handlers_get_what_they_can_finish),
+        cmocka_unit_test(running_handlers_that_take_long_stop_the_hoarding),
+        cmocka_unit_test(slow_messages_weigh_more_than_fast_ones),
+        cmocka_unit_test(pauses_double_up_to_the_poll_interval),
+        cmocka_unit_test(wake_ups_in_vain_are_ignored_for_a_while),
+        cmocka_unit_test(tries_of_a_lost_store_come_at_growing_intervals),
+    };
+
+    return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
+}
