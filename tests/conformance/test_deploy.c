@@ -140,7 +140,7 @@ static void take_back_to_version_1(struct fixture *f) {
     fixture_sql(f,
                 "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
                 "update boxcar_schema set version = 1",
-                "drop view instance cascade; drop table instance_row, sleeper cascade; "
+                "drop view instance cascade; drop table instance_row, sleeper cascade; drop sequence sleeper_flag; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
 }
 

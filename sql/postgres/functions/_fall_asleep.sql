@@ -17,4 +17,8 @@ begin
     delete from :"schema".sleeper s using over o where s.ctid = o.row;
     insert into :"schema".sleeper (until, instance_id, box, exact, prefixes)
     values (ts + nap, p_instance, p_box, p_exact, p_prefixes);
+    perform setval(':"schema".sleeper_flag', (
+        select ((extract(epoch from max(s.until))::bigint - 1577836800 + 1) << 32)
+             | bit_or(:"schema"._topic_bits(s.exact, s.prefixes))
+        from :"schema".sleeper s where s.until > ts));
 end $$;

@@ -9,6 +9,7 @@ returns :"schema".enqueue_result language plpgsql volatile security definer :hot
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
+    flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
     result :"schema".enqueue_result;
 begin
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
@@ -23,10 +24,14 @@ begin
     on conflict (message_id) do nothing
     returning m.work_id into result.work_id;
     result.duplicate := result.work_id is null;
-    if coalesce(due_at <= ts, true) and exists (
-        select from :"schema".sleeper s
-        where s.until > ts and s.box = 0 and :"schema"._wanted(enqueue.topic, s.exact, s.prefixes)) then
-        perform :"schema"._wake(0::smallint);
+    if flag is not null then   -- as in _enqueue
+        if flag >> 32 > extract(epoch from ts)::bigint - 1577836800 and coalesce(due_at <= ts, true)
+           and flag & ((1::bigint << (hashtext(enqueue.topic) & 15))
+                       | (65536::bigint << (ascii(enqueue.topic) & 15))) <> 0 then
+            perform :"schema"._wake(0::smallint) where exists (
+                select from :"schema".sleeper s
+                where s.until > ts and s.box = 0 and :"schema"._wanted(enqueue.topic, s.exact, s.prefixes));
+        end if;
     end if;
     if result.duplicate then
         select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id;

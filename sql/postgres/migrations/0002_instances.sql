@@ -27,5 +27,11 @@ create unlogged table :"schema".sleeper (
     with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 create index sleeper_until on :"schema".sleeper (until);
 
+-- Whether anybody sleeps, and for what, in one number that costs no query to read: the
+-- second until which it holds, and a bit for each sixteenth of the topics. A sequence, since it changes at
+-- once and without a transaction. Those who fall asleep set it; it may say too much, and too little for the
+-- length of a nap.
+create sequence :"schema".sleeper_flag minvalue 0;
+
 -- It has one parameter more now, with a default: whoever calls it as before means the same.
 drop function if exists :"schema"._claim(smallint, uuid, interval, int, text[], text[], boolean);
