@@ -175,9 +175,9 @@ static int run(struct cli *cli, const char *const *args) {
                               "or --config FILE with a section [" CONFIG_HANDLERS "]");
     session.shows_progress = given.drain && isatty(STDERR_FILENO);
     cli->log.clears_line = session.shows_progress;
-    worker_signals_block(); /* a stop that comes before the worker runs is kept for it */
     raise_descriptor_limit(cli);
     result = look_at_store(&session);
+    worker_signals_block(); /* from here on they are the worker's */
     if (result == CLI_DONE)
         result = new_worker(&session, owner);
     if (result == CLI_DONE)
@@ -199,8 +199,9 @@ const struct command CMD_WORKER = {
         "the end of its standard error becomes the last error. discard drops the messages of a topic.\n"
         "\n"
         "SIGTERM or SIGINT: claim no more, let handlers finish within the grace time, give back the rest,\n"
-        "exit 0; a second one ends it at once. SIGHUP reads the configuration file again. Every option has\n"
-        "a variable and a line in that file: see boxcar config, docs/configuration.md and docs/worker.md.\n",
+        "exit 0; a second one ends it at once. SIGHUP reads the configuration file again. All but --handler,\n"
+        "--drain and --owner can be set by a variable or in that file, handlers in the file: see boxcar\n"
+        "config, docs/configuration.md and docs/worker.md.\n",
     .examples = "boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
                 "boxcar worker --drain --handler 'orders.*=exec:grep -q .' --handler 'audit.*=discard'\n",
     .options = OPTIONS,

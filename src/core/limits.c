@@ -23,7 +23,8 @@ boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t ma
     if (str_is_absent(text) && text.len > 0)
         return error_invalid(err, argument, "%s has a length but no data: set both or neither", argument);
     if (!utf8_is_valid(text))
-        return error_invalid(err, argument, "%s is not valid UTF-8: encode it as UTF-8", argument);
+        return error_invalid(err, argument, "%s is not valid UTF-8: encode it, binary data for instance as base64",
+                             argument);
     if (str_has_nul(text))
         return error_invalid(err, argument, "%s contains a NUL byte: remove it", argument);
     if (text.len > max_characters && utf8_length(text) > max_characters)

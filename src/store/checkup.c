@@ -242,7 +242,7 @@ static void judge_leases(struct findings *findings, const struct box_facts *fact
                  "%lld message%s under leases that expired up to %s ago and that nobody has released",
                  (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
                  CHECKUP_AGE(facts->overdue_seconds));
-    findings_remedy(findings, "nobody is claiming: is a worker running? Until then: boxcar reap");
+    findings_remedy(findings, "nobody claims their topics: is a worker for them running? Until then: boxcar reap");
 }
 
 static void judge_oldest(struct findings *findings, const struct box_facts *facts) {

@@ -156,6 +156,8 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
 
 #define STORE_URL_SQLITE "sqlite:" /* the path follows */
 
+/* Whether a URL has a form that some backend knows. */
+boxcar_status store_check_url(boxcar_str url, boxcar_error *err);
 /* Opens the store that the URL names: what boxcar_store_open() does once it has its arguments. */
 boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
 

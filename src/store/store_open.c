@@ -25,7 +25,7 @@ static open_fn *find_backend(boxcar_str url) {
     return NULL;
 }
 
-static boxcar_status check_url(boxcar_str url, boxcar_error *err) {
+boxcar_status store_check_url(boxcar_str url, boxcar_error *err) {
     if (str_is_empty(url))
         return error_invalid(err, "url", "url is empty: " URL_FORMS);
     if (!find_backend(url))
@@ -46,6 +46,6 @@ boxcar_status store_open(const boxcar_store_options *options, struct boxcar_stor
     boxcar_status status = store_options_read(options, &checked, err);
 
     if (status == BOXCAR_OK)
-        status = check_url(checked.url, err);
+        status = store_check_url(checked.url, err);
     return status == BOXCAR_OK ? find_backend(checked.url)(&checked, ret_store, err) : status;
 }

@@ -98,7 +98,7 @@ static void append_cancellation(struct buf *text, const struct exec_end *end) {
         return;
     case CANCEL_TIMEOUT:
         buf_append_text(text, "timed out after ");
-        append_duration(text, end->cancelled_after_ms);
+        append_duration(text, (end->cancelled_after_ms + 5) / 10 * 10); /* the timer is not that exact */
         return;
     case CANCEL_LEASE_LOST:
         buf_append_text(text, "stopped: the lease was lost");

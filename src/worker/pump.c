@@ -23,7 +23,7 @@
 #define HEARTBEAT_MS 10000
 #define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
 #define CALL_MS_MIN 1000
-#define CALL_MS_MAX 10000
+#define CALL_MS_MAX 5000
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
 #define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
 

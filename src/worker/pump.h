@@ -34,7 +34,8 @@ struct pump {
     bool mute;              /* heartbeats are refused, and that was said */
     int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
 
-    int failures; /* of the store, in a row; 0 = attached */
+    int failures;    /* of the store, in a row; 0 = attached */
+    bool has_worked; /* an exchange has succeeded */
     int64_t retry_at_ms;
     int64_t detached_at_ms;
     bool sent_before; /* the last try may have taken effect */

@@ -260,6 +260,12 @@ static void take_failure(struct pump *pump, boxcar_status status, const boxcar_e
         return;
     }
     keep_verdicts(pump);
+    if (!pump->has_worked && !err->retryable) { /* a mistake from the start, no outage */
+        pump->done = true;
+        pump->end_status = status;
+        pump->end_error = *err;
+        return;
+    }
     pump_detach(pump, err);
 }
 
@@ -319,6 +325,7 @@ bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
         take_failure(pump, status, &err);
         return true;
     }
+    pump->has_worked = true;
     pump_attach(pump);
     pump->one_by_one = pump->one_by_one && pump->finished.count > 0;
     take_answer(pump, &result, asked_at_ms);

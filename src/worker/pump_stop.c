@@ -6,6 +6,7 @@
 #define OBEY_MS 1500       /* between telling handlers to stop and giving up on them */
 #define LAST_WORDS_MS 2000 /* to settle what was given up */
 #define ABANDONED_MAX 1024 /* threads that hang; then the program is better started anew */
+#define CALL_MS_LAST 1000  /* a call may take so long, however short the grace time */
 #define STEP_MS 20
 
 void pump_supervise(struct pump *pump, bool all) {
@@ -28,8 +29,11 @@ static void begin_stop(struct pump *pump) {
     pump->stopping = true;
     pump->stop_by_ms = pump->now_ms + pump_tuning(pump)->grace_ms;
     atomic_store(&pump->worker->state, BOXCAR_WORKER_STOPPING);
-    store_log(pump_face(pump), BOXCAR_LOG_INFO, "stop", NULL, 0, "stopping: %zu handlers are running",
+    store_log(pump_face(pump), BOXCAR_LOG_INFO, "stop", NULL, 0, "stopping, handlers running: %zu",
               pump->view.running);
+    if (pump->store->call_ms > pump_tuning(pump)->grace_ms)
+        pump->store->call_ms =
+            pump_tuning(pump)->grace_ms > CALL_MS_LAST ? pump_tuning(pump)->grace_ms : CALL_MS_LAST;
     pump_give_back(pump, true);
 }
 
@@ -52,7 +56,7 @@ static void end_unsettled(struct pump *pump) {
     pump->done = true;
     pump->end_status =
         error_set(&pump->end_error, BOXCAR_E_UNAVAILABLE,
-                  "the store could not be reached in time: %zu messages are left until their lease ends",
+                  "the store could not be reached in time; messages left until their lease ends: %zu",
                   pump->held_count);
 }
 

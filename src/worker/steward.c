@@ -11,7 +11,7 @@
 /* How often the same complaint is repeated. */
 #define COMPLAIN_EVERY_S 600
 /* Nobody waits longer than this for it at the end. */
-#define CALL_MS 10000
+#define CALL_MS 5000
 
 struct steward {
     struct boxcar_worker *worker;

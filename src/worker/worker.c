@@ -149,6 +149,8 @@ static boxcar_status copy_store(struct boxcar_worker *worker, const boxcar_store
     if (!given)
         return error_invalid(err, "store", "store is NULL: say where to work");
     status = store_options_read(given, &worker->store, err);
+    if (status == BOXCAR_OK)
+        status = store_check_url(worker->store.url, err);
     if (status != BOXCAR_OK)
         return status;
     worker->url = memory_copy_text(worker->store.url);

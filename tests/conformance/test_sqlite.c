@@ -306,6 +306,34 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
     }
 }
 
+/* BX-023: a worker whose file is replaced works on the one that has its name. */
+static void worker_follows_the_name_of_its_file(void **state) {
+    struct fixture *f = *state;
+    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
+    boxcar_store_options options = fixture_options(f);
+    const char *path = f->url + strlen("sqlite:");
+    char away[600];
+    boxcar_store *other = NULL;
+    enqueue(f, "old", "p");
+    snprintf(away, sizeof(away), "%s.away", path);
+    assert_int_equal(rename(path, away), 0);
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    snprintf(away, sizeof(away), "%s-wal", path);
+    (void)remove(away);
+    snprintf(away, sizeof(away), "%s-shm", path);
+    (void)remove(away);
+    options.deploy = true;
+    ASSERT_OK(f, boxcar_store_open(&options, &other, &f->err));
+    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    assert_int_equal(stats_of(f).ready, 0);
+    boxcar_new_message message = new_message("new", "p");
+    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err));
+    boxcar_store_close(other);
+    boxcar_message_list *list = claim(f, f->owner, 10);
+    assert_text(look(list)->topic, "new");
+    boxcar_message_list_free(list);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(store_uses_the_write_ahead_log),
     BARE_TEST(deployment_leaves_other_tables_in_the_file_alone),
@@ -319,6 +347,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(full_disk_ends_the_handlers_transaction),
     TEST(commit_of_another_connection_ends_a_nap),
     TEST(file_that_cannot_be_written_is_logged_once_and_so_is_its_return),
+    TEST(worker_follows_the_name_of_its_file),
 };
 
 const struct suite SQLITE_SUITE = SUITE("sqlite", TESTS, ON_SQLITE);

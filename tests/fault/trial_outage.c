@@ -168,7 +168,7 @@ static void run_cut_link(struct trial *trial) {
         cut_once(trial, &link, far, link_resume, &pauses);
     }
     load_finish(trial, producer);
-    wait_finished(trial, trial->messages, 60000);
+    wait_finished(trial, trial->messages, trial->full ? 300000 : 60000);
     judge_pauses(trial, &pauses);
     hands_dismiss(trial);
     link_close(&link);

@@ -46,9 +46,13 @@ boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance
                                boxcar_error *err) {
     AUTO_FREE char *topics = topics_as_json(instance);
     struct beat beat = {.instance = instance, .topics = topics};
+    boxcar_status status;
 
     if (topics == NULL)
         return error_no_memory(err);
+    status = sqlite_follow_name(sqlite_of(store), err);
+    if (status != BOXCAR_OK)
+        return status;
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, write_instance, &beat, err);
 }
 

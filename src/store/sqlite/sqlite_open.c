@@ -53,11 +53,10 @@ static struct sqlite_store *store_new(const boxcar_store_options *options) {
 
     if (store == NULL)
         return NULL;
-    store->base =
-        (struct boxcar_store){.ops = &SQLITE_OPS,
-                              .log = options->log,
-                              .log_context = options->log_context,
-                              .log_level = options->log_level};
+    store->base = (struct boxcar_store){.ops = &SQLITE_OPS,
+                                        .log = options->log,
+                                        .log_context = options->log_context,
+                                        .log_level = options->log_level};
     store->wal_watch = -1;
     store->relaxed = options->durability == BOXCAR_DURABILITY_NORMAL;
     store->busy_timeout_ms = options->busy_timeout_ms > 0 ? options->busy_timeout_ms : 30000;
@@ -109,6 +108,59 @@ static boxcar_status open_file(struct sqlite_store *store, bool deploy, boxcar_e
     if (status == BOXCAR_OK && deploy)
         status = refresh_id(store, store->path, err);
     return status;
+}
+
+static bool has_moved(struct sqlite_store *store) {
+    int moved = 0;
+
+    return !store->borrowed && !store->begun &&
+           sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+/* A new store is made, so that nothing of the old connection is left in it, and takes the old one's place. */
+static boxcar_status reopen(struct sqlite_store *store, boxcar_error *err) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    struct sqlite_store *fresh, old;
+    struct boxcar_store *opened = NULL;
+    AUTO_FREE char *url = NULL;
+    boxcar_status status;
+
+    if (asprintf(&url, URL_PREFIX "%s", store->path) < 0) {
+        url = NULL;
+        return error_no_memory(err);
+    }
+    options.url = boxcar_str_of(url);
+    options.durability = store->relaxed ? BOXCAR_DURABILITY_NORMAL : BOXCAR_DURABILITY_FULL;
+    options.busy_timeout_ms = store->busy_timeout_ms;
+    options.log = store->base.log;
+    options.log_context = store->base.log_context;
+    options.log_level = (boxcar_log_level)store->base.log_level;
+    status = store_sqlite_open(&options, &opened, err);
+    if (status != BOXCAR_OK) {
+        if (err != NULL) {
+            err->status = BOXCAR_E_UNAVAILABLE;
+            err->retryable = true;
+        }
+        return BOXCAR_E_UNAVAILABLE;
+    }
+    fresh = sqlite_of(opened);
+    fresh->base.impatient = store->base.impatient;
+    fresh->base.call_ms = store->base.call_ms;
+    fresh->base.is_down = store->base.is_down;
+    old = *store;
+    *store = *fresh;
+    *fresh = old;
+    /* SQLite calls back with these addresses. */
+    sqlite3_busy_handler(store->db, sqlite_busy_handler, &store->busy);
+    sqlite_checkpoint_watch(store);
+    close_store(&fresh->base);
+    store_log(&store->base, BOXCAR_LOG_WARN, "reopen", NULL, 0,
+              "the file was removed or replaced: going on with the one that has its name now");
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_follow_name(struct sqlite_store *store, boxcar_error *err) {
+    return has_moved(store) ? reopen(store, err) : BOXCAR_OK;
 }
 
 boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store,

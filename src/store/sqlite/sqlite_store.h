@@ -86,6 +86,9 @@ static inline struct sqlite_store *sqlite_of(struct boxcar_store *store) {
 boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_error *err);
 boxcar_status sqlite_prepare_journal(struct sqlite_store *store, boxcar_error *err);
 void sqlite_disconnect(struct sqlite_store *store);
+/* If the open file has lost its name (removed, or another one is in its place), opens the one that has it
+ * now. BOXCAR_E_UNAVAILABLE: there is none that can be used; the old one stays open then. */
+boxcar_status sqlite_follow_name(struct sqlite_store *store, boxcar_error *err);
 boxcar_status sqlite_set_durable(struct sqlite_store *store, bool durable, boxcar_error *err);
 boxcar_time sqlite_clock(void); /* the host's clock is the database's clock here */
 int64_t sqlite_monotonic_us(void);

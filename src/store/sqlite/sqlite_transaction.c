@@ -185,6 +185,9 @@ boxcar_status sqlite_begin(struct boxcar_store *base, boxcar_error *err) {
                          "the transactions of a borrowed connection are begun by who lends it");
     if (store->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
+    status = sqlite_follow_name(store, said);
+    if (status != BOXCAR_OK)
+        return status;
     sqlite_busy_start(&store->busy, patience_ms(store));
     status = sqlite_set_durable(store, true, said); /* cannot be changed once it is open */
     if (status == BOXCAR_OK)
