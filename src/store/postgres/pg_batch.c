@@ -108,7 +108,7 @@ static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_
     ExecStatusType kind;
     boxcar_status status;
 
-    pg_await(pg, pg->answer_by_ms);
+    pg_await(pg);
     result = PQgetResult(pg->conn);
     kind = PQresultStatus(result);
     if (result && kind != PGRES_PIPELINE_SYNC)
@@ -294,7 +294,6 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
         leave_pipeline(x->pg);
         return status;
     }
-    x->pg->answer_by_ms = pg_answer_by(x->pg);
     if (settling) {
         first = receive_first(x, err);
         x->settle = first != BOXCAR_OK;

@@ -208,25 +208,25 @@ boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const st
     return sent ? BOXCAR_OK : pg_error_from_connection(pg, err);
 }
 
-int64_t pg_answer_by(const struct pg_store *pg) {
-    return pg->base.impatient && pg->base.call_ms > 0 ? pg_now_ms() + pg->base.call_ms : INT64_MAX;
-}
-
 /* A server that stopped answering while its connection stands: nothing but the time tells. Cutting the
- * connection lets whoever reads next see it lost. */
-void pg_await(struct pg_store *pg, int64_t answer_by_ms) {
-    if (answer_by_ms == INT64_MAX)
-        return;
-    while (pg_is_connected(pg) && PQisBusy(pg->conn)) {
-        struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
-        int64_t left = answer_by_ms - pg_now_ms();
+ * connection lets whoever reads next see it lost. An answer that is on its way may take its time. */
+void pg_await(struct pg_store *pg) {
+    int64_t call_ms = pg->base.impatient ? pg->base.call_ms : 0;
+    int64_t heard_at = pg_now_ms();
 
-        if (left <= 0 || socket.fd < 0) {
+    while (call_ms > 0 && pg_is_connected(pg) && PQisBusy(pg->conn)) {
+        struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
+        int64_t left = heard_at + call_ms - pg_now_ms();
+
+        if (left <= 0) {
             (void)shutdown(socket.fd, SHUT_RDWR);
             return;
         }
-        if (poll(&socket, 1, (int)left) > 0 && !PQconsumeInput(pg->conn))
+        if (poll(&socket, 1, (int)left) <= 0)
+            continue;
+        if (!PQconsumeInput(pg->conn))
             return;
+        heard_at = pg_now_ms();
     }
 }
 
@@ -245,7 +245,7 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     status = pg_send(pg, statement, params, err);
     if (status != BOXCAR_OK)
         return status;
-    pg_await(pg, pg_answer_by(pg));
+    pg_await(pg);
     result = PQgetResult(pg->conn);
     for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
         PQclear(rest);

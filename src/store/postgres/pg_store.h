@@ -79,7 +79,6 @@ struct pg_store {
     bool keeps_statements;        /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
-    int64_t answer_by_ms;         /* to what was sent last; see pg_await() */
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
@@ -132,10 +131,9 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
 /* A pause that grows with `round` and is never the same for two. */
 void pg_pause(int round);
 int64_t pg_now_ms(void); /* monotonic */
-/* When the answer to what is sent now is overdue; INT64_MAX = never. */
-int64_t pg_answer_by(const struct pg_store *pg);
-/* Waits until the next result is there; when it is overdue, the connection is cut. */
-void pg_await(struct pg_store *pg, int64_t answer_by_ms);
+/* Waits until the next result is there. An impatient store cuts a connection on which nothing comes for
+ * too long. */
+void pg_await(struct pg_store *pg);
 
 static inline void pg_result_cleanup(PGresult **result) { PQclear(*result); }
 #define AUTO_RESULT __attribute__((cleanup(pg_result_cleanup)))
