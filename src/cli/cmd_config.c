@@ -34,6 +34,7 @@ static int check(struct cli *cli) {
     struct config config = {0};
     bool good = config_file_check(given.check, &complaints, &config);
     good = worker_check(&config, &complaints) && good;
+    config_warn_of_password(cli, &config);
     config_release(&config);
     if (!good)
         return CLI_USAGE;

@@ -215,7 +215,7 @@ static bool is_from_file(const struct config *config, const struct config_value 
            value->from[length] == ':';
 }
 
-static void warn_of_password_in_file(const struct cli *cli, const struct config *config) {
+void config_warn_of_password(const struct cli *cli, const struct config *config) {
     struct stat status;
     const struct config_value *url = &config->values[CONFIG_STORE_URL];
     if (is_from_file(config, url) && redact_needed(url->text) && stat(config->path, &status) == 0 &&
@@ -245,6 +245,6 @@ int config_apply(struct cli *cli, enum config_scope scope, char *const *handlers
     cli->log.format = (enum log_format)config_number(&config, CONFIG_LOG_FORMAT);
     apply_store(cli, &config);
     warn_of_password_in_option(cli);
-    warn_of_password_in_file(cli, &config);
+    config_warn_of_password(cli, &config);
     return CLI_DONE;
 }

@@ -150,6 +150,9 @@ static inline bool config_is_set(const struct config *config, enum config_id id)
     return config->values[id].from != NULL;
 }
 
+/* Says so when the file holds a password and others may read it. */
+void config_warn_of_password(const struct cli *cli, const struct config *config);
+
 /* Options of a command made from the table, all that are not global ones. Writes them and the end
  * mark behind the `own_count` that `ret_options` begins with; there must be room for
  * own_count + CONFIG_OPTIONS. Calling it again changes nothing. */

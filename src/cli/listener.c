@@ -35,6 +35,14 @@ static bool split(char *text, const char **ret_host, const char **ret_port) {
     return true;
 }
 
+bool listener_is_address(const char *text) {
+    const char *host, *port;
+    char *copy = strdup(text);
+    bool good = !copy || split(copy, &host, &port); /* out of memory is found again where it matters */
+    free(copy);
+    return good;
+}
+
 static bool is_loopback(const struct sockaddr *address) {
     if (address->sa_family == AF_INET6) {
         const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;

@@ -13,6 +13,9 @@ struct listener {
     char address[LISTENER_ADDRESS_SIZE]; /* ADDRESS:PORT with the port that it has got */
 };
 
+/* Whether a text has the form that listener_open() wants. */
+bool listener_is_address(const char *text);
+
 /* `text` is ADDRESS:PORT, [ADDRESS]:PORT or :PORT, which means 127.0.0.1; port 0 is any that is free.
  * `option` is what error texts call it. Returns an enum cli_exit and has reported what went wrong; the
  * caller owns the descriptor. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "handlers.h"
+#include "listener.h"
 #include "report.h"
 
 static void curve_set(boxcar_backoff_curve *curve, enum config_id id, double number) {
@@ -111,6 +112,14 @@ void worker_backoff_release(struct worker_backoff *backoff) {
     *backoff = (struct worker_backoff){0};
 }
 
+static bool listen_check(const struct config *config, struct complaints *complaints) {
+    const struct config_value *listen = &config->values[CONFIG_METRICS_LISTEN];
+    if (!listen->text || !listen->text[0] || listener_is_address(listen->text))
+        return true;
+    return complain(complaints, "%s: listen is '%.80s': give ADDRESS:PORT, such as 127.0.0.1:9464",
+                    listen->from ? listen->from : config->path, listen->text);
+}
+
 bool worker_check(const struct config *config, struct complaints *complaints) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store_options store = BOXCAR_STORE_OPTIONS_INIT;
@@ -128,5 +137,5 @@ bool worker_check(const struct config *config, struct complaints *complaints) {
                     : complain(complaints, "%s: %s", config->path, err.message);
     boxcar_worker_free(worker);
     worker_backoff_release(&backoff);
-    return good;
+    return listen_check(config, complaints) && good;
 }

@@ -118,6 +118,9 @@ FAULTS
 is "one line for each fault and no more" 12 "$(wc -l <err.txt | tr -d ' ')"
 unlike "an unknown section is complained about once" "*anything*" "$err"
 refuses "a file that is not there" 2 "boxcar: config: missing.ini: No such file*" boxcar config --check missing.ini
+refuses "a metrics address that is none" 2 "*:2: listen is 'xx': give ADDRESS:PORT*" \
+    boxcar config --check <(printf '[metrics]\nlisten = xx\n')
+refuses "a store that is none" 2 "*url has an unknown form*" boxcar config --check <(printf '[store]\nurl = foo\n')
 refuses "a folder" 2 "boxcar: config: ./: *" boxcar config --check ./
 refuses "a backoff of no topic" 2 "*:1: unknown section ?backoff ?, did you mean ?backoff??" boxcar config --check <(echo '[backoff ]')
 refuses "a backoff of a topic that cannot be" 2 "*: *topics is too long: give at most 255 characters" \
