@@ -233,19 +233,42 @@ static void work(struct slot *slot) {
 static void *slot_main(void *argument) {
     struct slot *slot = argument;
     struct crew *crew = slot->crew;
+    bool abandoned;
 
     work(slot);
     delivery_release(&slot->delivery);
     pthread_mutex_lock(&crew->mutex);
-    if (slot->abandoned)
+    abandoned = slot->abandoned;
+    if (abandoned) {
         crew->abandoned--;
-    else
+    } else {
         crew->leaving--;
+        slot->next = crew->ended;
+        crew->ended = slot;
+    }
     pthread_cond_broadcast(&crew->work); /* whoever waits for the last one to end */
     pthread_mutex_unlock(&crew->mutex);
-    free(slot);
+    if (abandoned)
+        free(slot);
     crew_release(crew);
     return NULL;
+}
+
+/* Threads that are through are joined, so that nothing of them is left when the worker is gone. */
+static void join_ended(struct crew *crew) {
+    struct slot *ended;
+
+    pthread_mutex_lock(&crew->mutex);
+    ended = crew->ended;
+    crew->ended = NULL;
+    pthread_mutex_unlock(&crew->mutex);
+    while (ended) {
+        struct slot *slot = ended;
+
+        ended = slot->next;
+        pthread_join(slot->thread, NULL);
+        free(slot);
+    }
 }
 
 /* Under the lock. Threads take no signals: those are the program's. */
@@ -273,7 +296,6 @@ static int slot_start(struct crew *crew) {
         free(slot);
         return rc;
     }
-    pthread_detach(slot->thread);
     slot->next = crew->slots;
     crew->slots = slot;
     crew->slot_count++;
@@ -421,6 +443,7 @@ static void abandon(struct crew *crew, struct slot *slot) {
     job->microseconds = clock_us() - slot->started_us;
     end_job(slot);
     slot->abandoned = true;
+    pthread_detach(slot->thread); /* nobody will wait for it */
     unlink_slot(crew, slot);
     crew->abandoned++;
 }
@@ -429,6 +452,7 @@ size_t crew_supervise(struct crew *crew, bool all) {
     int64_t now = clock_ms();
     size_t count = 0;
 
+    join_ended(crew);
     pthread_mutex_lock(&crew->mutex);
     for (struct slot *slot = crew->slots, *next; slot; slot = next) {
         next = slot->next;
@@ -464,8 +488,6 @@ void crew_end_wait(struct crew *crew) {
     (void)!read(crew->wake_fd, &count, sizeof(count));
 }
 
-/* Threads are detached, since those that are given up can never be joined; the others are waited
- * for here. */
 void crew_close(struct crew *crew) {
     if (!crew)
         return;
@@ -475,5 +497,6 @@ void crew_close(struct crew *crew) {
     while (crew->slot_count + crew->leaving > 0)
         pthread_cond_wait(&crew->work, &crew->mutex);
     pthread_mutex_unlock(&crew->mutex);
+    join_ended(crew);
     crew_release(crew);
 }

@@ -37,6 +37,7 @@ struct crew {
     struct job_list queue;
     struct job_list finished;
     struct slot *slots;
+    struct slot *ended;         /* to be joined */
     size_t slot_count;          /* threads that count: not the abandoned ones */
     size_t leaving;             /* threads that end, but have not yet */
     size_t wanted;              /* threads there should be */
