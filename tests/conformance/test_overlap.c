@@ -14,7 +14,8 @@ static int64_t claim_one(PGconn *conn) {
 /* Waits until the server shows this backend behind somebody's lock. */
 static void wait_until_blocked(PGconn *watcher, int pid) {
     for (int i = 0; i < 500; i++) {
-        if (pg_number(watcher, "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
+        if (pg_number(watcher,
+                      "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
                       pid) == 1)
             return;
         poll(NULL, 0, 10);
@@ -49,6 +50,32 @@ static void stream_goes_on_when_a_cancel_waited_for_its_heads_settlement(void **
     finish_statement(second);
 
     assert_int_equal(claim_one(first), ids[0]);
+    PQfinish(watcher);
+    PQfinish(second);
+    PQfinish(first);
+}
+
+/* BX-002, BX-028: also for a message that was cancelled before any claim came to it, and replayed. */
+static void cancel_that_waited_for_a_claim_comes_too_late(void **state) {
+    struct fixture *f = *state;
+    PGconn *first = fixture_connect(f), *second = fixture_connect(f), *watcher = fixture_connect(f);
+    int64_t id = pg_number(first, "select work_id from enqueue('t', 'p')");
+    char cancel[64];
+    snprintf(cancel, sizeof(cancel), "select outbox_cancel(%lld)", (long long)id);
+    pg_exec(first, "%s", cancel);
+    pg_exec(first, "select dead_replay(array[%lld])", (long long)id);
+    pg_exec(first, "begin");
+    assert_int_equal(claim_one(first), id);
+    assert_true(PQsendQuery(second, cancel));
+    wait_until_blocked(watcher, PQbackendPID(second));
+    pg_exec(first, "commit");
+    PGresult *result = PQgetResult(second);
+    assert_int_equal(PQresultStatus(result), PGRES_FATAL_ERROR);
+    assert_string_equal(PQresultErrorField(result, PG_DIAG_SQLSTATE), "40001"); /* and then it says why */
+    PQclear(result);
+    assert_null(PQgetResult(second));
+    assert_int_equal(pg_number(first, "select count(*) from dead"), 0);
+    assert_int_equal(pg_number(first, "select count(*) from outbox where status = 'in_progress'"), 1);
     PQfinish(watcher);
     PQfinish(second);
     PQfinish(first);
@@ -154,6 +181,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(message_cancelled_by_the_transaction_that_enqueued_it_is_never_claimed),
     TEST(ack_takes_what_a_renewal_split_off_while_it_waited),
     TEST(messages_beyond_a_batch_stay_on_the_straight_path),
+    TEST(cancel_that_waited_for_a_claim_comes_too_late),
     TEST(stream_goes_on_when_a_cancel_waited_for_its_heads_settlement),
     TEST(stream_with_a_leased_message_hands_out_no_earlier_one_that_came_late),
     TEST(replayed_message_goes_before_a_head_that_waits),
