@@ -13,17 +13,16 @@ declare
     results :"schema".enqueue_result[];
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
-    -- Expressions without a query or a call, one after the other since each costs; then a careful look.
+    -- Expressions without a query or a call; then a careful look.
     if flag is not null then
-        if flag >> 32 > extract(epoch from ts)::bigint - 1577836800 then
-            if cardinality(topics) > 1 or flag & ((1::bigint << (hashtext(topics[1]) & 15))
-                                                  | (65536::bigint << (ascii(topics[1]) & 15))) <> 0 then
-                perform :"schema"._wake(p_box) where exists (
-                    select from :"schema".sleeper s where s.until > ts and s.box = p_box and exists (
-                        select from unnest(topics, dues, delays) t(topic, due, delay)
-                        where coalesce(t.due <= ts, true) and coalesce(t.delay, 0) = 0
-                          and :"schema"._wanted(t.topic, s.exact, s.prefixes)));
-            end if;
+        if flag >> 32 > extract(epoch from ts)::bigint - 1577836800
+           and (cardinality(topics) > 1 or flag & ((1::bigint << (hashtext(topics[1]) & 15))
+                                                   | (65536::bigint << (ascii(topics[1]) & 15))) <> 0) then
+            perform :"schema"._wake(p_box) where exists (
+                select from :"schema".sleeper s where s.until > ts and s.box = p_box and exists (
+                    select from unnest(topics, dues, delays) t(topic, due, delay)
+                    where coalesce(t.due <= ts, true) and coalesce(t.delay, 0) = 0
+                      and :"schema"._wanted(t.topic, s.exact, s.prefixes)));
         end if;
     end if;
     if fresh_ids and correlations is null and streams is null and headers is null and dues is null
