@@ -90,6 +90,8 @@ static boxcar_status answer(struct script_store *script, const struct batch *bat
                             struct batch_result *result, const struct script_call *call, boxcar_error *err) {
     bool settles = call->settlements > 0;
 
+    if (script->deny != BOXCAR_OK)
+        return error_set(err, script->deny, "denied");
     if (settles && script->refuse && refuses(script, batch))
         return error_set(err, BOXCAR_E_STORE, "refused");
     if (settles && script->fail_next > 0) {

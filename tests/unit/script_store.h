@@ -43,6 +43,7 @@ struct script_store {
     bool apply_then_fail;  /* the settlement happens, its answer is lost */
     int64_t refuse;        /* this work id can never be settled (E_STORE) */
     int64_t steal;         /* renewing this work id affects nothing */
+    boxcar_status deny; /* every process() ends so; OK = none does */
     int heartbeats, farewells;
     _Atomic int fail_heartbeats; /* so many of the next ones */
     int most_suspects;  /* leased at the same time */

@@ -316,6 +316,20 @@ static void message_without_a_handler_is_given_back_or_failed(void **state) {
     }
 }
 
+/* A mistake from the start, such as a missing right, is no outage to be waited out. */
+static void what_can_never_work_ends_the_run(void **state) {
+    struct scene *s = scene_new(NULL);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    (void)state;
+    s->script.deny = BOXCAR_E_DENIED;
+    alarm(60);
+    assert_int_equal(boxcar_worker_run(s->worker, &err), BOXCAR_E_DENIED);
+    alarm(0);
+    assert_int_equal(s->detached, 0);
+    scene_free(s);
+}
+
 static void worker_registers_and_says_goodbye(void **state) {
     struct scene *s = scene_new(NULL);
 
@@ -339,6 +353,7 @@ int main(void) {
         cmocka_unit_test(handler_whose_lease_is_not_renewed_is_cancelled),
         cmocka_unit_test(one_suspect_is_held_at_a_time),
         cmocka_unit_test(message_without_a_handler_is_given_back_or_failed),
+        cmocka_unit_test(what_can_never_work_ends_the_run),
         cmocka_unit_test(worker_registers_and_says_goodbye),
     };
 
