@@ -150,5 +150,6 @@ void bench_snapshot(struct bench *b);
 void bench_backlog(struct bench *b);
 void bench_payload_big(struct bench *b);
 void bench_worker(struct bench *b);
+void bench_joins(struct bench *b);
 
 #endif

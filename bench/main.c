@@ -20,6 +20,7 @@ static const struct scenario {
     {"snapshot", "drain while somebody holds an old snapshot (PostgreSQL)", bench_snapshot},
     {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
     {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
+    {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

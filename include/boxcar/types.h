@@ -107,6 +107,7 @@ BOXCAR_API bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason);
  * that the system gives no randomness. */
 BOXCAR_API boxcar_message_id boxcar_message_id_new(void);
 BOXCAR_API boxcar_owner boxcar_owner_new(void);
+BOXCAR_API boxcar_join_id boxcar_join_id_new(void);
 
 /* The id that a text key stands for: the same key gives the same id, in C, in SQL and
  * on the command line, so that enqueueing a key twice stores one message. */

@@ -231,8 +231,8 @@ typedef struct boxcar_handler_stats {
 #define BOXCAR_HANDLER_STATS_INIT ((boxcar_handler_stats){.struct_size = sizeof(boxcar_handler_stats)})
 #endif
 
-/* The handlers in the order in which they were registered. false = there is no i-th. Any
- * thread. */
+/* The handlers in the order in which they were registered, and last the one that is built in: for the
+ * waits of joins (boxcar/join.h). false = there is no i-th. Any thread. */
 BOXCAR_API bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats);
 
 #ifdef __cplusplus

@@ -26,3 +26,10 @@ boxcar_owner boxcar_owner_new(void) {
     new_uuid(owner.bytes);
     return owner;
 }
+
+boxcar_join_id boxcar_join_id_new(void) {
+    boxcar_join_id id;
+
+    new_uuid(id.bytes);
+    return id;
+}

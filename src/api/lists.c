@@ -41,3 +41,29 @@ void boxcar_stats_list_free(boxcar_stats_list *list) {
     arena_release(&list->arena);
     free(list);
 }
+
+size_t boxcar_join_list_count(const boxcar_join_list *list) { return list ? list->count : 0; }
+
+const boxcar_join *boxcar_join_list_get(const boxcar_join_list *list, size_t i) {
+    return i < boxcar_join_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_join_list_free(boxcar_join_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+size_t boxcar_join_member_list_count(const boxcar_join_member_list *list) { return list ? list->count : 0; }
+
+const boxcar_join_member *boxcar_join_member_list_get(const boxcar_join_member_list *list, size_t i) {
+    return i < boxcar_join_member_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_join_member_list_free(boxcar_join_member_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}

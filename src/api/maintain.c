@@ -47,14 +47,11 @@ boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *r
     return status;
 }
 
-static bool find_value(const struct setting_value_list *values, boxcar_str name, double *ret_number) {
-    for (size_t i = 0; i < values->count; i++) {
-        if (str_equal(values->items[i].name, name)) {
-            *ret_number = values->items[i].number;
-            return true;
-        }
-    }
-    return false;
+static const struct setting_value *find_value(const struct setting_value_list *values, boxcar_str name) {
+    for (size_t i = 0; i < values->count; i++)
+        if (str_equal(values->items[i].name, name))
+            return &values->items[i];
+    return NULL;
 }
 
 /* Settings that the store has and this library does not know are a newer library's business. */
@@ -62,14 +59,13 @@ static bool fill_setting(struct arena *arena, const struct setting *setting,
                          const struct setting_value_list *values, boxcar_setting *ret_setting) {
     boxcar_str default_value = boxcar_str_of(setting->default_value);
     boxcar_str name = boxcar_str_of(setting->name), value = default_value;
-    double number;
+    const struct setting_value *stored = find_value(values, name);
     char text[32];
 
-    if (find_value(values, name, &number)) {
-        setting_format(setting, number, text);
-        if (!arena_copy_str(arena, boxcar_str_of(text), &value))
-            return false;
-    }
+    if (stored && !setting_is_text(setting))
+        setting_format(setting, stored->number, text);
+    if (stored && !arena_copy_str(arena, setting_is_text(setting) ? stored->text : boxcar_str_of(text), &value))
+        return false;
     *ret_setting = (boxcar_setting){
         .name = name, .value = value, .default_value = default_value, .help = boxcar_str_of(setting->help)};
     return true;
@@ -125,11 +121,12 @@ static boxcar_status refuse_name(boxcar_str name, boxcar_error *err) {
 
 static boxcar_status write_value(boxcar_store *store, const struct setting *setting, boxcar_str value,
                                  boxcar_error *err) {
-    double number;
-    boxcar_status status = setting_parse(setting, value, &number, err);
+    struct setting_value written = {.name = boxcar_str_of(setting->name)};
+    boxcar_status status = setting_parse(setting, value, &written.number, err);
 
-    return status == BOXCAR_OK ? store->ops->setting_write(store, boxcar_str_of(setting->name), number, err)
-                               : status;
+    if (setting_is_text(setting))
+        written.text = value;
+    return status == BOXCAR_OK ? store->ops->setting_write(store, &written, err) : status;
 }
 
 boxcar_status boxcar_setting_write(boxcar_store *store, boxcar_str name, boxcar_str value,

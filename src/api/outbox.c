@@ -8,17 +8,10 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "core/limits.h"
+#include "store/join_log.h"
 #include "store/store.h"
 
 #define AUTO_RESULT CLEANUP(batch_result_release)
-
-static boxcar_status check_message(const boxcar_new_message *message, boxcar_error *err) {
-    boxcar_status status = limits_check_new_message(message, "", err);
-
-    if (status == BOXCAR_OK && !boxcar_join_id_is_none(message->join_id))
-        status = error_set(err, BOXCAR_E_UNSUPPORTED, "joins are not available in this version");
-    return status;
-}
 
 static boxcar_status check_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err) {
     char where[40];
@@ -28,7 +21,7 @@ static boxcar_status check_messages(const boxcar_new_message *messages, size_t c
     if (count > LIMITS_COUNT_MAX)
         return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
     for (size_t i = 0; i < count; i++) {
-        boxcar_status status = check_message(&messages[i], err);
+        boxcar_status status = limits_check_new_message(&messages[i], "", err);
         if (status == BOXCAR_OK)
             continue;
         snprintf(where, sizeof(where), "messages[%zu].", i);
@@ -101,6 +94,18 @@ static void log_enqueued(const boxcar_store *store, const boxcar_new_message *me
               enqueued->duplicate ? "message is already there" : "message enqueued");
 }
 
+static void log_all_enqueued(const boxcar_store *store, const struct batch *batch,
+                             const struct batch_result *result) {
+    if (!store_logs(store, BOXCAR_LOG_INFO))
+        return;
+    for (size_t i = 0; i < batch->message_count; i++) {
+        log_enqueued(store, &batch->messages[i], &result->enqueued[i]);
+        if (!boxcar_join_id_is_none(batch->messages[i].join_id))
+            join_log_attached(store, batch->messages[i].join_id, result->enqueued[i].message_id);
+    }
+    join_log_ended(store, result->ended, result->ended_count);
+}
+
 static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_message *messages, size_t count,
                                      boxcar_enqueued *ret_enqueued, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -112,8 +117,7 @@ static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_messa
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    for (size_t i = 0; store_logs(store, BOXCAR_LOG_INFO) && i < count; i++)
-        log_enqueued(store, &batch.messages[i], &result.enqueued[i]);
+    log_all_enqueued(store, &batch, &result);
     if (ret_enqueued)
         memcpy(ret_enqueued, result.enqueued, count * sizeof(*ret_enqueued));
     return BOXCAR_OK;
@@ -126,7 +130,7 @@ boxcar_status boxcar_enqueue(boxcar_store *store, const boxcar_new_message *mess
     if (status == BOXCAR_OK)
         status = check_given(message, "message", err);
     if (status == BOXCAR_OK)
-        status = check_message(message, err);
+        status = limits_check_new_message(message, "", err);
     return status == BOXCAR_OK ? enqueue_checked(store, message, 1, ret_enqueued, err) : status;
 }
 
@@ -166,6 +170,7 @@ static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_optio
 
     if (status != BOXCAR_OK)
         return status;
+    join_log_ended(store, result.ended, result.ended_count);
     list = batch_result_into_list(&result);
     if (!list)
         return error_no_memory(err);
@@ -199,6 +204,7 @@ boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error 
         return status;
     if (result.reaped > 0)
         log_count(store, BOXCAR_LOG_INFO, "reap", result.reaped);
+    join_log_ended(store, result.ended, result.ended_count);
     if (ret_count)
         *ret_count = result.reaped;
     return BOXCAR_OK;

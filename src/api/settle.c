@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/limits.h"
+#include "store/join_log.h"
 #include "store/store.h"
 
 #define AUTO_RESULT CLEANUP(batch_result_release)
@@ -102,6 +103,7 @@ static boxcar_status process(boxcar_store *store, struct settle_call *call, boxc
     if (status != BOXCAR_OK)
         return status;
     log_settled(store, call, result.settled[call->kind].count);
+    join_log_ended(store, result.ended, result.ended_count);
     report(call, &result.settled[call->kind]);
     return BOXCAR_OK;
 }

@@ -132,8 +132,8 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
 }
 
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
-    if (!worker || !ret_stats || i >= worker->handlers->count)
+    if (!worker || !ret_stats || i > worker->handlers->count)
         return false;
-    handler_read_stats(worker->handlers->items[i], ret_stats);
+    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : &worker->wait_handler, ret_stats);
     return true;
 }

@@ -117,10 +117,13 @@ static bool read_message_id(struct line *line, const struct field *field, const 
 }
 
 static bool read_join(struct line *line, const struct field *field, const json_t *value) {
-    return need_string(line, field, value, "a UUID") &&
-           ((boxcar_join_id_parse(text_of(value), &line->message.join_id) &&
-             !boxcar_join_id_is_none(line->message.join_id)) ||
-            refuse(line, "join is not a UUID: give the id of a join"));
+    if (!need_string(line, field, value, "a UUID"))
+        return false;
+    if (!boxcar_join_id_is_none(line->message.join_id))
+        return refuse(line, "join and join_id are both given: give one of them");
+    return (boxcar_join_id_parse(text_of(value), &line->message.join_id) &&
+            !boxcar_join_id_is_none(line->message.join_id)) ||
+           refuse(line, "%s is not a UUID: give the id of a join", field->name);
 }
 
 /* Integers arrive as reals here, see parse(). */
@@ -150,6 +153,7 @@ static const struct field FIELDS[] = {
     {"key", read_text, AT(key)},
     {"max_attempts", read_count, 0},
     {"join", read_join, 0},
+    {"join_id", read_join, 0},
 };
 enum { FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]) };
 
@@ -283,7 +287,7 @@ void batch_file_release(struct batch_file *file) {
 
 /* "delay" for messages[3].delay_ms: the library's names are those of the file but for these. */
 static const char *field_name(const char *argument) {
-    static const char *const RENAMED[][2] = {{"delay_ms", "delay"}, {"ttl_ms", "ttl"}, {"join_id", "join"}};
+    static const char *const RENAMED[][2] = {{"delay_ms", "delay"}, {"ttl_ms", "ttl"}};
     const char *dot = strrchr(argument, '.');
     const char *name = dot ? dot + 1 : argument;
     for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++)

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "message_json.h"
 #include "output.h"
+#include "payload.h"
 #include "progress.h"
 #include "report.h"
 #include "values.h"
@@ -32,7 +33,7 @@ static struct poptOption OPTIONS[] = {
      "UUID"},
     {"key", 0, POPT_ARG_STRING, &given.key, 0, "derive the message's id from this text", "TEXT"},
     {"max-attempts", 0, POPT_ARG_STRING, &given.max_attempts, 0, "instead of the store's setting", "N"},
-    {"join", 0, POPT_ARG_STRING, &given.join, 0, "attach the message to a join (not available in this version)", "ID"},
+    {"join", 0, POPT_ARG_STRING, &given.join, 0, "make the message a member of this join", "JOIN"},
     POPT_TABLEEND};
 
 /* Everything the message borrows that is not on the command line. */
@@ -59,34 +60,6 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued, size_t 
     for (size_t i = 0; i < count && output_list_add(&output, enqueued_json(&enqueued[i])); i++) {
     }
     return output_list_end(&output, cli);
-}
-
-/* Reads to the end, byte for byte. */
-static bool read_all(const struct cli *cli, FILE *in, char **ret_text, size_t *ret_length) {
-    char *text = NULL;
-    size_t length = 0, capacity = 0, got;
-    do {
-        if (length == capacity) {
-            capacity = capacity ? capacity * 2 : 65536;
-            char *larger = realloc(text, capacity);
-            if (!larger) {
-                free(text);
-                cli_no_memory(cli);
-                return false;
-            }
-            text = larger;
-        }
-        got = fread(text + length, 1, capacity - length, in);
-        length += got;
-    } while (got > 0);
-    if (ferror(in)) {
-        cli_fail(cli, CLI_ERROR, "cannot read standard input: %s", strerror(errno));
-        free(text);
-        return false;
-    }
-    *ret_text = text;
-    *ret_length = length;
-    return true;
 }
 
 static bool add_header(const struct cli *cli, json_t *object, const char *header) {
@@ -130,18 +103,8 @@ static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
         cli_usage(cli, "--message-id and --key are both given: give one of them");
         return false;
     }
-    if (given.message_id &&
-        (!boxcar_message_id_parse(boxcar_str_of(given.message_id), &message->message_id) ||
-         boxcar_message_id_is_none(message->message_id))) {
-        cli_usage(cli, "--message-id is '%.64s': give a UUID other than nil", given.message_id);
-        return false;
-    }
-    if (given.join && (!boxcar_join_id_parse(boxcar_str_of(given.join), &message->join_id) ||
-                       boxcar_join_id_is_none(message->join_id))) {
-        cli_usage(cli, "--join is '%.64s': give a UUID other than nil", given.join);
-        return false;
-    }
-    return true;
+    return value_message_id(cli, "--message-id", given.message_id, &message->message_id) &&
+           value_join_id(cli, "--join", given.join, &message->join_id);
 }
 
 /* 0 would mean "the store's setting" to the library. */
@@ -166,21 +129,6 @@ static bool read_times(const struct cli *cli, boxcar_new_message *message) {
            value_delay(cli, given.delay, &message->delay_ms) && value_ttl(cli, given.ttl, &message->ttl_ms);
 }
 
-static int read_payload(const struct cli *cli, const char *argument, struct borrowed *borrowed,
-                        boxcar_str *ret_payload) {
-    if (!argument)
-        return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
-    if (strcmp(argument, "-") != 0) {
-        *ret_payload = boxcar_str_of(argument);
-        return CLI_DONE;
-    }
-    size_t length = 0;
-    if (!read_all(cli, stdin, &borrowed->payload, &length))
-        return CLI_ERROR;
-    *ret_payload = (boxcar_str){borrowed->payload, length};
-    return CLI_DONE;
-}
-
 /* Standard input comes last, so that a bad option does not wait for it. */
 static int read_message(const struct cli *cli, const char *const *args, boxcar_new_message *message,
                         struct borrowed *borrowed) {
@@ -192,7 +140,9 @@ static int read_message(const struct cli *cli, const char *const *args, boxcar_n
         !read_max_attempts(cli, &message->max_attempts) ||
         !read_headers(cli, &message->headers, &borrowed->headers))
         return CLI_USAGE;
-    return read_payload(cli, args[1], borrowed, &message->payload);
+    if (!args[1])
+        return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
+    return payload_read(cli, args[1], &borrowed->payload, &message->payload);
 }
 
 static int enqueue_one(struct cli *cli, const boxcar_new_message *message) {
@@ -289,9 +239,12 @@ const struct command CMD_ENQUEUE = {
         "A message id (or key) that the store has already makes it a no-op that prints the ids of\n"
         "what is there, duplicate true.\n"
         "\n"
+        "--join makes the message a step of a join, in the same transaction; see boxcar help join. A\n"
+        "join that does not exist gives exit status 3, one that has ended 4, and nothing is stored.\n"
+        "\n"
         "--batch reads JSON Lines: one object a line with topic, payload, correlation_id, due, delay,\n"
-        "ttl, stream, headers (an object), message_id, key, max_attempts, join. A payload that is not\n"
-        "a string is stored as its compact JSON. All lines are stored or none, and the ids are\n"
+        "ttl, stream, headers (an object), message_id, key, max_attempts, join_id. A payload that is\n"
+        "not a string is stored as its compact JSON. All lines are stored or none, and the ids are\n"
         "printed one a line, in the order of the file.\n",
     .examples =
         "boxcar enqueue orders.paid '{\"order\": 42}'\n"

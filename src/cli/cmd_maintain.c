@@ -49,9 +49,15 @@ static void wait_ms(int64_t ms, const sigset_t *mask) {
 }
 
 static json_t *maintenance_json(const boxcar_maintenance *sum) {
-    return json_pack("{s:I, s:I, s:I, s:I}", "reaped", (json_int_t)sum->reaped, "expired",
-                     (json_int_t)sum->expired, "purged_done", (json_int_t)sum->purged_done, "purged_dead",
-                     (json_int_t)sum->purged_dead);
+    json_t *object = json_object();
+    bool good = json_put(object, "reaped", json_integer(sum->reaped)) &&
+                json_put(object, "expired", json_integer(sum->expired)) &&
+                json_put(object, "purged_done", json_integer(sum->purged_done)) &&
+                json_put(object, "purged_dead", json_integer(sum->purged_dead)) &&
+                json_put(object, "settled", json_integer(sum->settled)) &&
+                json_put(object, "timed_out", json_integer(sum->timed_out)) &&
+                json_put(object, "purged_joins", json_integer(sum->purged_joins));
+    return json_finish(object, good);
 }
 
 static int print(const struct cli *cli, const boxcar_maintenance *sum) {
@@ -59,8 +65,10 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
     if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE) {
         result = output_object(cli, maintenance_json(sum));
     } else {
-        printf("reaped %lld, expired %lld, purged %lld done and %lld dead\n", (long long)sum->reaped,
+        printf("reaped %lld, expired %lld, purged %lld done and %lld dead", (long long)sum->reaped,
                (long long)sum->expired, (long long)sum->purged_done, (long long)sum->purged_dead);
+        printf("; joins: settled %lld, timed out %lld, purged %lld\n", (long long)sum->settled,
+               (long long)sum->timed_out, (long long)sum->purged_joins);
     }
     return result == CLI_DONE ? output_flush(cli) : result;
 }
@@ -78,8 +86,12 @@ static boxcar_status maintain_all(struct cli *cli, struct progress *progress, bo
         sum.expired += round.expired;
         sum.purged_done += round.purged_done;
         sum.purged_dead += round.purged_dead;
+        sum.settled += round.settled;
+        sum.timed_out += round.timed_out;
+        sum.purged_joins += round.purged_joins;
         sum.more = round.more;
-        progress_count(progress, sum.reaped + sum.expired + sum.purged_done + sum.purged_dead);
+        progress_count(progress, sum.reaped + sum.expired + sum.purged_done + sum.purged_dead + sum.settled +
+                                     sum.timed_out + sum.purged_joins);
     }
     *ret_sum = sum;
     return BOXCAR_OK;
@@ -136,13 +148,14 @@ static int run(struct cli *cli, const char *const *args) {
 
 const struct command CMD_MAINTAIN = {
     .name = "maintain",
-    .summary = "reap, expire and purge what is past its retention",
+    .summary = "reap, expire, settle joins, purge what is past its retention",
     .usage = "[--interval DUR]\n"
              "--once",
     .description =
         "Without --once it goes on until SIGTERM or SIGINT, which end it with exit status 0. Each\n"
-        "round prints a line; with -o json an object with reaped, expired, purged_done and\n"
-        "purged_dead. Safe to run from many hosts at once. How long messages are kept is a setting.\n",
+        "round prints a line; with -o json an object with reaped, expired, purged_done, purged_dead\n"
+        "(messages), settled (steps of joins that had ended before they were attached), timed_out and\n"
+        "purged_joins. Safe to run from many hosts at once. How long things are kept is a setting.\n",
     .examples = "boxcar maintain --once\n"
                 "boxcar maintain --once -o json\n",
     .options = OPTIONS,

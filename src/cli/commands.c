@@ -6,12 +6,15 @@
 #include "suggest.h"
 
 const struct command *const COMMANDS[] = {
-    &CMD_INIT,       &CMD_SETTINGS, &CMD_CONFIG,  &CMD_ENQUEUE,   &CMD_WORKER,
-    &CMD_CLAIM,      &CMD_ACK,      &CMD_ABANDON, &CMD_DEFER,     &CMD_FAIL,
-    &CMD_RENEW,      &CMD_REAP,     &CMD_SHOW,    &CMD_LS,        &CMD_STATS,
-    &CMD_CANCEL,     &CMD_DEAD,     &CMD_DEAD_LS, &CMD_DEAD_SHOW, &CMD_DEAD_REPLAY,
-    &CMD_DEAD_PURGE, &CMD_MAINTAIN, &CMD_DOCTOR,  &CMD_BENCH,     &CMD_VERSION,
-    &CMD_HELP,       NULL};
+    &CMD_INIT,          &CMD_SETTINGS,  &CMD_CONFIG,     &CMD_ENQUEUE,
+    &CMD_WORKER,        &CMD_CLAIM,     &CMD_ACK,        &CMD_ABANDON,
+    &CMD_DEFER,         &CMD_FAIL,      &CMD_RENEW,      &CMD_REAP,
+    &CMD_SHOW,          &CMD_LS,        &CMD_STATS,      &CMD_CANCEL,
+    &CMD_DEAD,          &CMD_DEAD_LS,   &CMD_DEAD_SHOW,  &CMD_DEAD_REPLAY,
+    &CMD_DEAD_PURGE,    &CMD_JOIN,      &CMD_JOIN_START, &CMD_JOIN_ATTACH,
+    &CMD_JOIN_COMPLETE, &CMD_JOIN_FAIL, &CMD_JOIN_WAIT,  &CMD_JOIN_CANCEL,
+    &CMD_JOIN_SHOW,     &CMD_JOIN_LS,   &CMD_MAINTAIN,   &CMD_DOCTOR,
+    &CMD_BENCH,         &CMD_VERSION,   &CMD_HELP,       NULL};
 
 const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
                                                    {"Send", &CMD_ENQUEUE},
@@ -19,6 +22,7 @@ const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
                                                    {"Work by hand", &CMD_CLAIM},
                                                    {"Look", &CMD_SHOW},
                                                    {"Dead letters", &CMD_CANCEL},
+                                                   {"Joins", &CMD_JOIN},
                                                    {"Upkeep", &CMD_MAINTAIN},
                                                    {"About boxcar", &CMD_VERSION},
                                                    {NULL, NULL}};

@@ -38,7 +38,7 @@ static void put_members(const struct command *group) {
     printf("\nCommands:\n");
     for (size_t i = 0; COMMANDS[i]; i++)
         if (command_is_in_group(COMMANDS[i], group))
-            printf("  %-12s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+            printf("  %-13s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
 }
 
 static const char EXIT_STATUS[] = "0 done, 2 usage or invalid argument, 3 not found, 4 conflict,\n"
@@ -76,7 +76,7 @@ void help_overview(void) {
            "Usage:\n  boxcar [GLOBAL OPTIONS] COMMAND [ARGUMENTS] [OPTIONS]\n");
     for (size_t i = 0; COMMANDS[i]; i++) {
         put_section(COMMANDS[i]);
-        printf("  %-12s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+        printf("  %-13s  %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
     }
     put_options("Global options", GLOBAL_OPTIONS);
     printf("\nDurations are 500ms, 30s, 5m, 2h or 7d; times are RFC 3339 (2026-01-31T12:00:00Z).\n"

@@ -10,10 +10,9 @@ json_t *json_from_time(boxcar_time time) {
     return json_string(text);
 }
 
-/* Numbers that start at 1: 0 means none. */
-static json_t *from_number(int64_t number) { return number ? json_integer(number) : json_null(); }
+json_t *json_from_number(int64_t number) { return number ? json_integer(number) : json_null(); }
 
-static json_t *from_message_id(boxcar_message_id id) {
+json_t *json_from_message_id(boxcar_message_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_message_id_format(id, text);
     return json_string(text);
@@ -50,7 +49,7 @@ json_t *json_finish(json_t *object, bool good) {
 
 static bool put_identity(json_t *object, const boxcar_message *message) {
     return json_put(object, "work_id", json_integer(message->work_id.value)) &&
-           json_put(object, "message_id", from_message_id(message->message_id)) &&
+           json_put(object, "message_id", json_from_message_id(message->message_id)) &&
            json_put(object, "box", json_string(boxcar_box_name(message->box))) &&
            json_put(object, "topic", json_from_str(message->topic)) &&
            json_put(object, "status", json_string(boxcar_message_status_name(message->status))) &&
@@ -66,10 +65,10 @@ static bool put_identity(json_t *object, const boxcar_message *message) {
 static bool put_progress(json_t *object, const boxcar_message *message) {
     return json_put(object, "retry_count", json_integer(message->retry_count)) &&
            json_put(object, "crash_count", json_integer(message->crash_count)) &&
-           json_put(object, "max_attempts", from_number(message->max_attempts)) &&
+           json_put(object, "max_attempts", json_from_number(message->max_attempts)) &&
            json_put(object, "last_error", json_from_str(message->last_error)) &&
            json_put(object, "owner", from_owner(message->owner)) &&
-           json_put(object, "epoch", from_number(message->epoch.value)) &&
+           json_put(object, "epoch", json_from_number(message->epoch.value)) &&
            json_put(object, "locked_until", json_from_time(message->locked_until)) &&
            json_put(object, "processed_at", json_from_time(message->processed_at)) &&
            json_put(object, "processed_by", json_from_str(message->processed_by)) &&
@@ -91,7 +90,7 @@ static json_t *attempt_json(const boxcar_attempt *attempt) {
                 json_put(object, "outcome", json_from_str(attempt->outcome)) &&
                 json_put(object, "retry_count", json_integer(attempt->retry_count)) &&
                 json_put(object, "owner", from_owner(attempt->owner)) &&
-                json_put(object, "epoch", from_number(attempt->epoch.value)) &&
+                json_put(object, "epoch", json_from_number(attempt->epoch.value)) &&
                 json_put(object, "error", json_from_str(attempt->error));
     return json_finish(object, good);
 }
@@ -107,7 +106,7 @@ json_t *attempt_list_json(const boxcar_attempt_list *list) {
 json_t *enqueued_json(const boxcar_enqueued *enqueued) {
     json_t *object = json_object();
     bool good = json_put(object, "work_id", json_integer(enqueued->work_id.value)) &&
-                json_put(object, "message_id", from_message_id(enqueued->message_id)) &&
+                json_put(object, "message_id", json_from_message_id(enqueued->message_id)) &&
                 json_put(object, "duplicate", json_boolean(enqueued->duplicate));
     return json_finish(object, good);
 }

@@ -13,6 +13,8 @@ json_t *attempt_list_json(const boxcar_attempt_list *list);
 json_t *enqueued_json(const boxcar_enqueued *enqueued);
 
 /* Values; absent ones become null. */
+json_t *json_from_message_id(boxcar_message_id id);
+json_t *json_from_number(int64_t number); /* one that starts at 1: 0 means none */
 json_t *json_from_str(boxcar_str text);
 json_t *json_from_time(boxcar_time time);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_pairs.h"
 #include "report.h"
 #include "suggest.h"
 
@@ -167,15 +168,26 @@ static int read_options(const struct cli *cli, struct option_parse *parse) {
     return CLI_DONE;
 }
 
+static int parse_rest(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
+                      struct option_parse *parse) {
+    parse->table = merge_tables(own_options(cli));
+    if (!parse->table || !copy_arguments(parse, argc, argv))
+        return cli_no_memory(cli);
+    parse->context = poptGetContext("boxcar", argc, (const char **)parse->argv, parse->table,
+                                    stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
+    return parse->context ? read_options(cli, parse) : cli_no_memory(cli);
+}
+
 int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
                  struct option_parse *ret_parse) {
+    const char **rest = NULL;
+    int count = 0;
     *ret_parse = (struct option_parse){0};
-    ret_parse->table = merge_tables(own_options(cli));
-    if (!ret_parse->table || !copy_arguments(ret_parse, argc, argv))
-        return cli_no_memory(cli);
-    ret_parse->context = poptGetContext("boxcar", argc, (const char **)ret_parse->argv, ret_parse->table,
-                                        stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
-    return ret_parse->context ? read_options(cli, ret_parse) : cli_no_memory(cli);
+    int result = option_pairs_take(cli, own_options(cli), argc, argv, &count, &rest);
+    if (result == CLI_DONE)
+        result = parse_rest(cli, count, rest, stop_at_word, ret_parse);
+    free(rest);
+    return result;
 }
 
 void option_parse_release(struct option_parse *parse) {
@@ -203,7 +215,7 @@ static void base_name(const char *argument, char ret_name[OPTION_LABEL_SIZE]) {
 }
 
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]) {
-    static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s"};
+    static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic"};
     char name[OPTION_LABEL_SIZE];
     if (strcmp(argument, "url") == 0) {
         snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->store_url_from);

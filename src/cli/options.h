@@ -36,8 +36,8 @@ struct option_parse {
 /* Parses argv[1..] with the global options and those of cli->command, if that is known. With
  * `stop_at_word` the first positional argument ends it and everything from there on is in
  * args. "-" alone is a positional argument, "--" ends the options, and an option that takes a
- * value takes the next word whatever it looks like ("--delay -1"). Returns an enum cli_exit
- * and has reported what went wrong. */
+ * value takes the next word whatever it looks like ("--delay -1"); some take two, see
+ * option_pairs.h. Returns an enum cli_exit and has reported what went wrong. */
 int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
                  struct option_parse *ret_parse);
 void option_parse_release(struct option_parse *parse);

@@ -55,6 +55,15 @@ void cli_warn(const struct cli *cli, const char *format, ...) {
     va_end(arguments);
 }
 
+void cli_note(const struct cli *cli, const char *format, ...) {
+    if (cli->log.level > BOXCAR_LOG_WARN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(cli, "note: ", format, arguments);
+    va_end(arguments);
+}
+
 static int exit_of(boxcar_status status) {
     switch (status) {
     case BOXCAR_OK:

@@ -20,5 +20,7 @@ int cli_no_memory(const struct cli *cli);
 
 /* "boxcar: warning: ...", unless --log-level says errors only. */
 void cli_warn(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "boxcar: join attach: note: ...": something to know that is nothing wrong; as loud as a warning. */
+void cli_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

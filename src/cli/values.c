@@ -110,6 +110,30 @@ bool value_work_id(const struct cli *cli, const char *option, const char *text, 
     return false;
 }
 
+bool value_message_id(const struct cli *cli, const char *name, const char *text, boxcar_message_id *ret_id) {
+    boxcar_message_id id;
+    if (!text)
+        return true;
+    if (!boxcar_message_id_parse(boxcar_str_of(text), &id) || boxcar_message_id_is_none(id)) {
+        cli_usage(cli, "%s is '%.64s': give the id of a message, a UUID other than nil", name, text);
+        return false;
+    }
+    *ret_id = id;
+    return true;
+}
+
+bool value_join_id(const struct cli *cli, const char *name, const char *text, boxcar_join_id *ret_id) {
+    boxcar_join_id id;
+    if (!text)
+        return true;
+    if (!boxcar_join_id_parse(boxcar_str_of(text), &id) || boxcar_join_id_is_none(id)) {
+        cli_usage(cli, "%s is '%.64s': give the id of a join, a UUID other than nil", name, text);
+        return false;
+    }
+    *ret_id = id;
+    return true;
+}
+
 bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owner) {
     if (!text) {
         cli_usage(cli, "--owner is missing: give the UUID of the worker");

@@ -12,6 +12,9 @@ bool value_duration(const struct cli *cli, const char *option, const char *text,
 bool value_time(const struct cli *cli, const char *option, const char *text, boxcar_time *ret_time);
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box);
 bool value_work_id(const struct cli *cli, const char *option, const char *text, boxcar_work_id *ret_id);
+/* A UUID that is not nil; `name` is the option or the argument: "--join", "JOIN". */
+bool value_message_id(const struct cli *cli, const char *name, const char *text, boxcar_message_id *ret_id);
+bool value_join_id(const struct cli *cli, const char *name, const char *text, boxcar_join_id *ret_id);
 /* --owner, which must be there. */
 bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owner);
 

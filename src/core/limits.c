@@ -101,16 +101,18 @@ static boxcar_status check_message_texts(const boxcar_new_message *message, boxc
     return status;
 }
 
+static boxcar_status check_time(boxcar_time time, const char *argument, boxcar_error *err) {
+    if (time == BOXCAR_TIME_NONE || (time >= 0 && time <= LIMITS_TIME_MAX))
+        return BOXCAR_OK;
+    return error_invalid(err, argument, "%s is out of range: give a time in the years 1970 to 9999", argument);
+}
+
 static boxcar_status check_due(const boxcar_new_message *message, boxcar_error *err) {
     boxcar_status status = check_range(message->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
 
-    if (status != BOXCAR_OK || message->due_at == BOXCAR_TIME_NONE)
-        return status;
-    if (message->delay_ms != 0)
+    if (status == BOXCAR_OK && message->due_at != BOXCAR_TIME_NONE && message->delay_ms != 0)
         return error_invalid(err, "delay_ms", "delay_ms and due_at are both given: give one of them");
-    if (message->due_at < 0 || message->due_at > LIMITS_TIME_MAX)
-        return error_invalid(err, "due_at", "due_at is out of range: give a time in the years 1970 to 9999");
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? check_time(message->due_at, "due_at", err) : status;
 }
 
 static boxcar_status check_identity(const boxcar_new_message *message, boxcar_error *err) {
@@ -238,8 +240,12 @@ boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, box
     return BOXCAR_OK;
 }
 
+boxcar_status limits_check_limit(int64_t limit, boxcar_error *err) {
+    return check_range(limit, "limit", 1, BOXCAR_LIST_LIMIT_MAX, err);
+}
+
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err) {
-    boxcar_status status = check_range(limit, "limit", 1, BOXCAR_LIST_LIMIT_MAX, err);
+    boxcar_status status = limits_check_limit(limit, err);
 
     return status == BOXCAR_OK ? check_range(after.value, "after", 0, INT64_MAX, err) : status;
 }
@@ -281,11 +287,97 @@ boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_
         status = check_topic_condition(filter->topic, err);
     if (status == BOXCAR_OK)
         status = check_range(filter->reason, "reason", BOXCAR_REASON_NONE, BOXCAR_REASON_CANCELLED, err);
-    if (status == BOXCAR_OK && filter->before != BOXCAR_TIME_NONE &&
-        (filter->before < 0 || filter->before > LIMITS_TIME_MAX))
-        status =
-            error_invalid(err, "before", "before is out of range: give a time in the years 1970 to 9999");
+    if (status == BOXCAR_OK)
+        status = check_time(filter->before, "before", err);
     return status == BOXCAR_OK ? check_refs(filter->refs, filter->ref_count, err) : status;
+}
+
+boxcar_status limits_check_join_id(boxcar_join_id join_id, const char *argument, boxcar_error *err) {
+    if (boxcar_join_id_is_none(join_id))
+        return error_invalid(err, argument, "%s is the nil UUID: give the id of a join", argument);
+    return BOXCAR_OK;
+}
+
+static boxcar_status check_deadline(const boxcar_new_join *join, boxcar_error *err) {
+    boxcar_status status = check_range(join->deadline_ms, "deadline_ms", 0, BOXCAR_DELAY_MS_MAX, err);
+
+    if (status == BOXCAR_OK && join->deadline != BOXCAR_TIME_NONE && join->deadline_ms != 0)
+        return error_invalid(err, "deadline_ms", "deadline_ms and deadline are both given: give one of them");
+    return status == BOXCAR_OK ? check_time(join->deadline, "deadline", err) : status;
+}
+
+boxcar_status limits_check_new_join(const boxcar_new_join *join, boxcar_error *err) {
+    boxcar_status status =
+        check_range(join->expected_steps, "expected_steps", 1, BOXCAR_EXPECTED_STEPS_MAX, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_text(join->grouping_key, "grouping_key", BOXCAR_GROUPING_KEY_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(join->metadata, "metadata", SIZE_MAX, err);
+    return status == BOXCAR_OK ? check_deadline(join, err) : status;
+}
+
+/* No topic: nothing is enqueued on failure, whatever the payload. */
+static boxcar_status check_on_fail(const boxcar_new_wait *wait, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (!str_is_empty(wait->on_fail_topic))
+        status = limits_check_topic(wait->on_fail_topic, "on_fail_topic", err);
+    return status == BOXCAR_OK ? limits_check_text(wait->on_fail_payload, "on_fail_payload", SIZE_MAX, err)
+                               : status;
+}
+
+boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *err) {
+    boxcar_status status = limits_check_join_id(wait->join_id, "join_id", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_topic(wait->on_complete_topic, "on_complete_topic", err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(wait->on_complete_payload, "on_complete_payload", SIZE_MAX, err);
+    if (status == BOXCAR_OK)
+        status = check_on_fail(wait, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(wait->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
+    return status;
+}
+
+/* Joins without a key have none: an empty one would find nothing, where somebody meant everything. */
+static boxcar_status check_key_condition(boxcar_str key, boxcar_error *err) {
+    if (!str_is_absent(key) && str_is_empty(key))
+        return error_invalid(err, "grouping_key", "grouping_key is empty: give 1 to %d characters, or none",
+                             BOXCAR_GROUPING_KEY_MAX);
+    return limits_check_text(key, "grouping_key", BOXCAR_GROUPING_KEY_MAX, err);
+}
+
+boxcar_status limits_check_join_filter(const boxcar_join_filter *filter, boxcar_error *err) {
+    boxcar_status status = check_key_condition(filter->grouping_key, err);
+
+    if (status == BOXCAR_OK && filter->by_status)
+        status = check_range(filter->status, "status", BOXCAR_JOIN_PENDING, BOXCAR_JOIN_CANCELLED, err);
+    if (status == BOXCAR_OK)
+        status = check_time(filter->before, "before", err);
+    return status == BOXCAR_OK ? limits_check_limit(filter->limit, err) : status;
+}
+
+boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err) {
+    if (boxcar_message_id_is_none(message_id))
+        return error_invalid(err, argument, "%s is the nil UUID: give the id of a message", argument);
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    char argument[40];
+
+    if (count > 0 && !message_ids)
+        return error_invalid(err, "message_ids", "message_ids is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count && status == BOXCAR_OK; i++) {
+        snprintf(argument, sizeof(argument), "message_ids[%zu]", i);
+        status = limits_check_message_id(message_ids[i], argument, err);
+    }
+    return status;
 }
 
 static bool is_name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }

@@ -8,6 +8,7 @@
 
 #include "boxcar/dead_letter.h"
 #include "boxcar/inspect.h"
+#include "boxcar/join.h"
 #include "boxcar/message.h"
 #include "boxcar/outbox.h"
 
@@ -38,6 +39,15 @@ boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, box
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);
 boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error *err);
 boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_error *err);
+boxcar_status limits_check_join_id(boxcar_join_id join_id, const char *argument, boxcar_error *err);
+boxcar_status limits_check_new_join(const boxcar_new_join *join, boxcar_error *err);
+boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *err);
+boxcar_status limits_check_join_filter(const boxcar_join_filter *filter, boxcar_error *err);
+/* Ids of messages that need not exist, but must not be nil. */
+boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err);
+boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err);
+/* The page size of any listing. */
+boxcar_status limits_check_limit(int64_t limit, boxcar_error *err);
 /* Letters, digits and _, at most 63 bytes, not one of PostgreSQL's own; absent is fine. */
 boxcar_status limits_check_schema_name(boxcar_str schema, boxcar_error *err);
 

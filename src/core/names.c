@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
+#include "boxcar/join.h"
 #include "boxcar/log.h"
 #include "boxcar/types.h"
 
@@ -24,6 +25,24 @@ static const char *const REASON_NAMES[] = {
     [BOXCAR_REASON_EXPIRED] = "expired",
     [BOXCAR_REASON_NO_HANDLER] = "no_handler",
     [BOXCAR_REASON_CANCELLED] = "cancelled",
+};
+
+static const char *const JOIN_STATUS_NAMES[] = {
+    [BOXCAR_JOIN_PENDING] = "pending",
+    [BOXCAR_JOIN_COMPLETED] = "completed",
+    [BOXCAR_JOIN_FAILED] = "failed",
+    [BOXCAR_JOIN_CANCELLED] = "cancelled",
+};
+
+static const char *const MEMBER_STATUS_NAMES[] = {
+    [BOXCAR_MEMBER_PENDING] = "pending",
+    [BOXCAR_MEMBER_COMPLETED] = "completed",
+    [BOXCAR_MEMBER_FAILED] = "failed",
+};
+
+static const char *const JOIN_REASON_NAMES[] = {
+    [BOXCAR_JOIN_REASON_NONE] = "none",
+    [BOXCAR_JOIN_REASON_TIMED_OUT] = "timed_out",
 };
 
 static const char *const STATUS_NAMES[] = {
@@ -81,6 +100,18 @@ const char *boxcar_reason_name(boxcar_reason reason) {
     return name_at(REASON_NAMES, COUNT_OF(REASON_NAMES), reason);
 }
 
+const char *boxcar_join_status_name(boxcar_join_status status) {
+    return name_at(JOIN_STATUS_NAMES, COUNT_OF(JOIN_STATUS_NAMES), status);
+}
+
+const char *boxcar_member_status_name(boxcar_member_status status) {
+    return name_at(MEMBER_STATUS_NAMES, COUNT_OF(MEMBER_STATUS_NAMES), status);
+}
+
+const char *boxcar_join_reason_name(boxcar_join_reason reason) {
+    return name_at(JOIN_REASON_NAMES, COUNT_OF(JOIN_REASON_NAMES), reason);
+}
+
 const char *boxcar_status_name(boxcar_status status) {
     return name_at(STATUS_NAMES, COUNT_OF(STATUS_NAMES), status);
 }
@@ -117,6 +148,15 @@ bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason) {
     if (number < 0)
         return false;
     *ret_reason = (boxcar_reason)number;
+    return true;
+}
+
+bool boxcar_join_status_parse(boxcar_str name, boxcar_join_status *ret_status) {
+    int number = number_of(JOIN_STATUS_NAMES, COUNT_OF(JOIN_STATUS_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_status = (boxcar_join_status)number;
     return true;
 }
 

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "digits.h"
+#include "limits.h"
+#include "wait.h"
 
 #define DAYS_MS (24.0 * 60 * 60 * 1000)
 
@@ -16,10 +18,13 @@ const struct setting SETTINGS[] = {
     {"backoff_cap", SETTING_DURATION, "1m", 0, 3650 * DAYS_MS, "longest delay before a retry"},
     {"backoff_factor", SETTING_NUMBER, "2", 1, 100, "by how much the delay grows with every attempt"},
     {"backoff_jitter", SETTING_NUMBER, "0", 0, 1, "share of the delay that chance may take away"},
+    {"join_wait_topic", SETTING_TOPIC, WAIT_TOPIC_DEFAULT, 0, 0,
+     "topic of the messages that wait for joins; workers read it when they start"},
     {"max_attempts", SETTING_COUNT, "10", 1, 1000000,
      "attempts after which a message is a dead letter, unless it brings its own number"},
     {"retention_dead", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long dead letters are kept"},
     {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
+    {"retention_joins", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long joins that have ended are kept"},
 };
 const size_t SETTING_COUNT_ALL = sizeof(SETTINGS) / sizeof(SETTINGS[0]);
 
@@ -84,6 +89,9 @@ static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_n
         return parse_duration(text, ret_number);
     case SETTING_NUMBER:
         return parse_decimal(text, ret_number);
+    case SETTING_TOPIC:
+        *ret_number = 0;
+        return limits_check_topic(text, "value", NULL) == BOXCAR_OK;
     }
     return false;
 }
@@ -96,6 +104,8 @@ static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
     };
     char min[32], max[32];
 
+    if (setting_is_text(setting))
+        return error_invalid(err, "value", "%s must be a topic of 1 to 255 characters", setting->name);
     setting_format(setting, setting->min, min);
     setting_format(setting, setting->max, max);
     return error_invalid(err, "value", "%s must be a %s, from %s to %s", setting->name, kinds[setting->kind],

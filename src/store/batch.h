@@ -7,7 +7,9 @@
 
 #include "base/arena.h"
 #include "boxcar/message.h"
+#include "boxcar/join.h"
 #include "boxcar/outbox.h"
+#include "core/wait.h"
 
 struct settlement_list {
     const boxcar_settlement *items;
@@ -15,7 +17,15 @@ struct settlement_list {
 };
 
 /* The ways to settle, in the order in which a batch applies them. */
-enum settle_kind { SETTLE_ACK, SETTLE_ABANDON, SETTLE_DEFER, SETTLE_FAIL, SETTLE_RENEW, SETTLE_KINDS };
+enum settle_kind {
+    SETTLE_ACK,
+    SETTLE_ABANDON,
+    SETTLE_DEFER,
+    SETTLE_FAIL,
+    SETTLE_RESOLVE, /* evaluate waits: ack with a continuation, defer, or fail */
+    SETTLE_RENEW,
+    SETTLE_KINDS
+};
 
 /* Everything here is borrowed for the call and has been validated: stores trust it. */
 struct batch {
@@ -29,6 +39,7 @@ struct batch {
                                               settled counts as settled by this one */
     struct settlement_list settle[SETTLE_KINDS];
     boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
+    const struct wait *waits;              /* for settle[SETTLE_RESOLVE], in the same order */
     int64_t renew_lease_ms;                /* for settle[SETTLE_RENEW] */
     bool reap;
     int claim_size;                        /* 0 = claim nothing */
@@ -55,6 +66,10 @@ struct batch_result {
     struct arena arena;
     boxcar_enqueued *enqueued; /* one per message, in order */
     struct work_id_list settled[SETTLE_KINDS];
+    enum wait_outcome *waits;  /* one per wait that was to be resolved, in order */
+    boxcar_join *ended;        /* joins that ended by this batch, without their texts; only looked for
+                                  when the store logs at INFO */
+    size_t ended_count;
     int64_t reaped;            /* messages, when the batch asked to reap */
     boxcar_message *claimed;
     size_t claimed_count;

@@ -67,3 +67,10 @@ void store_log(const struct boxcar_store *store, boxcar_log_level level, const c
     record.text = text;
     store->log(store->log_context, &record);
 }
+
+void store_log_replayed_steps(const struct boxcar_store *store, int64_t count) {
+    if (count > 0)
+        store_log(store, BOXCAR_LOG_WARN, "replay", NULL, 0,
+                  "%lld of the replayed messages are steps that joins have counted already: their joins stay as they are",
+                  (long long)count);
+}

@@ -13,6 +13,7 @@
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/inspect.h"
+#include "boxcar/join.h"
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
 #include "boxcar/store.h"
@@ -35,10 +36,30 @@ struct boxcar_finding_list {
     size_t count;
 };
 
+struct boxcar_join_list {
+    struct arena arena;
+    boxcar_join *items;
+    size_t count;
+};
+
+struct boxcar_join_member_list {
+    struct arena arena;
+    boxcar_join_member *items;
+    size_t count;
+};
+
+/* What an operation did to a join. */
+struct join_change {
+    bool counted;     /* a step was counted by this call */
+    bool ended;       /* the join ended by this call */
+    boxcar_join join; /* as it is afterwards; without its texts */
+};
+
 /* A setting as a store keeps it: only those that differ from their default. */
 struct setting_value {
     boxcar_str name;
-    double number;
+    double number;   /* 0 for a text */
+    boxcar_str text; /* absent for a number */
 };
 
 struct setting_value_list {
@@ -98,9 +119,11 @@ struct store_ops {
     void (*sleep)(struct boxcar_store *store, const struct nap *nap);
 
     /* Whether nothing of these topics is ready, leased by anybody, or waiting for a time within the
-     * next horizon_ms. Messages due later, and those behind a head that is, do not count. */
+     * next horizon_ms. Messages due later, and those behind a head that is, do not count; nor do
+     * messages of wait_topic that are not due now: the joins they wait for are open. */
     boxcar_status (*is_drained)(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                                size_t topic_count, int64_t horizon_ms, bool *ret_drained, boxcar_error *err);
+                                size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
+                                bool *ret_drained, boxcar_error *err);
 
     /* What an operator should know; see boxcar/doctor.h. */
     boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
@@ -127,11 +150,33 @@ struct store_ops {
                               boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);
     boxcar_status (*cancel)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
 
+    /* Joins; see boxcar/join.h for what each refuses. start: join_id is set, an existing one is left
+     * alone. attach: ret_attached has room for `count`; all or none. report: completed or failed. wait:
+     * settles the join, then enqueues `message`, whose topic is left to the store (its setting
+     * join_wait_topic). Settling counts members whose message had ended before they were attached. */
+    boxcar_status (*join_start)(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err);
+    boxcar_status (*join_attach)(struct boxcar_store *store, boxcar_join_id join_id,
+                                 const boxcar_message_id *message_ids, size_t count,
+                                 boxcar_attached *ret_attached, boxcar_error *err);
+    boxcar_status (*join_report)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
+                                 boxcar_member_status outcome, struct join_change *ret_change, boxcar_error *err);
+    boxcar_status (*join_cancel)(struct boxcar_store *store, boxcar_join_id join_id,
+                                 struct join_change *ret_change, boxcar_error *err);
+    boxcar_status (*join_wait)(struct boxcar_store *store, boxcar_join_id join_id,
+                               const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                               struct join_change *ret_change, boxcar_error *err);
+    boxcar_status (*join_find)(struct boxcar_store *store, boxcar_join_id join_id,
+                               struct boxcar_join_list **ret_list, boxcar_error *err);
+    boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter,
+                               struct boxcar_join_list **ret_list, boxcar_error *err);
+    boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
+                                  int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
+
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
     boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
-    boxcar_status (*setting_write)(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
+    boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
     boxcar_status (*setting_reset)(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 };
 
@@ -176,8 +221,11 @@ void store_log(const struct boxcar_store *store, boxcar_log_level level, const c
                const boxcar_log_field *fields, size_t field_count, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* After a replay: `count` of the messages are steps that joins have counted, which stays so. */
+void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
+
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 2
+#define STORE_SCHEMA_VERSION 3
 
 #endif

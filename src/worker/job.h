@@ -29,7 +29,8 @@ struct job {
     bool sent;      /* ... which is in the batch on its way */
     bool lost;      /* the lease is somebody else's now; the work loop's word */
 
-    /* What came of it. */
+    /* What came of it. A wait is for the store to decide. */
+    const struct wait *wait; /* in the load's arena; NULL = an ordinary message */
     boxcar_verdict verdict;
     bool settled;    /* acked in the handler's own transaction */
     bool late;       /* that transaction found the lease lost and was rolled back */

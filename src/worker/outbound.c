@@ -13,6 +13,9 @@ void outbound_release(struct outbound *out) {
         free(out->lists[kind].jobs);
         out->lists[kind] = (struct outbound_list){0};
     }
+    free(out->waits);
+    out->waits = NULL;
+    out->wait_capacity = 0;
 }
 
 bool outbound_is_empty(const struct outbound *out) {
@@ -38,10 +41,27 @@ static bool grow(struct outbound_list *list) {
     return true;
 }
 
+static bool add_wait(struct outbound *out, size_t i, const struct wait *wait) {
+    size_t capacity = out->wait_capacity ? out->wait_capacity * 2 : 64;
+    struct wait *waits;
+
+    if (i == out->wait_capacity) {
+        waits = realloc(out->waits, capacity * sizeof(*waits));
+        if (!waits)
+            return false;
+        out->waits = waits;
+        out->wait_capacity = capacity;
+    }
+    out->waits[i] = *wait;
+    return true;
+}
+
 bool outbound_add(struct outbound *out, enum settle_kind kind, struct job *job) {
     struct outbound_list *list = &out->lists[kind];
 
     if (list->count == list->capacity && !grow(list))
+        return false;
+    if (kind == SETTLE_RESOLVE && !add_wait(out, list->count, job->wait))
         return false;
     list->items[list->count] = (boxcar_settlement){
         .work_id = job->message->work_id,

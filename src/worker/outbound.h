@@ -14,6 +14,8 @@ struct outbound_list {
 
 struct outbound {
     struct outbound_list lists[SETTLE_KINDS];
+    struct wait *waits; /* in the order of lists[SETTLE_RESOLVE] */
+    size_t wait_capacity;
 };
 
 void outbound_clear(struct outbound *out); /* memory kept */

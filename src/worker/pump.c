@@ -122,8 +122,8 @@ static void beat(struct pump *pump) {
                                 .box = BOXCAR_OUTBOX,
                                 .pid = getpid(),
                                 .concurrency = pump_tuning(pump)->concurrency,
-                                .topics = pump->worker->handlers->patterns,
-                                .topic_count = pump->worker->handlers->count};
+                                .topics = pump->patterns,
+                                .topic_count = pump->pattern_count};
     boxcar_error err = BOXCAR_ERROR_INIT;
     char host[HOST_NAME_MAX + 1] = "";
     boxcar_status status;
@@ -188,8 +188,9 @@ static void end_if_drained(struct pump *pump) {
         pump->stopping)
         return;
     status =
-        pump->store->ops->is_drained(pump->store, BOXCAR_OUTBOX, pump->worker->handlers->patterns,
-                                     pump->worker->handlers->count, longest_backoff(pump), &drained, &err);
+        pump->store->ops->is_drained(pump->store, BOXCAR_OUTBOX, pump->patterns,
+                                     pump->pattern_count, boxcar_str_of(pump->wait_topic), longest_backoff(pump),
+                                     &drained, &err);
     if (status != BOXCAR_OK && !err.retryable)
         finish(pump, status, &err);
     else if (status != BOXCAR_OK)
@@ -222,8 +223,8 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
 static void nap(struct pump *pump, int64_t ms) {
     struct nap how = {.owner = pump->worker->owner,
                       .box = BOXCAR_OUTBOX,
-                      .topics = pump->worker->handlers->patterns,
-                      .topic_count = pump->worker->handlers->count,
+                      .topics = pump->patterns,
+                      .topic_count = pump->pattern_count,
                       .longest_ms = ms,
                       .wake_fd = pump->worker->wake_fd};
     struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
@@ -280,20 +281,29 @@ static void turn(struct pump *pump, struct steward *steward) {
         wait_for_event(pump);
 }
 
-/* How far ahead a retry may lie that a drain still waits for. */
-static boxcar_status read_backoff_cap(struct pump *pump, boxcar_error *err) {
-    const struct setting *setting = setting_find(BOXCAR_STR("backoff_cap"));
+/* What the loop wants to know of the store's settings: how far ahead a retry may lie that a drain still
+ * waits for, and the topic of waits. */
+static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
+    const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
     struct setting_value_list list = {.arena = ARENA_INIT};
+    boxcar_str wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
     double cap_ms = 60000;
     boxcar_status status;
 
-    (void)setting_parse(setting, boxcar_str_of(setting->default_value), &cap_ms, NULL);
+    (void)setting_parse(cap, boxcar_str_of(cap->default_value), &cap_ms, NULL);
     status = pump->store->ops->settings_read(pump->store, &list, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < list.count; i++)
-        if (str_equal(list.items[i].name, BOXCAR_STR("backoff_cap")))
-            cap_ms = list.items[i].number;
-    arena_release(&list.arena);
+    for (size_t i = 0; status == BOXCAR_OK && i < list.count; i++) {
+        const struct setting_value *value = &list.items[i];
+
+        if (str_equal(value->name, BOXCAR_STR("backoff_cap")))
+            cap_ms = value->number;
+        if (str_equal(value->name, BOXCAR_STR("join_wait_topic")) && !str_is_empty(value->text))
+            wait_topic = value->text;
+    }
     pump->backoff_cap_ms = (int64_t)cap_ms;
+    if (status == BOXCAR_OK)
+        status = pump_set_wait_topic(pump, wait_topic, err);
+    arena_release(&list.arena);
     return status;
 }
 
@@ -304,7 +314,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     set_state(pump, BOXCAR_WORKER_STARTING);
     status = worker->open(&worker->store, &pump->store, err);
     if (status == BOXCAR_OK)
-        status = read_backoff_cap(pump, err);
+        status = read_settings(pump, err);
     if (status == BOXCAR_OK)
         status =
             crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err);
@@ -332,6 +342,8 @@ static void pump_close(struct pump *pump) {
         pump_forget(pump, pump->held);
     crew_close(pump->crew);
     outbound_release(&pump->out);
+    free(pump->patterns);
+    free(pump->wait_topic);
     if (pump->store)
         pump->store->ops->close(pump->store);
     set_state(pump, BOXCAR_WORKER_STOPPED);

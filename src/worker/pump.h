@@ -16,6 +16,10 @@ struct pump {
     struct pace pace;
     unsigned random;
 
+    char *wait_topic;     /* of the store's setting */
+    boxcar_str *patterns; /* what claims ask for: the handlers' topics and the waits' */
+    size_t pattern_count;
+
     struct job *held; /* everything leased: queued, waiting, running, finished */
     size_t held_count;
     struct job_list finished; /* verdicts that are not in the store yet */
@@ -57,6 +61,8 @@ static inline struct boxcar_store *pump_face(const struct pump *pump) { return &
 void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms);
 /* The job is settled, or lost: it is forgotten. */
 void pump_forget(struct pump *pump, struct job *job);
+/* The job has a verdict. */
+void pump_finish(struct pump *pump, struct job *job, boxcar_verdict verdict, int64_t delay_ms);
 /* Takes finished jobs from the crew; logs and learns from them. */
 void pump_collect(struct pump *pump);
 /* Lets a waiting suspect run, if it may now. */
@@ -66,6 +72,14 @@ bool pump_runs_alone(const struct job *job);
 /* Gives back what is queued and has waited too long behind slow handlers; with `all`, everything
  * that no handler has begun. */
 void pump_give_back(struct pump *pump, bool all);
+
+/* ---- pump_waits.c: waits for joins ---- */
+/* Once, before anything is claimed. BOXCAR_E_CONFLICT: the topic has a handler. */
+boxcar_status pump_set_wait_topic(struct pump *pump, boxcar_str topic, boxcar_error *err);
+bool pump_is_wait(const struct pump *pump, const struct job *job);
+void pump_admit_wait(struct pump *pump, struct job *job);
+/* What became of the waits that went out. sent_before: they may have gone out twice. */
+void pump_take_waits(struct pump *pump, const struct batch_result *result, bool sent_before);
 
 /* ---- pump_stop.c: the end ---- */
 void pump_drive_stop(struct pump *pump);
@@ -77,6 +91,7 @@ void pump_supervise(struct pump *pump, bool all);
 /* Sends verdicts and renewals, asks for `claim_size` messages. false = there was nothing to say. */
 bool pump_exchange(struct pump *pump, int claim_size, bool renew);
 double pump_chance(struct pump *pump); /* in [0, 1) */
+void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
 /* The store failed: says so once and waits longer each time. */
 void pump_detach(struct pump *pump, const boxcar_error *err);
 void pump_attach(struct pump *pump); /* it has answered */

@@ -11,6 +11,7 @@
 #include "core/topic.h"
 #include "log_message.h"
 #include "pump.h"
+#include "store/join_log.h"
 
 #define REFUSED_MS 200 /* between tries of a verdict that is refused by itself */
 
@@ -51,7 +52,7 @@ static int64_t backoff_ms(struct pump *pump, const struct job *job) {
     return delay > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay;
 }
 
-static void count_lost(struct pump *pump, struct job *job) {
+void pump_count_lost(struct pump *pump, struct job *job) {
     atomic_fetch_add(&pump->worker->count.leases_lost, 1);
     if (job->handler)
         atomic_fetch_add(&job->handler->outcomes[OUTCOME_LOST], 1);
@@ -66,7 +67,7 @@ static bool ends_here(struct pump *pump, struct job *job) {
     if (job->settled)
         atomic_fetch_add(&job->handler->outcomes[OUTCOME_ACKED], 1);
     else
-        count_lost(pump, job);
+        pump_count_lost(pump, job);
     return true;
 }
 
@@ -89,7 +90,7 @@ static void load_verdicts(struct pump *pump) {
     struct job *job;
 
     while ((job = job_list_pop(&pump->finished)) != NULL) {
-        enum settle_kind kind = KINDS[job->verdict];
+        enum settle_kind kind = job->wait ? SETTLE_RESOLVE : KINDS[job->verdict];
 
         if (ends_here(pump, job)) {
             pump_forget(pump, job);
@@ -126,7 +127,7 @@ static void settled(void *context, struct job *job, bool affected) {
     struct pump *pump = answer->pump;
 
     if (!affected)
-        count_lost(pump, job);
+        pump_count_lost(pump, job);
     else if (job->given_back)
         atomic_fetch_add(&pump->worker->count.given_back, 1);
     else if (job->handler)
@@ -148,17 +149,22 @@ static void renewed(void *context, struct job *job, bool affected) {
     job->lost = true;
     if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
         pump->waiting = pump->waiting == job ? NULL : pump->waiting;
-        count_lost(pump, job);
+        pump_count_lost(pump, job);
         pump_forget(pump, job);
         return;
     }
     crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
 }
 
-static void take_answer(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
+static void take_answer(struct pump *pump, const struct batch *batch, struct batch_result *result,
+                        int64_t asked_at_ms) {
     struct answer answer = {.pump = pump, .asked_at_ms = asked_at_ms};
 
+    join_log_ended(pump_face(pump), result->ended, result->ended_count);
+    pump_take_waits(pump, result, batch->sent_before);
     for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        if (kind == SETTLE_RESOLVE)
+            continue;
         answer.kind = (enum settle_kind)kind;
         outbound_match(&pump->out.lists[kind], &result->settled[kind],
                        kind == SETTLE_RENEW ? renewed : settled, &answer);
@@ -282,8 +288,9 @@ static struct batch make_batch(struct pump *pump, int claim_size) {
                           .claim_lease_ms = pump_tuning(pump)->lease_ms,
                           .no_suspects = (pump->suspect && !pump->suspect->collected) ||
                                          pump->now_ms < pump->no_suspects_until_ms,
-                          .topics = pump->worker->handlers->patterns,
-                          .topic_count = pump->worker->handlers->count};
+                          .waits = pump->out.waits,
+                          .topics = pump->patterns,
+                          .topic_count = pump->pattern_count};
 
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
         batch.settle[kind] =
@@ -328,7 +335,7 @@ bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
     pump->has_worked = true;
     pump_attach(pump);
     pump->one_by_one = pump->one_by_one && pump->finished.count > 0;
-    take_answer(pump, &result, asked_at_ms);
+    take_answer(pump, &batch, &result, asked_at_ms);
     if (claim_size == 0) {
         batch_result_release(&result);
         return true;

@@ -40,7 +40,7 @@ void pump_forget(struct pump *pump, struct job *job) {
     load_release(job->load);
 }
 
-static void finish(struct pump *pump, struct job *job, boxcar_verdict verdict, int64_t delay_ms) {
+void pump_finish(struct pump *pump, struct job *job, boxcar_verdict verdict, int64_t delay_ms) {
     job->collected = true;
     job->verdict = verdict;
     job->delay_ms = delay_ms;
@@ -49,7 +49,7 @@ static void finish(struct pump *pump, struct job *job, boxcar_verdict verdict, i
 
 static void give_back(struct pump *pump, struct job *job, int64_t delay_ms) {
     job->given_back = true;
-    finish(pump, job, BOXCAR_VERDICT_DEFER, delay_ms);
+    pump_finish(pump, job, BOXCAR_VERDICT_DEFER, delay_ms);
 }
 
 /* Claims ask for the handlers' topics only, so this is rare; it must not go round in circles. */
@@ -60,7 +60,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
     log_message(pump_face(pump), BOXCAR_LOG_WARN, "unhandled", job->message, BOXCAR_NO_STR,
                 fail ? "no handler for this topic: failed" : "no handler for this topic: given back");
     if (fail)
-        finish(pump, job, BOXCAR_VERDICT_FAIL, BOXCAR_BACKOFF);
+        pump_finish(pump, job, BOXCAR_VERDICT_FAIL, BOXCAR_BACKOFF);
     else
         give_back(pump, job, UNHANDLED_AWAY_MS);
 }
@@ -68,7 +68,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
 static void admit_discarded(struct pump *pump, struct job *job) {
     log_message(pump_face(pump), BOXCAR_LOG_DEBUG, "discard", job->message, BOXCAR_NO_STR, "discarded");
     pace_learn(&pump->pace, 0, 1);
-    finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
+    pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
 }
 
 bool pump_runs_alone(const struct job *job) { return job->message->crash_count >= ALONE_FROM_CRASH; }
@@ -87,9 +87,12 @@ static void admit_suspect(struct pump *pump, struct job *job, struct job_list *r
 }
 
 static void admit(struct pump *pump, struct job *job, struct job_list *ready) {
-    job->handler = handler_table_find(pump->worker->handlers, job->message->topic);
+    job->handler = pump_is_wait(pump, job) ? &pump->worker->wait_handler
+                                           : handler_table_find(pump->worker->handlers, job->message->topic);
     hold(pump, job);
-    if (!job->handler)
+    if (job->handler == &pump->worker->wait_handler)
+        pump_admit_wait(pump, job);
+    else if (!job->handler)
         admit_unhandled(pump, job);
     else if (!job->handler->run)
         admit_discarded(pump, job);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "core/limits.h"
+#include "core/wait.h"
 
 /* ---- a policy of its own ---- */
 
@@ -172,6 +173,8 @@ boxcar_status worker_new(const boxcar_worker_options *given, struct boxcar_worke
     if (!worker)
         return error_no_memory(err);
     worker->handlers = handler_table_new();
+    worker->wait_handler.topic = (char *)(uintptr_t)WAIT_TOPIC_DEFAULT;
+    worker->wait_handler.topic_len = sizeof(WAIT_TOPIC_DEFAULT) - 1;
     pthread_mutex_init(&worker->mutex, NULL);
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!worker->handlers)

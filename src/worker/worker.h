@@ -37,6 +37,7 @@ struct boxcar_worker {
     boxcar_status (*open)(const boxcar_store_options *options, struct boxcar_store **ret_store,
                           boxcar_error *err); /* store_open() */
     struct handler_table *handlers;
+    struct handler wait_handler; /* built in: what became of the waits for joins */
     int wake_fd;
     _Atomic int stop_requests;
     _Atomic int state;            /* boxcar_worker_state */

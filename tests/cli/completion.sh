@@ -40,6 +40,8 @@ offers "dead r" "replay"
 offers "-o json dead _" "ls purge replay show"
 offers "help _" "$top"
 offers "help dead _" "ls purge replay show"
+offers "join _" "attach cancel complete fail ls show start wait"
+offers "join wait --on" "--on-complete --on-fail"
 offers "enqueue _" ""
 offers "ls ls _" ""
 offers "frobnicate _" ""
@@ -60,6 +62,7 @@ offers "ls --status _" "done failed in_progress ready"
 offers "ls --status = _" "done failed in_progress ready"
 offers "ls --status =" "done failed in_progress ready"
 offers "ls --box _" "inbox outbox"
+offers "join ls --status _" "cancelled completed failed pending"
 offers "dead ls --reason _" "cancelled exhausted expired no_handler rejected"
 offers "-o _" "json jsonl table"
 offers "ls -o j" "json jsonl"
@@ -68,6 +71,7 @@ offers "worker --log-format _" "json logfmt"
 offers "ls --topic _" ""
 offers "ls --limit _" ""
 for value in $(complete_line boxcar ls --status ''); do exits "$value is a status" 0 boxcar ls --status "$value"; done
+for value in $(complete_line boxcar join ls --status ''); do exits "$value is a status of joins" 0 boxcar join ls --status "$value"; done
 for value in $(complete_line boxcar ls --box ''); do exits "$value is a box" 0 boxcar ls --box "$value"; done
 for value in $(complete_line boxcar dead ls --reason ''); do exits "$value is a reason" 0 boxcar dead ls --reason "$value"; done
 for value in $(complete_line boxcar -o ''); do exits "$value is a format" 0 boxcar ls -o "$value"; done

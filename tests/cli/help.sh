@@ -3,7 +3,8 @@
 . "$BOXCAR_TEST_DIR/lib.sh"
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
-dead.ls dead.show dead.replay dead.purge maintain doctor bench version help'
+dead.ls dead.show dead.replay dead.purge join join.start join.attach join.complete join.fail join.wait join.cancel
+join.show join.ls maintain doctor bench version help'
 
 exits "help" 0 boxcar help
 overview=$out
@@ -14,7 +15,7 @@ is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
-is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Upkeep,About boxcar" \
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
 # The same for programs.
@@ -29,7 +30,10 @@ is "and only of those that are lists" "box log-format log-level output reason st
     "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "option" && $6 != "" { print substr($3, 3) }' | sort -u | xargs)"
 refuses "help --words about a command" 2 "*unexpected argument 'ls'*" boxcar help --words ls
 
-# What the examples talk about: a store with message 1 in the state that the command needs.
+# What the examples talk about: a store with message 1 in the state that the command needs, and a
+# join that waits for a step.
+join=0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69
+step=0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70
 prepare() {
     rm -rf examples
     mkdir examples
@@ -44,6 +48,11 @@ prepare() {
         claim_all
         boxcar fail --owner "$owner" 1 >/dev/null
         ;;
+    join.complete | join.fail)
+        boxcar join start --expected 3 --join-id "$join" >/dev/null
+        boxcar join attach "$join" "$step" >/dev/null 2>&1
+        ;;
+    join.*) boxcar join start --expected 3 --join-id "$join" >/dev/null ;;
     esac
 }
 
@@ -81,9 +90,7 @@ stat stats
 setings settings
 deed dead
 EOF
-for command in join frobnicate; do
-    refuses "unknown command $command" 2 "boxcar: unknown command '$command'*see boxcar help*" boxcar "$command" x
-done
+refuses "unknown command frobnicate" 2 "boxcar: unknown command 'frobnicate'*see boxcar help*" boxcar frobnicate x
 refuses "a command with a blank in it" 2 "*unknown command 'dead ls'*" boxcar 'dead ls'
 refuses "an empty command" 2 "*unknown command ''*" boxcar ''
 refuses "an unknown option" 2 "boxcar: ls: unknown option --limt, did you mean --limit? See boxcar help ls" boxcar ls --limt 5

@@ -3,18 +3,18 @@
 
 # OBX-108, OBX-110
 exits "init again" 0 boxcar init
-is "is up to date" "schema version 2, up to date" "$out"
+is "is up to date" "schema version 3, up to date" "$out"
 exits "init again, as JSON" 0 boxcar init -o json
 is "fields" 'schema_version,applied,store' "$(json 'keys_unsorted|join(",")')"
-is "nothing applied" '2 0' "$(json '"\(.schema_version) \(.applied)"')"
+is "nothing applied" '3 0' "$(json '"\(.schema_version) \(.applied)"')"
 if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     exits "init of a new file" 0 boxcar init --store sqlite:new.db
-    is "applies the migration" "schema version 2, 2 migrations applied" "$out"
+    is "applies the migration" "schema version 3, 3 migrations applied" "$out"
     exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
-    is "applied" 2 "$(json .applied)"
+    is "applied" 3 "$(json .applied)"
 else
     exits "init of a new schema" 0 boxcar init --schema "${BOXCAR_SCHEMA}_new"
-    is "applies the migration" "schema version 2, 2 migrations applied" "$out"
+    is "applies the migration" "schema version 3, 3 migrations applied" "$out"
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_new cascade" >/dev/null 2>&1
 fi
 refuses "init with an argument" 2 "*unexpected argument*" boxcar init now
@@ -39,6 +39,13 @@ refuses "an unknown setting, nothing near" 3 "*there is no setting 'colour'*" bo
 for value in 0 -1 abc 1000001 '' 1.5; do
     refuses "max_attempts '$value'" 2 "*max_attempts*" boxcar settings -- max_attempts "$value"
 done
+exits "a setting that is a text" 0 boxcar settings join_wait_topic waits
+is "prints the new value" waits "$out"
+exits "as JSON" 0 boxcar settings join_wait_topic -o json
+is "kept in the store" 'waits join.wait' "$(json '"\(.value) \(.default)"')"
+exits "back to the default" 0 boxcar settings join_wait_topic --reset
+is "join.wait" join.wait "$out"
+refuses "a topic that is empty" 2 "*join_wait_topic*1 to 255*" boxcar settings join_wait_topic ''
 refuses "a duration without a unit" 2 "*retention_done*" boxcar settings retention_done 5
 refuses "too many arguments" 2 "*unexpected argument*" boxcar settings a b c
 refuses "reset without a name" 2 "*--reset*" boxcar settings --reset
@@ -56,10 +63,10 @@ sleep 0.3
 boxcar settings retention_done 0 >/dev/null
 boxcar settings retention_dead 0 >/dev/null
 exits "maintain" 0 boxcar maintain --once -o json
-is "fields" 'reaped,expired,purged_done,purged_dead' "$(json 'keys_unsorted|join(",")')"
+is "fields" 'reaped,expired,purged_done,purged_dead,settled,timed_out,purged_joins' "$(json 'keys_unsorted|join(",")')"
 is "reaped, expired, purged" '1 1 1' "$(json '[.reaped, .expired, .purged_done]|join(" ")')"
 exits "maintain again" 0 boxcar maintain --once
-like "for people" "reaped 0, expired 0, purged 0 done and * dead" "$out"
+like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled 0, timed out 0, purged 0" "$out"
 
 # It repeats until SIGTERM or SIGINT, which are no failure.
 for signal in TERM INT; do
@@ -80,7 +87,7 @@ refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --int
 
 # version
 exits "version" 0 boxcar version
-like "for people" "boxcar [0-9]*.*.* (library *, schema 2)" "$out"
+like "for people" "boxcar [0-9]*.*.* (library *, schema 3)" "$out"
 exits "version as JSON" 0 boxcar version -o json
 is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
 exits "--version" 0 boxcar --version

@@ -12,7 +12,7 @@ static bool is_drained_of(struct fixture *f, boxcar_box box, const char *const *
 
     for (size_t i = 0; i < count; i++)
         topics[i] = boxcar_str_of(patterns[i]);
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, box, topics, count, horizon_ms, &drained, &f->err));
+    ASSERT_OK(f, f->store->ops->is_drained(f->store, box, topics, count, BOXCAR_NO_STR, horizon_ms, &drained, &f->err));
     return drained;
 }
 

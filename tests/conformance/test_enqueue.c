@@ -251,15 +251,6 @@ static void results_of_enqueueing_many_may_be_left_out(void **state) {
     assert_int_equal(stats_of(f).ready, 2);
 }
 
-static void joining_is_refused_as_not_available(void **state) {
-    struct fixture *f = *state;
-    boxcar_new_message message = new_message("t", "a");
-    message.join_id.bytes[15] = 1;
-    boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_UNSUPPORTED, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
-    assert_int_equal(stats_of(f).ready, 0);
-}
-
 static const struct CMUnitTest TESTS[] = {
     TEST(enqueued_message_is_there_for_every_other_connection),
     TEST(enqueued_message_outlives_a_process_that_dies_without_closing),
@@ -277,7 +268,6 @@ static const struct CMUnitTest TESTS[] = {
     TEST(many_messages_are_stored_in_the_order_given),
     TEST(one_bad_message_among_many_stores_none),
     TEST(results_of_enqueueing_many_may_be_left_out),
-    TEST(joining_is_refused_as_not_available),
 };
 
 const struct suite ENQUEUE_SUITE = SUITE("enqueue", TESTS, ON_EVERY_STORE);

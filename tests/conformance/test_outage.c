@@ -111,7 +111,7 @@ static void impatient_store_waits_in_no_call(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->begin(f->store, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintain(f->store, &done, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                 f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, 0, &drained, &f->err));
+                 f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
     f->store->ops->sleep(f->store, &nap);
     let_in(f, &o);
     ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
@@ -131,7 +131,7 @@ static void worker_role_may_live_sleep_and_drain(void **state) {
     ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
     f->store->ops->sleep(f->store, &nap);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 1);
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, 0, &drained, &f->err));
+    ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
     assert_true(drained);
     ASSERT_OK(f, f->store->ops->farewell(f->store, f->owner, &f->err));
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 0);

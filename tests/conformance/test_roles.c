@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance.h"
+#include "joins.h"
 #include "pg.h"
 
 /* A login role of this test's own with the access named (NULL = none), and its URL. */
@@ -167,6 +167,69 @@ static void viewer_sees_everything_but_payloads(void **state) {
     drop_role(f, &viewer);
 }
 
+/* OBX-123, OBX-124, OBX-083 */
+static void producer_may_start_fill_and_wait_for_joins(void **state) {
+    struct fixture *f = *state;
+    struct role producer = make_role(f, "producer");
+    boxcar_store *own = f->store;
+    f->store = NULL;
+    ASSERT_OK(f, open_as(f, &producer, &f->store));
+    boxcar_join_id id = start_join(f, 3);
+    boxcar_enqueued step = enqueue_step(f, id);
+    assert_false(attach(f, id, step.message_id).is_new);
+    boxcar_message_id by_hand = boxcar_message_id_new();
+    assert_true(attach(f, id, by_hand).is_new);
+    assert_true(report(f, id, by_hand, BOXCAR_MEMBER_FAILED));
+    enqueue_wait(f, id);
+    ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));
+    boxcar_store_close(f->store);
+    f->store = own;
+    assert_join(f, id, BOXCAR_JOIN_CANCELLED, 0, 1);
+    PGconn *conn = connect_as(f, &producer);
+    assert_int_equal(pg_number(conn, "select join_start(1) is not null"), 1);
+    pg_fails(conn, "42501", "delete from join_member");
+    PQfinish(conn);
+    drop_role(f, &producer);
+}
+
+/* OBX-123, JOIN-030, JOIN-053 */
+static void worker_counts_steps_and_evaluates_waits(void **state) {
+    struct fixture *f = *state;
+    struct role worker = make_role(f, "worker");
+    boxcar_store *own = f->store;
+    boxcar_join_id id = start_join(f, 2);
+    boxcar_enqueued wait = enqueue_wait(f, id);
+    boxcar_store *hand = NULL;
+    ASSERT_OK(f, open_as(f, &worker, &hand));
+    for (int failed = 0; failed < 2; failed++) {
+        f->store = hand;
+        struct taken step = take_step(f, id), taken;
+        assert_true(failed ? bury(f, f->owner, step, "no") : ack(f, f->owner, step));
+        taken = take_topic(f, f->owner, WAIT, wait.work_id);
+        f->store = own; /* a worker may not read what it has not claimed */
+        assert_int_equal(resolve_in(f, hand, taken), failed ? WAIT_FAILED : WAIT_DEFERRED);
+    }
+    ASSERT_OK(f, boxcar_maintain(hand, NULL, &f->err));
+    boxcar_store_close(hand);
+    assert_continuation(f, wait, "failed", "no");
+    drop_role(f, &worker);
+}
+
+/* OBX-123, OBX-125 */
+static void viewer_sees_joins_and_changes_none(void **state) {
+    struct fixture *f = *state;
+    enqueue_step(f, start_join(f, 2));
+    struct role viewer = make_role(f, "viewer");
+    PGconn *conn = connect_as(f, &viewer);
+    assert_int_equal(pg_number(conn, "select expected_steps from outbox_join where status = 'pending'"), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_join_member where status = 'pending'"), 1);
+    pg_fails(conn, "42501", "select join_start(1)");
+    pg_fails(conn, "42501", "select join_cancel(join_id) from outbox_join");
+    pg_fails(conn, "42501", "select join_attach(join_id, gen_random_uuid()) from outbox_join");
+    PQfinish(conn);
+    drop_role(f, &viewer);
+}
+
 /* BX-001 */
 static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(void **state) {
     struct fixture *f = *state;
@@ -190,6 +253,39 @@ static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(voi
     drop_role(f, &role);
 }
 
+/* BX-029: an upgrade drops and adds functions; who had access before has it to all of them. */
+static void roles_keep_their_access_through_an_upgrade(void **state) {
+    struct fixture *f = *state;
+    struct role worker = make_role(f, "worker"), viewer = make_role(f, "viewer");
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "create role %s_gone", f->schema);
+    pg_exec(conn, "select grant_access('%s_gone', 'worker')", f->schema);
+    pg_exec(conn, "revoke all on schema %s from %s_gone", f->schema, f->schema);
+    pg_exec(conn, "drop function join_start, _maintain, _join_find, _resolve cascade");
+    pg_exec(conn, "update store set functions_digest = 'of another version'");
+    boxcar_deployment deployment;
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &deployment, &f->err));
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from pg_proc p where p.pronamespace = '%s'::regnamespace and "
+                               "p.proname in ('join_start', '_maintain', '_join_find', '_resolve') and "
+                               "has_function_privilege('%s', p.oid, 'execute')",
+                               f->schema, worker.name),
+                     4);
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from pg_proc p where p.pronamespace = '%s'::regnamespace and "
+                               "p.proname in ('join_start', '_maintain', '_join_find', '_resolve') and "
+                               "has_function_privilege('%s', p.oid, 'execute')",
+                               f->schema, viewer.name),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from unnest(array['%s_gone']) r where "
+                                     "has_schema_privilege(r, '%s', 'usage')", f->schema, f->schema), 0);
+    pg_exec(conn, "drop owned by %s_gone", f->schema);
+    pg_exec(conn, "drop role %s_gone", f->schema);
+    PQfinish(conn);
+    drop_role(f, &worker);
+    drop_role(f, &viewer);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(caller_is_told_when_the_connection_breaks_and_does_not_come_back),
     TEST(nothing_is_open_to_public),
@@ -198,6 +294,10 @@ static const struct CMUnitTest TESTS[] = {
     TEST(producer_enqueues_and_does_nothing_else),
     TEST(worker_needs_no_right_on_any_table),
     TEST(viewer_sees_everything_but_payloads),
+    TEST(producer_may_start_fill_and_wait_for_joins),
+    TEST(worker_counts_steps_and_evaluates_waits),
+    TEST(viewer_sees_joins_and_changes_none),
+    TEST(roles_keep_their_access_through_an_upgrade),
 };
 
 /* Roles are the server's business: once, directly. */

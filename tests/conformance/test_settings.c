@@ -5,7 +5,8 @@
 
 static const char *const DEFAULTS[][2] = {
     {"backoff_base", "1s"}, {"backoff_cap", "60s"},    {"backoff_factor", "2"},  {"backoff_jitter", "0"},
-    {"max_attempts", "10"}, {"retention_dead", "30d"}, {"retention_done", "7d"},
+    {"max_attempts", "10"}, {"retention_dead", "30d"}, {"retention_done", "7d"},  {"retention_joins", "30d"},
+    {"join_wait_topic", "join.wait"},
 };
 enum { DEFAULT_COUNT = sizeof(DEFAULTS) / sizeof(DEFAULTS[0]) };
 
@@ -122,6 +123,9 @@ static void value_out_of_range_is_refused_and_changes_nothing(void **state) {
         {"backoff_jitter", "1.1"},
         {"backoff_jitter", "-0.1"},
         {"backoff_base", "1"},
+        {"retention_joins", "30"},
+        {"join_wait_topic", ""},
+        {"join_wait_topic", "a\xff"},
     };
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         ASSERT_FAILS(

@@ -1,10 +1,13 @@
-/* scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS]: a worker program of somebody's own,
- * with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends one line to EVIDENCE for
- * every start of a handler, and one when a handler is told to stop. Topics:
+/* scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--step MS]: a worker
+ * program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends one
+ * line to EVIDENCE for every start of a handler, and one when a handler is told to stop. Topics:
  *
  *   calm      done at once
  *   slow      waits until it is told to stop, at most a minute
- *   stubborn  at its first attempt never stops, whatever it is told */
+ *   stubborn  at its first attempt never stops, whatever it is told
+ *   step      a step of a join: takes --step, ends as its payload says (join_plan.h); leaves no
+ *             evidence
+ *   then.*    a continuation: done at once, without evidence */
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +24,7 @@
 
 static int evidence_fd;
 static boxcar_worker *worker;
+static int step_ms;
 
 static void stop(int signal_number) {
     (void)signal_number;
@@ -65,6 +69,27 @@ static boxcar_verdict on_stubborn(void *context, boxcar_delivery *delivery) {
     return BOXCAR_VERDICT_ACK;
 }
 
+static bool says(const boxcar_message *message, const char *word) {
+    return message->payload.len == strlen(word) && memcmp(message->payload.data, word, strlen(word)) == 0;
+}
+
+static boxcar_verdict on_step(void *context, boxcar_delivery *delivery) {
+    const boxcar_message *message = boxcar_delivery_message(delivery);
+    (void)context;
+    (void)poll(NULL, 0, step_ms);
+    if (says(message, "good"))
+        return BOXCAR_VERDICT_ACK;
+    if (says(message, "bad"))
+        return BOXCAR_VERDICT_FAIL;
+    return says(message, "again") && message->retry_count >= 2 ? BOXCAR_VERDICT_ACK : BOXCAR_VERDICT_RETRY;
+}
+
+static boxcar_verdict on_continuation(void *context, boxcar_delivery *delivery) {
+    (void)context;
+    (void)delivery;
+    return BOXCAR_VERDICT_ACK;
+}
+
 static void read_arguments(boxcar_worker_options *options, int argc, char **argv) {
     for (int i = 3; i + 1 < argc; i += 2) {
         int64_t value = atoll(argv[i + 1]);
@@ -74,6 +99,10 @@ static void read_arguments(boxcar_worker_options *options, int argc, char **argv
             options->lease_ms = value;
         else if (strcmp(argv[i], "--timeout") == 0)
             options->handler_timeout_ms = value;
+        else if (strcmp(argv[i], "--maintain") == 0)
+            options->maintain_ms = value;
+        else if (strcmp(argv[i], "--step") == 0)
+            step_ms = (int)value;
         else
             errx(99, "unknown argument %s", argv[i]);
     }
@@ -89,7 +118,8 @@ int main(int argc, char **argv) {
     boxcar_store_options store = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
     if (argc < 3 || !boxcar_owner_parse(boxcar_str_of(argv[2]), &options.owner) || !getenv("BOXCAR_STORE"))
-        errx(99, "usage: scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS]");
+        errx(99, "usage: scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS]"
+                 " [--step MS]");
     evidence_fd = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (evidence_fd < 0)
         err(99, "%s", argv[1]);
@@ -103,6 +133,8 @@ int main(int argc, char **argv) {
     check(boxcar_worker_handle(worker, BOXCAR_STR("calm"), on_calm, NULL, &error), &error);
     check(boxcar_worker_handle(worker, BOXCAR_STR("slow"), on_slow, NULL, &error), &error);
     check(boxcar_worker_handle(worker, BOXCAR_STR("stubborn"), on_stubborn, NULL, &error), &error);
+    check(boxcar_worker_handle(worker, BOXCAR_STR("step"), on_step, NULL, &error), &error);
+    check(boxcar_worker_handle(worker, BOXCAR_STR("then.*"), on_continuation, NULL, &error), &error);
     signal(SIGTERM, stop);
     check(boxcar_worker_run(worker, &error), &error);
     boxcar_worker_free(worker);

@@ -80,6 +80,8 @@ static boxcar_status fake_process(struct boxcar_store *store, const struct batch
         ok = answer_settled(batch, kind, &result);
     if (ok)
         ok = answer_claimed(fake->claimed_count, &result);
+    result.ended = fake->ended;
+    result.ended_count = fake->ended_count;
     if (!ok) {
         batch_result_release(&result);
         return error_no_memory(err);
@@ -153,6 +155,100 @@ static boxcar_status fake_cancel(struct boxcar_store *store, boxcar_box box, box
     return answer(fake_of(store), err);
 }
 
+static boxcar_status fake_join_start(struct boxcar_store *store, const boxcar_new_join *join,
+                                     boxcar_error *err) {
+    fake_of(store)->join = *join;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
+                                      const boxcar_message_id *message_ids, size_t count,
+                                      boxcar_attached *ret_attached, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer(fake, err);
+
+    fake->join_id = join_id;
+    fake->message_id = message_ids[count - 1];
+    fake->attach_count = count;
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
+        ret_attached[i] = fake->attached[i % FAKE_ROOM];
+    return status;
+}
+
+static boxcar_status answer_change(struct fake_store *fake, boxcar_join_id join_id,
+                                   struct join_change *ret_change, boxcar_error *err) {
+    boxcar_status status = answer(fake, err);
+
+    fake->join_id = join_id;
+    if (status == BOXCAR_OK)
+        *ret_change = fake->change;
+    return status;
+}
+
+static boxcar_status fake_join_report(struct boxcar_store *store, boxcar_join_id join_id,
+                                      boxcar_message_id message_id, boxcar_member_status outcome,
+                                      struct join_change *ret_change, boxcar_error *err) {
+    fake_of(store)->message_id = message_id;
+    fake_of(store)->outcome = outcome;
+    return answer_change(fake_of(store), join_id, ret_change, err);
+}
+
+static boxcar_status fake_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
+                                      struct join_change *ret_change, boxcar_error *err) {
+    return answer_change(fake_of(store), join_id, ret_change, err);
+}
+
+static boxcar_status fake_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
+                                    const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                                    struct join_change *ret_change, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer_change(fake, join_id, ret_change, err);
+
+    fake->messages[0] = *message;
+    snprintf(fake->wait_payload, sizeof(fake->wait_payload), "%.*s", (int)message->payload.len,
+             message->payload.data);
+    if (status == BOXCAR_OK)
+        *ret_enqueued = (boxcar_enqueued){.work_id = {1}, .message_id = message->message_id};
+    return status;
+}
+
+static boxcar_status give_joins(struct fake_store *fake, struct boxcar_join_list **ret_list,
+                                boxcar_error *err) {
+    boxcar_status status = answer(fake, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status fake_join_find(struct boxcar_store *store, boxcar_join_id join_id,
+                                    struct boxcar_join_list **ret_list, boxcar_error *err) {
+    fake_of(store)->join_id = join_id;
+    return give_joins(fake_of(store), ret_list, err);
+}
+
+static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                                    struct boxcar_join_list **ret_list, boxcar_error *err) {
+    fake_of(store)->join_filter = *filter;
+    return give_joins(fake_of(store), ret_list, err);
+}
+
+static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_id join_id,
+                                       boxcar_message_id after, int limit,
+                                       struct boxcar_join_member_list **ret_list, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer(fake, err);
+
+    fake->join_id = join_id;
+    fake->message_id = after;
+    fake->member_limit = limit;
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
 static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenance *ret, boxcar_error *err) {
     ret->reaped = fake_of(store)->reaped;
     return answer(fake_of(store), err);
@@ -177,10 +273,11 @@ static boxcar_status fake_settings_read(struct boxcar_store *store, struct setti
     return answer(fake, err);
 }
 
-static boxcar_status fake_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+static boxcar_status fake_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                         boxcar_error *err) {
-    fake_of(store)->setting_name = name;
-    fake_of(store)->setting_number = number;
+    fake_of(store)->setting_name = value->name;
+    fake_of(store)->setting_number = value->number;
+    fake_of(store)->setting_text = value->text;
     return answer(fake_of(store), err);
 }
 
@@ -202,6 +299,14 @@ static const struct store_ops FAKE_OPS = {
     .dead_page = fake_dead_page,
     .dead_act = fake_dead_act,
     .cancel = fake_cancel,
+    .join_start = fake_join_start,
+    .join_attach = fake_join_attach,
+    .join_report = fake_join_report,
+    .join_cancel = fake_join_cancel,
+    .join_wait = fake_join_wait,
+    .join_find = fake_join_find,
+    .join_page = fake_join_page,
+    .join_members = fake_join_members,
     .maintain = fake_maintain,
     .audit = fake_audit,
     .settings_read = fake_settings_read,

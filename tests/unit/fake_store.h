@@ -14,6 +14,10 @@ struct fake_store {
     size_t claimed_count;
     int64_t dead_left; /* dead_act works this off */
     struct setting_value setting;
+    boxcar_join ended[2]; /* by every batch */
+    size_t ended_count;
+    struct join_change change;
+    boxcar_attached attached[FAKE_ROOM];
     /* What was asked. */
     int calls;
     struct batch batch; /* the last one; messages and settlements copied below */
@@ -25,6 +29,15 @@ struct fake_store {
     int dead_calls;
     boxcar_str setting_name;
     double setting_number;
+    boxcar_str setting_text;
+    boxcar_new_join join;
+    boxcar_join_id join_id;
+    boxcar_message_id message_id; /* of a report, or where a page of members begins */
+    boxcar_member_status outcome;
+    size_t attach_count;
+    char wait_payload[600];
+    boxcar_join_filter join_filter;
+    int member_limit;
     bool setting_was_reset;
     /* What was logged: the last record, and how many. */
     int records;

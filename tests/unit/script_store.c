@@ -157,14 +157,15 @@ static void sleep_a_little(struct boxcar_store *store, const struct nap *nap) {
 }
 
 static boxcar_status is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                                size_t topic_count, int64_t horizon_ms, bool *ret_drained,
-                                boxcar_error *err) {
+                                size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
+                                bool *ret_drained, boxcar_error *err) {
     struct script_store *script = script_of(store);
     bool drained = true;
 
     (void)box;
     (void)topics;
     (void)topic_count;
+    (void)wait_topic;
     (void)horizon_ms;
     (void)err;
     for (size_t i = 0; i < script->count; i++)

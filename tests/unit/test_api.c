@@ -107,16 +107,6 @@ static void one_bad_message_stops_all_and_is_named(void **state) {
     assert_int_equal(enqueued.work_id.value, 77);
 }
 
-static void joins_are_not_there_yet(void **state) {
-    boxcar_new_message message = message_on(BOXCAR_STR("t"));
-
-    (void)state;
-    message.join_id.bytes[0] = 1;
-    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_E_UNSUPPORTED);
-    assert_string_equal(ERR.message, "joins are not available in this version");
-    assert_int_equal(FAKE.calls, 0);
-}
-
 /* OBX-102, OBX-107, OBX-125, BX-010 */
 static void enqueue_is_logged_with_topic_and_correlation_id_but_no_payload(void **state) {
     boxcar_new_message messages[2] = {message_on(BOXCAR_STR("one")), message_on(BOXCAR_STR("two"))};
@@ -212,10 +202,13 @@ static boxcar_status renew(boxcar_store *store, boxcar_owner owner, const boxcar
     return boxcar_renew(store, owner, items, count, 5000, ret_affected, ret_count, err);
 }
 
-static settle_fn *const SETTLERS[SETTLE_KINDS] = {
-    [SETTLE_ACK] = boxcar_ack,     [SETTLE_ABANDON] = boxcar_abandon,
-    [SETTLE_DEFER] = boxcar_defer, [SETTLE_FAIL] = boxcar_fail,
-    [SETTLE_RENEW] = renew,
+/* Waits are resolved by workers only: no public function does. */
+static const struct {
+    enum settle_kind kind;
+    settle_fn *settle;
+} SETTLERS[] = {
+    {SETTLE_ACK, boxcar_ack},   {SETTLE_ABANDON, boxcar_abandon}, {SETTLE_DEFER, boxcar_defer},
+    {SETTLE_FAIL, boxcar_fail}, {SETTLE_RENEW, renew},
 };
 
 static void fill_settlements(boxcar_settlement items[3]) {
@@ -232,21 +225,21 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
 
     (void)state;
     fill_settlements(items);
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
         boxcar_work_id affected[3] = {{0}, {0}, {77}};
         size_t count = 99;
 
         fake_store_init(&FAKE);
-        assert_int_equal(SETTLERS[kind](STORE, owner, items, 3, affected, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, affected, &count, &ERR), BOXCAR_OK);
         for (int k = 0; k < SETTLE_KINDS; k++)
-            assert_int_equal(FAKE.batch.settle[k].count, k == kind ? 3 : 0);
+            assert_int_equal(FAKE.batch.settle[k].count, k == (int)SETTLERS[i].kind ? 3 : 0);
         assert_memory_equal(&FAKE.batch.owner, &owner, sizeof(owner));
         assert_int_equal(count, 2);
         assert_int_equal(affected[1].value, 11);
         assert_int_equal(affected[2].value, 77);
         assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
         assert_string_equal(FAKE.fields, "count=2 ");
-        assert_int_equal(SETTLERS[kind](STORE, owner, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     }
     assert_int_equal(FAKE.batch.renew_lease_ms, 5000);
 }
@@ -255,9 +248,9 @@ static void empty_calls_succeed_without_a_round_trip(void **state) {
     boxcar_owner owner = boxcar_owner_new();
 
     (void)state;
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
         size_t count = 99;
-        assert_int_equal(SETTLERS[kind](STORE, owner, NULL, 0, NULL, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(SETTLERS[i].settle(STORE, owner, NULL, 0, NULL, &count, &ERR), BOXCAR_OK);
         assert_int_equal(count, 0);
     }
     assert_int_equal(boxcar_enqueue_many(STORE, NULL, 0, NULL, &ERR), BOXCAR_OK);
@@ -271,10 +264,10 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
 
     (void)state;
     fill_settlements(items);
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        assert_int_equal(SETTLERS[kind](STORE, nobody, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
+        assert_int_equal(SETTLERS[i].settle(STORE, nobody, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "owner");
-        assert_int_equal(SETTLERS[kind](STORE, owner, NULL, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+        assert_int_equal(SETTLERS[i].settle(STORE, owner, NULL, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "settlements");
     }
     assert_int_equal(boxcar_renew(STORE, owner, items, 3, 0, NULL, NULL, &ERR), BOXCAR_E_INVALID);
@@ -432,9 +425,9 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
     size_t changed = 0;
 
     (void)state;
-    FAKE.setting = (struct setting_value){BOXCAR_STR("retention_done"), 2 * 86400e3};
+    FAKE.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
     assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_setting_list_count(list), 7);
+    assert_int_equal(boxcar_setting_list_count(list), 9);
     for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
         const boxcar_setting *setting = boxcar_setting_list_get(list, i);
         if (strcmp(setting->name.data, "retention_done") == 0) {
@@ -446,7 +439,31 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
         }
     }
     assert_int_equal(changed, 1);
-    assert_null(boxcar_setting_list_get(list, 7));
+    assert_null(boxcar_setting_list_get(list, 9));
+    boxcar_setting_list_free(list);
+}
+
+/* JOIN-050 */
+static void a_setting_may_be_a_text(void **state) {
+    boxcar_str name = BOXCAR_STR("join_wait_topic");
+    boxcar_setting_list *list = NULL;
+
+    (void)state;
+    assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR(""), &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR("waits"), &ERR), BOXCAR_OK);
+    assert_memory_equal(FAKE.setting_text.data, "waits", 5);
+    FAKE.setting = (struct setting_value){.name = name, .text = BOXCAR_STR("waits")};
+    assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
+    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
+        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+        if (strcmp(setting->name.data, "join_wait_topic") == 0) {
+            assert_string_equal(setting->value.data, "waits");
+            assert_string_equal(setting->default_value.data, "join.wait");
+        } else {
+            assert_string_equal(setting->value.data, setting->default_value.data);
+        }
+    }
     boxcar_setting_list_free(list);
 }
 
@@ -576,7 +593,6 @@ int main(void) {
         TEST(ids_are_given_derived_or_new),
         TEST(many_messages_get_different_ids),
         TEST(one_bad_message_stops_all_and_is_named),
-        TEST(joins_are_not_there_yet),
         TEST(enqueue_is_logged_with_topic_and_correlation_id_but_no_payload),
         TEST(claim_and_reap_are_logged_with_their_numbers),
         TEST(a_store_without_a_log_function_is_silent),
@@ -593,6 +609,7 @@ int main(void) {
         TEST(inspection_is_checked_and_handed_down),
         TEST(histories_and_counters_are_lists),
         TEST(settings_are_the_stores_values_over_the_defaults),
+        TEST(a_setting_may_be_a_text),
         TEST(settings_are_checked_before_they_are_written),
         TEST(upkeep_reports_and_takes_null),
         TEST(store_urls_of_unknown_form_are_refused_and_never_shown),

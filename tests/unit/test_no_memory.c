@@ -90,10 +90,33 @@ static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
     boxcar_setting_list *list = NULL;
     boxcar_status status;
 
-    fake->setting = (struct setting_value){BOXCAR_STR("max_attempts"), 3};
+    fake->setting = (struct setting_value){.name = BOXCAR_STR("max_attempts"), .number = 3};
     status = boxcar_settings_read(&fake->store, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
     boxcar_setting_list_free(list);
+    return status;
+}
+
+static boxcar_status attach(struct fake_store *fake, boxcar_error *err) {
+    const boxcar_message_id message = {{1}};
+
+    return boxcar_join_attach(&fake->store, (boxcar_join_id){{1}}, &message, 1, NULL, err);
+}
+
+/* jansson's allocations are not ours, but the text it writes grows in a buffer of ours. */
+static boxcar_status enqueue_wait(struct fake_store *fake, boxcar_error *err) {
+    boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
+    boxcar_enqueued enqueued = {.work_id = {77}};
+    boxcar_status status;
+
+    wait.join_id.bytes[0] = 1;
+    wait.on_complete_topic = BOXCAR_STR("t");
+    wait.on_complete_payload = BOXCAR_STR("a payload that is long enough for the buffer to grow with it, "
+                                          "since every text begins with room for the shortest ones only, "
+                                          "whatever that room is; so this one is a little longer still, "
+                                          "and says nothing else that anybody would have to remember.");
+    status = boxcar_join_wait(&fake->store, &wait, &enqueued, err);
+    assert_int_equal(enqueued.work_id.value, status == BOXCAR_OK ? 1 : 77);
     return status;
 }
 
@@ -125,6 +148,8 @@ static void calls_survive_every_failing_allocation(void **state) {
     assert_in_range(sweep(defer), 2, 20);
     assert_in_range(sweep(read_settings), 2, 20);
     assert_in_range(sweep(judge_box), 5, 40);
+    assert_in_range(sweep(attach), 1, 20);
+    assert_in_range(sweep(enqueue_wait), 2, 20);
 }
 
 /* No allocation per message: a thousand need as many as ten. */

@@ -18,6 +18,8 @@ static void every_default_is_valid_and_in_canonical_form(void **state) {
         assert_true(strlen(setting->help) > 0);
         assert_int_equal(setting_parse(setting, boxcar_str_of(setting->default_value), &number, NULL),
                          BOXCAR_OK);
+        if (setting_is_text(setting))
+            continue;
         setting_format(setting, number, text);
         assert_string_equal(text, setting->default_value);
     }
@@ -37,7 +39,7 @@ static void defaults_are_those_promised(void **state) {
     } expected[] = {
         {"max_attempts", 10},   {"retention_done", 7 * 86400e3}, {"retention_dead", 30 * 86400e3},
         {"backoff_base", 1000}, {"backoff_factor", 2},           {"backoff_cap", 60000},
-        {"backoff_jitter", 0},
+        {"backoff_jitter", 0},  {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
     };
 
     (void)state;
@@ -107,6 +109,9 @@ static void bad_values_are_refused_with_the_range(void **state) {
         {"backoff_jitter", "-0"},
         {"backoff_jitter", "0.0000001"},
         {"backoff_jitter", "99999999999999999999"},
+        {"join_wait_topic", ""},
+        {"join_wait_topic", "\xFF"},
+        {"retention_joins", "30"},
     };
 
     (void)state;
@@ -120,6 +125,22 @@ static void bad_values_are_refused_with_the_range(void **state) {
         assert_non_null(strstr(err.message, bad[i].name));
         assert_true(number == 42);
     }
+}
+
+/* JOIN-050, BX-011 */
+static void the_topic_of_waits_is_any_topic(void **state) {
+    const struct setting *setting = setting_find(BOXCAR_STR("join_wait_topic"));
+    char topic[256];
+    double number = 42;
+
+    (void)state;
+    assert_true(setting_is_text(setting));
+    assert_string_equal(setting->default_value, "join.wait");
+    memset(topic, 't', sizeof(topic));
+    assert_int_equal(setting_parse(setting, (boxcar_str){topic, 255}, &number, NULL), BOXCAR_OK);
+    assert_true(number == 0);
+    assert_int_equal(setting_parse(setting, (boxcar_str){topic, 256}, &number, NULL), BOXCAR_E_INVALID);
+    assert_int_equal(setting_parse(setting, BOXCAR_STR("a\0b"), &number, NULL), BOXCAR_E_INVALID);
 }
 
 static void unknown_settings_are_not_found(void **state) {
@@ -183,6 +204,7 @@ int main(void) {
         cmocka_unit_test(defaults_are_those_promised),
         cmocka_unit_test(values_go_back_and_forth),
         cmocka_unit_test(bad_values_are_refused_with_the_range),
+        cmocka_unit_test(the_topic_of_waits_is_any_topic),
         cmocka_unit_test(unknown_settings_are_not_found),
         cmocka_unit_test(numbers_out_of_range_are_shown_within_it),
         cmocka_unit_test(names_go_back_and_forth),

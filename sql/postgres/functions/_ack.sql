@@ -1,10 +1,12 @@
--- Done: what the lease held becomes finished. Returns the work ids that were ours to finish.
+-- Done: what the lease held becomes finished, and counts in joins. Returns the work ids that were ours to
+-- finish.
 create or replace function :"schema"._ack(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     done int8multirange;
     off_path int8multirange;
+    is_step boolean;   -- as _is_step() says, in the same statement
 begin
     with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
     evidence as (
@@ -13,11 +15,18 @@ begin
     counted as (
         insert into :"schema".tally_delta (first_id, last_id, box)
         select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
-    select range_agg(r), range_agg(r) filter (where t.has_parked) into done, off_path
+    select range_agg(r), range_agg(r) filter (where t.has_parked),
+           bool_or(exists (select from :"schema".join_member m
+                           where m.work_id >= lower(r) and m.work_id < upper(r) and m.status = 0))
+               or exists (select from :"schema".join_member m where m.work_id is null)
+    into done, off_path, is_step
     from taken t, unnest(t.items) r;
 
     if off_path is not null then
         perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), ts);
+    end if;
+    if is_step then
+        perform :"schema"._count_steps(done, 1::smallint, ts);
     end if;
     return array(select generate_series(lower(r), upper(r) - 1) from unnest(done) r);
 end $$;

@@ -1,8 +1,11 @@
 -- Moves messages to the dead letters: the only way into dead. The caller has taken them out of
--- whatever lease they were in. errors go with ids by position, or are null. Their streams go on.
+-- whatever lease they were in. errors go with ids by position, or are null. Their streams go on, and their
+-- joins count failed steps.
 create or replace function :"schema"._bury(
     p_box smallint, ids bigint[], p_reason smallint, errors text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
+declare
+    items int8multirange := :"schema"._multirange(ids);
 begin
     with gone as (
         delete from :"schema".parked p where p.work_id = any (ids)
@@ -15,4 +18,7 @@ begin
     left join gone g on g.work_id = i.id
     order by m.work_id;
     perform :"schema"._streams_go_on(p_box, ids, ts);
+    if :"schema"._is_step(items) then
+        perform :"schema"._count_steps(items, 2::smallint, ts);
+    end if;
 end $$;

@@ -45,8 +45,7 @@ begin
             perform :"schema"._invalid(place || 'headers', 'must be a JSON object whose values are strings');
         end if;
     end if;
-    if join_id is not null then
-        raise exception using errcode = 'BX007', column = place || 'join_id',
-            message = 'joins are not available in this version';
+    if join_id = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid(place || 'join_id', 'is the nil UUID');
     end if;
 end $$;

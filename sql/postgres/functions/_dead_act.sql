@@ -1,9 +1,12 @@
 -- Replays (or purges) at most max_messages of the dead letters a filter chooses, newest first below
--- p_after. Says how many it affected and the oldest it chose, null = none left.
+-- p_after. Says how many it affected and the oldest it chose, null = none left; and of those replayed,
+-- how many are steps that joins have counted already; and which joins ended, because what is purged is
+-- counted if nobody had before.
 create or replace function :"schema"._dead_act(
     p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
     message_ids uuid[], p_after bigint, max_messages int, replay boolean, note text,
-    out affected bigint, out oldest bigint)
+    out affected bigint, out oldest bigint, out counted_steps bigint,
+    out ended uuid[])
 language plpgsql volatile security definer :pinned as $$
 declare
     ids bigint[] := :"schema"._dead_ids(p_box, p_topic, prefix, p_reason, before, work_ids, message_ids, p_after,
@@ -12,4 +15,8 @@ begin
     oldest := (select min(i) from unnest(ids) i);
     affected := case when replay then :"schema"._dead_replay(p_box, ids, note)
                      else :"schema"._dead_purge(p_box, ids) end;
+    counted_steps := case when replay then (
+        select count(*) from unnest(ids) i
+        where exists (select from :"schema"._join_member m where m.work_id = i and m.status <> 0)) else 0 end;
+    ended := array(select e.join_id from :"schema"._joins_ended() e);
 end $$;

@@ -1,10 +1,11 @@
 -- Enqueues many messages from arrays that go together by position: the library's way in, with
 -- everything checked already. Optional columns may be null as a whole. delays and ttls are in
 -- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
--- and would want one of them now is woken.
+-- and would want one of them now is woken. joins: to attach each to, null = none.
 create or replace function :"schema"._enqueue(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
-    headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean)
+    headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
+    joins uuid[] default null)
 returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
 #variable_conflict use_column
 declare
@@ -26,7 +27,7 @@ begin
         end if;
     end if;
     if fresh_ids and correlations is null and streams is null and headers is null and dues is null
-       and delays is null and ttls is null and attempts is null then
+       and delays is null and ttls is null and attempts is null and joins is null then
         return query
             insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
             select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
@@ -53,9 +54,17 @@ begin
     left join stored w on w.message_id = s.id;
     -- A statement of its own, with a snapshot of its own: the existing message may have been
     -- committed only while we waited for its transaction.
-    return query
-        select coalesce(r.work_id, m.work_id), r.message_id, r.duplicate
-        from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
-        left join :"schema".message m on m.message_id = r.message_id and r.work_id is null
-        order by r.n;
+    select array_agg((coalesce(r.work_id, m.work_id), r.message_id, r.duplicate):::"schema".enqueue_result order by r.n)
+    into results
+    from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
+    left join :"schema".message m on m.message_id = r.message_id and r.work_id is null;
+    if not fresh_ids and exists (select from :"schema".join_member m where m.work_id is null) then
+        perform :"schema"._resolve_members(ids, array(select r.work_id from unnest(results) r));
+    end if;
+    if joins is not null then
+        perform :"schema"._attach_enqueued(
+            '', joins, ids, array(select r.work_id from unnest(results) r),
+            array(select r.duplicate from unnest(results) r), ts);
+    end if;
+    return query select * from unnest(results);
 end $$;

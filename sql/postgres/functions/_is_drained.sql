@@ -1,9 +1,10 @@
 -- Whether nothing of these topics is ready, leased by anybody, or waiting for a time before ts + horizon.
 -- All under the snapshot of the calling statement, so a message on its way from one place to the next is
 -- seen in just one. The log is looked at from the frontier's position on, and what is finished nowhere:
--- the answer costs what is left, not what was done. Expired messages are as good as dead.
+-- the answer costs what is left, not what was done. Expired messages are as good as dead. Messages of
+-- wait_topic that are put off do not count: they wait for joins that are open.
 create or replace function :"schema"._is_drained(
-    p_box smallint, exact text[], prefixes text[], horizon interval)
+    p_box smallint, exact text[], prefixes text[], horizon interval, wait_topic text default null)
 returns boolean language plpgsql stable security definer :hot as $$
 #variable_conflict use_column
 declare
@@ -20,20 +21,23 @@ begin
     if everything and exists (
            select from :"schema".parked p
            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
-             and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)) then
+             and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
+             and (p.available_at <= ts or p.topic is distinct from wait_topic)) then
         return false;
     end if;
     if not everything and exists (
            select from unnest(:"schema"._parked_topics(p_box, exact, prefixes)) t(topic), lateral (
                select from :"schema".parked p
                where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
-                 and p.topic = t.topic collate "C" and p.available_at <= latest
+                 and p.topic = t.topic collate "C"
+                 and p.available_at <= case when t.topic is distinct from wait_topic then latest else ts end
                  and coalesce(p.expires_at > greatest(p.available_at, ts), true) limit 1) x) then
         return false;
     end if;
     if exists (select from :"schema".parked p
                where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
                  and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
+                 and (p.available_at <= ts or p.topic is distinct from wait_topic)
                  and :"schema"._wanted(p.topic, exact, prefixes)) then
         return false;
     end if;

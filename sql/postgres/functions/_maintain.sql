@@ -1,19 +1,25 @@
--- One small step of upkeep of a box: reap, expire, fold, purge, each bounded; and workers that were not
+-- One small step of upkeep of a box: reap, expire, fold, joins, purge, each bounded; and workers that were not
 -- heard of for a minute are forgotten, naps that are over too. The caller repeats it,
 -- a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
 -- claimers' turn and so wants a transaction of its own.
 create or replace function :"schema"._maintain(
     p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, out purged_dead bigint,
-    out more boolean)
+    out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint,
+    out ended uuid[])
 language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     folded bigint;
+    joins record;
     most constant int := 2000;
 begin
     reaped := :"schema"._expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._bury_expired(p_box, most);
     folded := :"schema"._fold_tally(p_box, most);
+    select * into joins from :"schema"._maintain_joins();
+    settled := joins.settled;
+    timed_out := joins.timed_out;
+    purged_joins := joins.purged;
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
     delete from :"schema".instance_row r
@@ -22,5 +28,7 @@ begin
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
                               order by s.until limit most for update skip locked));
-    more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most;
+    more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most
+        or joins.more;
+    ended := array(select e.join_id from :"schema"._joins_ended() e);
 end $$;

@@ -25,6 +25,9 @@ begin
     if purged is null then
         return 0;
     end if;
+    if :"schema"._is_step(purged) then   -- the last chance to count them
+        perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
+    end if;
     -- What was not counted yet need not be counted down.
     with dropped as (
         delete from :"schema".tally_delta d

@@ -35,7 +35,7 @@ struct exchange {
 
 static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
     [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
-    [SETTLE_FAIL] = PG_FAIL, [SETTLE_RENEW] = PG_RENEW,
+    [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE, [SETTLE_RENEW] = PG_RENEW,
 };
 
 static boxcar_status send_plain(struct pg_store *pg, enum pg_statement statement, boxcar_error *err) {
@@ -69,18 +69,47 @@ static boxcar_status send_reap(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_REAP, &params, err);
 }
 
+/* Two statements that count lock their joins one after the other: then all are locked before, in order. */
+static bool locks_joins_first(const struct batch *batch) {
+    int counting = 0;
+
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        counting += batch->settle[kind].count > 0 && kind != SETTLE_DEFER && kind != SETTLE_RENEW;
+    return counting > 1;
+}
+
+static boxcar_status send_lock_joins(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    pg_params_for_lock_joins(&params, x->batch);
+    return pg_send(x->pg, PG_LOCK_JOINS, &params, err);
+}
+
+/* Whether anything here can end a join, and anybody wants to know. */
+static bool asks_for_ends(const struct exchange *x) {
+    const struct batch *batch = x->batch;
+
+    return store_logs(&x->pg->base, BOXCAR_LOG_INFO) &&
+           (batch->reap || batch->settle[SETTLE_ACK].count > 0 || batch->settle[SETTLE_ABANDON].count > 0 ||
+            batch->settle[SETTLE_FAIL].count > 0 || batch->settle[SETTLE_RESOLVE].count > 0);
+}
+
 static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     if (!x->settle)
         return BOXCAR_OK;
-    if (x->batch->message_count > 0)
+    if (locks_joins_first(x->batch))
+        status = send_lock_joins(x, err);
+    if (status == BOXCAR_OK && x->batch->message_count > 0)
         status = send_enqueue(x, err);
     for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++)
         if (x->batch->settle[kind].count > 0)
             status = send_settle(x, (enum settle_kind)kind, err);
     if (status == BOXCAR_OK && x->batch->reap)
         status = send_reap(x, err);
+    if (status == BOXCAR_OK && asks_for_ends(x))
+        status = send_plain(x->pg, PG_JOINS_ENDED, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }
 
@@ -153,10 +182,53 @@ static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, b
     return BOXCAR_OK;
 }
 
+static boxcar_status read_wait_outcomes(struct exchange *x, const PGresult *result, boxcar_error *err) {
+    size_t count = x->batch->settle[SETTLE_RESOLVE].count;
+    struct work_id_list outcomes;
+    boxcar_status status = pg_get_work_ids(result, 0, 0, &x->result->arena, &outcomes, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (outcomes.count != count)
+        return error_set(err, BOXCAR_E_STORE, "the store answered for %zu of %zu waits", outcomes.count, count);
+    x->result->waits = arena_alloc_array(&x->result->arena, count, sizeof(*x->result->waits));
+    if (!x->result->waits)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        x->result->waits[i] = (enum wait_outcome)outcomes.items[i].value;
+    return BOXCAR_OK;
+}
+
+static boxcar_status read_settled(struct exchange *x, enum settle_kind kind, const PGresult *result,
+                                  boxcar_error *err) {
+    if (kind == SETTLE_RESOLVE)
+        return read_wait_outcomes(x, result, err);
+    return pg_get_work_ids(result, 0, 0, &x->result->arena, &x->result->settled[kind], err);
+}
+
+static boxcar_status read_ended(struct exchange *x, const PGresult *result, boxcar_error *err) {
+    size_t count = (size_t)PQntuples(result);
+    boxcar_join *ended = arena_alloc_array(&x->result->arena, count, sizeof(*ended));
+
+    if (!ended)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        pg_get_uuid(result, (int)i, 0, ended[i].join_id.bytes);
+        pg_read_join_counts(result, (int)i, 1, &ended[i]);
+    }
+    x->result->ended = ended;
+    x->result->ended_count = count;
+    return BOXCAR_OK;
+}
+
 static boxcar_status receive_first(struct exchange *x, boxcar_error *err) {
     const struct batch *batch = x->batch;
     boxcar_status status = BOXCAR_OK;
 
+    if (locks_joins_first(batch)) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, &result, &status, err);
+    }
     if (batch->message_count > 0) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);
@@ -169,13 +241,19 @@ static boxcar_status receive_first(struct exchange *x, boxcar_error *err) {
             continue;
         receive_into(x->pg, &result, &status, err);
         if (status == BOXCAR_OK)
-            status = pg_get_work_ids(result, 0, 0, &x->result->arena, &x->result->settled[kind], err);
+            status = read_settled(x, (enum settle_kind)kind, result, err);
     }
     if (batch->reap) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);
         if (status == BOXCAR_OK)
             x->result->reaped = pg_get_int8(result, 0, 0);
+    }
+    if (asks_for_ends(x)) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, &result, &status, err);
+        if (status == BOXCAR_OK)
+            status = read_ended(x, result, err);
     }
     AUTO_RESULT PGresult *sync = NULL;
     receive_into(x->pg, &sync, &status, err);
@@ -272,6 +350,10 @@ static void prepare(struct exchange *x) {
     for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
         if (x->batch->settle[kind].count > 0)
             pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
+    if (x->settle && locks_joins_first(x->batch))
+        pg_prepare(x->pg, PG_LOCK_JOINS);
+    if (x->settle && asks_for_ends(x))
+        pg_prepare(x->pg, PG_JOINS_ENDED);
     if (x->claim)
         pg_prepare(x->pg, PG_CLAIM);
 }

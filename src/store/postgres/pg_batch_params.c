@@ -5,7 +5,7 @@
 
 /* Columns that no message of the batch uses go as one null instead of an array of nulls. */
 struct used {
-    bool correlation, stream, headers, due, delay, ttl, attempts;
+    bool correlation, stream, headers, due, delay, ttl, attempts, join;
 };
 
 static struct used find_used(const struct batch *batch) {
@@ -21,6 +21,7 @@ static struct used find_used(const struct batch *batch) {
         used.delay |= m->delay_ms != 0;
         used.ttl |= m->ttl_ms != 0;
         used.attempts |= m->max_attempts != 0;
+        used.join |= !boxcar_join_id_is_none(m->join_id);
     }
     return used;
 }
@@ -80,6 +81,18 @@ static void add_attempts(struct pg_params *params, const struct batch *batch, bo
         pg_array_int4(array, batch->messages[i].max_attempts);
 }
 
+static void add_joins(struct pg_params *params, const struct batch *batch, bool used) {
+    struct buf *array;
+
+    if (!used) {
+        pg_params_null(params, PG_UUID_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, batch->message_count);
+    for (size_t i = 0; i < batch->message_count; i++)
+        pg_array_uuid(array, batch->messages[i].join_id.bytes);
+}
+
 void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
     struct used used = find_used(batch);
 
@@ -95,6 +108,7 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, 
     add_numbers(params, batch, used.ttl, offsetof(boxcar_new_message, ttl_ms));
     add_attempts(params, batch, used.attempts);
     pg_params_bool(params, fresh_ids);
+    add_joins(params, batch, used.join);
 }
 
 static void add_work_ids(struct pg_params *params, struct settlement_list list) {
@@ -134,6 +148,57 @@ static void add_errors(struct pg_params *params, struct settlement_list list) {
         pg_array_text(array, utf8_cut(list.items[i].error, BOXCAR_ERROR_TEXT_MAX));
 }
 
+static void add_wait_texts(struct pg_params *params, const struct batch *batch, size_t field) {
+    size_t count = batch->settle[SETTLE_RESOLVE].count;
+    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
+
+    for (size_t i = 0; i < count; i++)
+        pg_array_text(array, *(const boxcar_str *)((const char *)&batch->waits[i] + field));
+}
+
+static void add_wait_joins(struct pg_params *params, const struct batch *batch) {
+    size_t count = batch->settle[SETTLE_RESOLVE].count;
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
+
+    for (size_t i = 0; i < count; i++)
+        pg_array_uuid(array, batch->waits[i].join_id.bytes);
+}
+
+static void add_waits(struct pg_params *params, const struct batch *batch) {
+    size_t count = batch->settle[SETTLE_RESOLVE].count;
+    struct buf *array;
+
+    add_wait_joins(params, batch);
+    array = pg_params_array_begin(params, PG_BOOL_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_bool(array, batch->waits[i].allow_failures);
+    add_wait_texts(params, batch, offsetof(struct wait, on_complete_topic));
+    add_wait_texts(params, batch, offsetof(struct wait, on_complete_payload));
+    add_wait_texts(params, batch, offsetof(struct wait, on_fail_topic));
+    add_wait_texts(params, batch, offsetof(struct wait, on_fail_payload));
+    add_wait_texts(params, batch, offsetof(struct wait, correlation_id));
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_uuid(array, batch->waits[i].continuation_id.bytes);
+}
+
+void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch) {
+    static const enum settle_kind COUNTING[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_FAIL, SETTLE_RESOLVE};
+    size_t count = 0;
+    struct buf *array;
+
+    for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++)
+        count += batch->settle[COUNTING[k]].count;
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
+    for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++) {
+        const struct settlement_list *list = &batch->settle[COUNTING[k]];
+
+        for (size_t i = 0; i < list->count; i++)
+            pg_array_int8(array, list->items[i].work_id.value);
+    }
+    add_wait_joins(params, batch);
+}
+
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind) {
     struct settlement_list list = batch->settle[kind];
 
@@ -147,6 +212,8 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, e
         add_errors(params, list);
     if (kind == SETTLE_FAIL)
         pg_params_int2(params, batch->fail_reason ? batch->fail_reason : BOXCAR_REASON_REJECTED);
+    if (kind == SETTLE_RESOLVE)
+        add_waits(params, batch);
     if (kind == SETTLE_RENEW)
         pg_params_interval_ms(params, batch->renew_lease_ms);
 }

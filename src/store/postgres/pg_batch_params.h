@@ -7,6 +7,8 @@
 
 void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids);
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind);
+/* All that the settlements and waits of a batch may count in. */
+void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch);
 void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable);
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
                                const char *outcome);

@@ -68,6 +68,8 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
     if (status == BOXCAR_OK) {
         *ret_count = pg_get_int8(result, 0, 0);
         cursor->value = pg_get_int8(result, 0, 1);
+        store_log_replayed_steps(store, pg_get_int8(result, 0, 2));
+        pg_log_ended(pg_store_of(store), result, 3);
     }
     return status;
 }
@@ -94,6 +96,8 @@ boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_messa
     pg_params_int2(&params, box);
     pg_params_ref(&params, ref);
     status = pg_query(pg_store_of(store), PG_CANCEL, &params, &result, &why);
+    if (status == BOXCAR_OK)
+        pg_log_ended(pg_store_of(store), result, 0);
     if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(store, box, ref))
         return BOXCAR_OK;
     if (status != BOXCAR_OK && err)

@@ -117,6 +117,21 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
     return text.failed ? error_no_memory(err) : run(pg, text.data, err);
 }
 
+/* The accesses that roles have, as statements that grant them again, or nothing. Functions whose signature
+ * changed were dropped with their rights, and there are new ones; workers of the version before go on
+ * meanwhile. Who may not use the schema any more was thrown out. */
+static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
+    return ask(pg,
+               "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
+               "case p.proname when 'outbox_claim' then 'worker' when 'enqueue' then 'producer' "
+               "when '_page' then 'viewer' else 'admin' end), '; ') "
+               "from pg_proc p cross join aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee "
+               "join pg_namespace n on n.oid = p.pronamespace "
+               "where n.nspname = :'schema' and p.proname in ('outbox_claim', 'enqueue', '_page', 'grant_access') "
+               "and a.grantee <> p.proowner and has_schema_privilege(a.grantee, n.oid, 'usage')",
+               ret_grants, err);
+}
+
 static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *known = NULL;
     AUTO_BUF struct buf remember = BUF_INIT;
@@ -151,6 +166,7 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
 
 static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
                                            boxcar_error *err) {
+    AUTO_FREE char *grants = NULL;
     int version = 0, applied = 0;
     boxcar_status status =
         run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
@@ -160,9 +176,13 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     if (status == BOXCAR_OK)
         status = read_version(pg, &version, err);
     if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
-        status = migrate(pg, version, &applied, err);
+        status = read_grants(pg, &grants, err);
+        if (status == BOXCAR_OK)
+            status = migrate(pg, version, &applied, err);
         if (status == BOXCAR_OK)
             status = make_functions(pg, err);
+        if (status == BOXCAR_OK && grants)
+            status = run(pg, grants, err);
         version = STORE_SCHEMA_VERSION;
     }
     if (status == BOXCAR_OK)

@@ -17,7 +17,6 @@ static const struct {
     {"BX003", BOXCAR_E_CONFLICT, false, ""},
     {"BX004", BOXCAR_E_TRANSACTION, false, ": begin it with ISOLATION LEVEL READ COMMITTED"},
     {"BX005", BOXCAR_E_STORE, false, ": run `boxcar init` once"},
-    {"BX007", BOXCAR_E_UNSUPPORTED, false, ""},
     {"3F000", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},
     {"42883", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},
     {"42P01", BOXCAR_E_NOT_DEPLOYED, false, ": run `boxcar init`, or open the store with deploy"},

@@ -50,7 +50,8 @@ static void read_attempt(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                            size_t topic_count, int64_t horizon_ms, bool *ret_drained, boxcar_error *err) {
+                            size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms, bool *ret_drained,
+                            boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -58,6 +59,7 @@ boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const bo
     pg_params_int2(&params, box);
     pg_params_topics(&params, topics, topic_count);
     pg_params_interval_ms(&params, horizon_ms);
+    pg_params_text(&params, wait_topic);
     status = pg_query(pg_store_of(store), PG_IS_DRAINED, &params, &result, err);
     if (status == BOXCAR_OK)
         *ret_drained = pg_get_bool(result, 0, 0);

@@ -20,6 +20,10 @@ static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_m
     sum->purged_done += pg_get_int8(result, 0, 2);
     sum->purged_dead += pg_get_int8(result, 0, 3);
     sum->more = pg_get_bool(result, 0, 4);
+    sum->settled += pg_get_int8(result, 0, 5);
+    sum->timed_out += pg_get_int8(result, 0, 6);
+    sum->purged_joins += pg_get_int8(result, 0, 7);
+    pg_log_ended(pg, result, 8);
     return BOXCAR_OK;
 }
 
@@ -94,7 +98,8 @@ boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_
         struct setting_value *value = &list.items[list.count++];
 
         value->number = pg_get_float8(result, i, 1);
-        if (!arena_copy_str(&list.arena, pg_get_text(result, i, 0), &value->name)) {
+        if (!arena_copy_str(&list.arena, pg_get_text(result, i, 0), &value->name) ||
+            !arena_copy_str(&list.arena, pg_get_text(result, i, 2), &value->text)) {
             arena_release(&list.arena);
             return error_no_memory(err);
         }
@@ -103,13 +108,14 @@ boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_
     return BOXCAR_OK;
 }
 
-boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+boxcar_status pg_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_text(&params, name);
-    pg_params_float8(&params, number);
+    pg_params_text(&params, value->name);
+    pg_params_float8(&params, value->number);
+    pg_params_text(&params, value->text);
     return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
 }
 
@@ -119,5 +125,6 @@ boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxc
 
     pg_params_text(&params, name);
     pg_params_null(&params, PG_FLOAT8);
+    pg_params_null(&params, PG_TEXT);
     return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/uuid.h"
+
 static struct buf *add(struct pg_params *params, enum pg_type type) {
     int i = params->count++;
 
@@ -70,6 +72,8 @@ void pg_params_interval_ms(struct pg_params *params, int64_t ms) {
 
 static uint32_t element_type(enum pg_type array_type) {
     switch (array_type) {
+    case PG_BOOL_ARRAY:
+        return PG_BOOL;
     case PG_INT4_ARRAY:
         return PG_INT4;
     case PG_INT8_ARRAY:
@@ -98,6 +102,11 @@ struct buf *pg_params_array_begin(struct pg_params *params, enum pg_type array_t
 
 static void append_null(struct buf *array) { buf_append_u32(array, UINT32_MAX); }
 
+void pg_array_bool(struct buf *array, bool value) {
+    buf_append_u32(array, 1);
+    buf_append_char(array, value ? 1 : 0);
+}
+
 void pg_array_int4(struct buf *array, int value) {
     if (value == 0) {
         append_null(array);
@@ -122,6 +131,10 @@ void pg_array_text(struct buf *array, boxcar_str text) {
 }
 
 void pg_array_uuid(struct buf *array, const uint8_t uuid[16]) {
+    if (uuid_is_nil(uuid)) {
+        append_null(array);
+        return;
+    }
     buf_append_u32(array, 16);
     buf_append(array, uuid, 16);
 }

@@ -17,6 +17,7 @@ enum pg_type {
     PG_INT4 = 23,
     PG_TEXT = 25,
     PG_FLOAT8 = 701,
+    PG_BOOL_ARRAY = 1000,
     PG_INT4_ARRAY = 1007,
     PG_TEXT_ARRAY = 1009,
     PG_INT8_ARRAY = 1016,
@@ -52,10 +53,11 @@ void pg_params_interval_ms(struct pg_params *params, int64_t ms);
 
 /* One-dimensional arrays: begin, then `count` elements, each by one of the functions. */
 struct buf *pg_params_array_begin(struct pg_params *params, enum pg_type array_type, size_t count);
+void pg_array_bool(struct buf *array, bool value);
 void pg_array_int4(struct buf *array, int value); /* 0 = null */
 void pg_array_int8(struct buf *array, int64_t value);
 void pg_array_text(struct buf *array, boxcar_str text); /* absent = null */
-void pg_array_uuid(struct buf *array, const uint8_t uuid[16]);
+void pg_array_uuid(struct buf *array, const uint8_t uuid[16]); /* nil = null */
 void pg_array_time(struct buf *array, boxcar_time time); /* BOXCAR_TIME_NONE = null */
 
 bool pg_params_failed(const struct pg_params *params);

@@ -83,6 +83,16 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
     return BOXCAR_OK;
 }
 
+size_t pg_get_uuid_count(const PGresult *result, int row, int column) {
+    const char *bytes = PQgetvalue(result, row, column);
+
+    return PQgetisnull(result, row, column) || get_u32(bytes) == 0 ? 0 : get_u32(bytes + 12);
+}
+
+void pg_get_uuid_at(const PGresult *result, int row, int column, size_t i, uint8_t ret_uuid[16]) {
+    memcpy(ret_uuid, PQgetvalue(result, row, column) + 20 + i * 20 + 4, 16);
+}
+
 void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     memset(m, 0, sizeof(*m));
     m->work_id.value = pg_get_int8(r, row, 0);

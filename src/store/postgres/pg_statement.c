@@ -19,6 +19,11 @@
     "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "     \
     "epoch, locked_until, processed_at, processed_by, reason, died_at"
 
+/* What pg_read_join_counts() reads, and a change of a join. */
+#define JOIN_COUNTS "expected_steps, completed_steps, failed_steps, status, reason"
+#define JOIN "join_id, " JOIN_COUNTS ", grouping_key, created_at, last_updated_at, deadline, metadata"
+#define JOIN_CHANGE "counted, ended, " JOIN_COUNTS
+
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
     "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
@@ -29,11 +34,12 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_BEGIN] = "begin isolation level read committed",
     [PG_COMMIT] = "commit",
     [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
-                   ":\"schema\"._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                   ":\"schema\"._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
     [PG_DEFER] = "select :\"schema\"._defer($1, $2, $3, $4, $5)",
     [PG_FAIL] = "select :\"schema\"._fail($1, $2, $3, $4, $5, $6)",
+    [PG_RESOLVE] = "select :\"schema\"._resolve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
     [PG_CLAIM] =
@@ -50,18 +56,32 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
                  "from :\"schema\"._stats($1, $2)",
     [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     [PG_DEAD_ACT] =
-        "select affected, oldest from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-    [PG_CANCEL] = "select :\"schema\"._cancel($1, $2, $3)",
-    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more from :\"schema\"._maintain($1)",
+        "select affected, oldest, counted_steps, ended from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    [PG_CANCEL] = "select :\"schema\"._cancel_message($1, $2, $3)",
+    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended "
+                    "from :\"schema\"._maintain($1)",
     [PG_EXPIRE_FRESH] = "select :\"schema\"._expire_fresh($1, $2, $3)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
-    [PG_SETTINGS] = "select name, number from :\"schema\"._settings()",
-    [PG_SET] = "select :\"schema\"._set($1, $2)",
+    [PG_SETTINGS] = "select name, number, text from :\"schema\"._settings()",
+    [PG_SET] = "select :\"schema\"._set($1, $2, $3)",
+    [PG_LOCK_JOINS] = "select :\"schema\"._lock_joins($1, $2)",
+    [PG_JOINS_ENDED] = "select join_id, " JOIN_COUNTS " from :\"schema\"._joins_ended()",
+    [PG_JOIN_START] = "select :\"schema\"._join_start($1, $2, $3, $4, $5, $6)",
+    [PG_ATTACH] = "select attached, message_exists from :\"schema\"._attach($1, $2)",
+    [PG_JOIN_REPORT] = "select " JOIN_CHANGE " from :\"schema\"._join_report($1, $2, $3)",
+    [PG_JOIN_CANCEL] = "select " JOIN_CHANGE " from :\"schema\"._join_cancel($1)",
+    [PG_JOIN_WAIT] =
+        "select work_id, duplicate, " JOIN_CHANGE " from :\"schema\"._join_wait($1, $2, $3, $4, $5)",
+    [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
+    [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5)",
+    [PG_JOIN_MEMBERS] =
+        "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
+        "created_at from :\"schema\"._join_members($1, $2, $3)",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",
     [PG_GET_UP] = "select :\"schema\"._get_up($1)",
-    [PG_IS_DRAINED] = "select :\"schema\"._is_drained($1, $2, $3, $4)",
+    [PG_IS_DRAINED] = "select :\"schema\"._is_drained($1, $2, $3, $4, $5)",
     [PG_CLOCK] = "select pg_catalog.clock_timestamp()",
     /* No function of ours: for roles that may execute none of them. */
     [PG_SERVER] =

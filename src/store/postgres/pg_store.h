@@ -20,6 +20,7 @@ enum pg_statement {
     PG_ABANDON,
     PG_DEFER,
     PG_FAIL,
+    PG_RESOLVE,
     PG_RENEW,
     PG_REAP,
     PG_CLAIM,
@@ -38,6 +39,16 @@ enum pg_statement {
     PG_AUDIT,
     PG_SETTINGS,
     PG_SET,
+    PG_LOCK_JOINS,
+    PG_JOINS_ENDED,
+    PG_JOIN_START,
+    PG_ATTACH,
+    PG_JOIN_REPORT,
+    PG_JOIN_CANCEL,
+    PG_JOIN_WAIT,
+    PG_JOIN_FIND,
+    PG_JOIN_PAGE,
+    PG_JOIN_MEMBERS,
     PG_HEARTBEAT,
     PG_FAREWELL,
     PG_FALL_ASLEEP,
@@ -155,6 +166,10 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
  * the arena the messages live in. */
 void pg_read_claimed(const PGresult *result, int row, boxcar_message *ret_message);
 void pg_read_item(const PGresult *result, int row, boxcar_message *ret_message);
+/* Says in the log that these joins have ended: a uuid[] in one field. */
+void pg_log_ended(struct pg_store *pg, const PGresult *result, int column);
+/* Steps, status and reason of a join, in five columns from this one on. */
+void pg_read_join_counts(const PGresult *result, int row, int column, boxcar_join *join);
 /* The arena takes the result over, or it is cleared and false is returned (no memory). */
 bool pg_attach_result(struct arena *arena, PGresult *result);
 /* All rows as an array in the arena, which takes the result over too; NULL = no memory. */
@@ -162,6 +177,10 @@ void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size,
                    void (*read)(const PGresult *result, int row, void *item));
 /* All rows of _item as a list that takes the result over (also on failure). */
 boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err);
+
+/* An array of uuids: how many, and the i-th. */
+size_t pg_get_uuid_count(const PGresult *result, int row, int column);
+void pg_get_uuid_at(const PGresult *result, int row, int column, size_t i, uint8_t ret_uuid[16]);
 
 /* The operations. */
 boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
@@ -180,7 +199,8 @@ void pg_sleep(struct boxcar_store *store, const struct nap *nap);
 /* Takes in the notifications that have arrived, so that they do not pile up. */
 void pg_hear(struct pg_store *pg);
 boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                            size_t topic_count, int64_t horizon_ms, bool *ret_drained, boxcar_error *err);
+                            size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms, bool *ret_drained,
+                            boxcar_error *err);
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct boxcar_message_list **ret_list, boxcar_error *err);
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
@@ -196,11 +216,28 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
                           int64_t *ret_count, boxcar_error *err);
 boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                         boxcar_error *err);
+boxcar_status pg_join_start(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err);
+boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
+                             const boxcar_message_id *message_ids, size_t count,
+                             boxcar_attached *ret_attached, boxcar_error *err);
+boxcar_status pg_join_report(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
+                             boxcar_member_status outcome, struct join_change *ret_change, boxcar_error *err);
+boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
+                             struct join_change *ret_change, boxcar_error *err);
+boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
+                           const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                           struct join_change *ret_change, boxcar_error *err);
+boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
+                           struct boxcar_join_list **ret_list, boxcar_error *err);
+boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                           struct boxcar_join_list **ret_list, boxcar_error *err);
+boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
+                              int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
                                boxcar_error *err);
-boxcar_status pg_setting_write(struct boxcar_store *store, boxcar_str name, double number, boxcar_error *err);
+boxcar_status pg_setting_write(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
 boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
                           boxcar_error *err);

@@ -1,5 +1,6 @@
 /* A batch: everything in one transaction, one sync of the disk. A call that failed has changed nothing,
  * because no answer can be lost on the way back: batch->sent_before makes no difference here. */
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 struct processing {
@@ -14,8 +15,12 @@ static boxcar_status settle_and_enqueue(struct sqlite_store *store, struct proce
     const struct batch *batch = processing->batch;
     boxcar_status status = sqlite_enqueue(store, batch, &processing->result, err);
 
-    for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++)
-        status = sqlite_settle(store, batch, (enum settle_kind)kind, &processing->result, err);
+    for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++) {
+        if (kind == SETTLE_RESOLVE)
+            status = sqlite_join_resolve(store, batch, &processing->result, err);
+        else
+            status = sqlite_settle(store, batch, (enum settle_kind)kind, &processing->result, err);
+    }
     if (status == BOXCAR_OK && batch->reap)
         status = sqlite_reap_all(store, &processing->result.reaped, err);
     return status;
@@ -53,8 +58,11 @@ static boxcar_status go_on(struct sqlite_store *store, struct processing *proces
     boxcar_status status = BOXCAR_OK;
 
     processing->claim_only = true;
-    while (status == BOXCAR_OK && processing->more)
+    while (status == BOXCAR_OK && processing->more) {
         status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, process, processing, err);
+        if (status == BOXCAR_OK)
+            sqlite_join_tell_ended(store, &processing->result);
+    }
     if (status == BOXCAR_OK || !committed || !is_durable(processing->batch))
         return status;
     processing->result.claimed_count = 0;
@@ -69,8 +77,10 @@ boxcar_status sqlite_process(struct boxcar_store *base, const struct batch *batc
     bool commits = sqlite3_get_autocommit(store->db);
     boxcar_status status = sqlite_transaction(store, access, process, &processing, err);
 
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK) {
+        sqlite_join_tell_ended(store, &processing.result);
         status = go_on(store, &processing, commits, err);
+    }
     if (status != BOXCAR_OK) {
         batch_result_release(&processing.result);
         return status;

@@ -1,7 +1,9 @@
 /* Dead letters: list, replay, remove; and cancel, which makes one. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 struct choosing {
@@ -184,9 +186,10 @@ static boxcar_status delete_dead(struct sqlite_store *store, int64_t work_id, co
     return query_run(&query, err);
 }
 
-/* Ready now, as if new, but for its history; its time to live holds it back no more. */
+/* Ready now, as if new, but for its history; its time to live holds it back no more. A join that has
+ * counted its death stays as it is; *ret_counted says so. */
 static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
-                            boxcar_str note, boxcar_error *err) {
+                            boxcar_str note, bool *ret_counted, boxcar_error *err) {
     struct parked parked = {.work_id = work_id,
                             .box = row->box,
                             .topic = row->topic,
@@ -200,6 +203,8 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
 
     if (status == BOXCAR_OK)
         status = sqlite_park(store, &parked, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_join_replay(store, work_id, ret_counted, err);
     return status == BOXCAR_OK ? sqlite_attempt_write(store, &attempt, err) : status;
 }
 
@@ -215,8 +220,10 @@ static boxcar_status run_on_range(struct sqlite_store *store, enum statement sta
 boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
                                     boxcar_error *err) {
     struct query removed = query_on(store, S_REMOVED_NOTE);
-    boxcar_status status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
+    boxcar_status status = sqlite_join_settle_range(store, first, last, err);
 
+    if (status == BOXCAR_OK)
+        status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
     if (status == BOXCAR_OK)
         status = run_on_range(store, S_MESSAGE_DELETE, first, last, err);
     query_int(&removed, last);
@@ -248,21 +255,24 @@ struct acting {
     enum dead_action action;
     boxcar_str note;
     int64_t count;
+    int64_t counted; /* of those replayed, how many joins have counted already */
     boxcar_work_id oldest; /* of those chosen; 0 = none */
 };
 
 static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, int64_t work_id,
                             boxcar_error *err) {
     struct dead_row row;
-    bool found;
+    bool found, counted = false;
     boxcar_status status = read_dead(store, work_id, &row, &found, err);
 
     if (status != BOXCAR_OK || !found)
         return status;
     acting->count++;
-    if (acting->action == DEAD_REPLAY)
-        return replay(store, work_id, &row, acting->note, err);
-    return remove_dead(store, work_id, &row, err);
+    if (acting->action == DEAD_PURGE)
+        return remove_dead(store, work_id, &row, err);
+    status = replay(store, work_id, &row, acting->note, &counted, err);
+    acting->counted += counted;
+    return status;
 }
 
 static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -271,7 +281,7 @@ static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error
     size_t count;
     boxcar_status status = choose(store, &acting->choosing, &ids, &count, err);
 
-    acting->count = 0;
+    acting->count = acting->counted = 0;
     acting->oldest.value = status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0;
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
         status = act_on(store, acting, ids[i], err);
@@ -285,11 +295,13 @@ boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filt
         .choosing = {.filter = filter, .limit = limit, .after = *cursor}, .action = action, .note = note};
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, act, &acting, err);
 
-    if (status == BOXCAR_OK) {
-        *ret_count = acting.count;
-        *cursor = acting.oldest;
-    }
-    return status;
+    if (status != BOXCAR_OK)
+        return status;
+    store_log_replayed_steps(store, acting.counted);
+    sqlite_join_log_ended(sqlite_of(store));
+    *ret_count = acting.count;
+    *cursor = acting.oldest;
+    return BOXCAR_OK;
 }
 
 /* ---- cancel ---- */
@@ -381,6 +393,9 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
 boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                             boxcar_error *err) {
     struct cancelling cancelling = {.box = box, .ref = ref};
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, cancel, &cancelling, err);
 
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, cancel, &cancelling, err);
+    if (status == BOXCAR_OK)
+        sqlite_join_log_ended(sqlite_of(store));
+    return status;
 }

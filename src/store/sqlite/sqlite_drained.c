@@ -5,6 +5,7 @@ struct drain {
     boxcar_box box;
     const boxcar_str *topics;
     size_t topic_count;
+    boxcar_str wait_topic;
     int64_t horizon_ms;
     bool drained;
 };
@@ -22,6 +23,8 @@ static boxcar_status look_at_pattern(struct sqlite_store *store, struct drain *d
     query_text(&query, range.low);
     query_text(&query, range.high);
     query_int(&query, store->now + drain->horizon_ms * 1000);
+    query_text(&query, drain->wait_topic);
+    query_int(&query, store->now);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK)
         drain->drained = found && query_get_int(&query, 0) != 0;
@@ -41,9 +44,13 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                                size_t topic_count, int64_t horizon_ms, bool *ret_drained,
-                                boxcar_error *err) {
-    struct drain drain = {.box = box, .topics = topics, .topic_count = topic_count, .horizon_ms = horizon_ms};
+                                size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
+                                bool *ret_drained, boxcar_error *err) {
+    struct drain drain = {.box = box,
+                          .topics = topics,
+                          .topic_count = topic_count,
+                          .wait_topic = wait_topic,
+                          .horizon_ms = horizon_ms};
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, look, &drain, err);
 
     if (status == BOXCAR_OK)

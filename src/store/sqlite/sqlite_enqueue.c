@@ -2,6 +2,7 @@
  * aside at once: with one writer at a time that costs no more than leaving it to the claimer
  * that meets it, and what is fresh stays what can be handed out. */
 #include "base/utf8.h"
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 static boxcar_time due_of(const struct sqlite_store *store, const boxcar_new_message *message) {
@@ -82,29 +83,69 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
     return status;
 }
 
-/* *last_id is the highest work id in use; it moves on when one more is. */
-static boxcar_status enqueue_one(struct sqlite_store *store, boxcar_box box,
-                                 const boxcar_new_message *message, int64_t *last_id,
-                                 boxcar_enqueued *enqueued, boxcar_error *err) {
+struct enqueueing {
+    boxcar_box box;
+    int64_t last_id;       /* the highest work id in use */
+    bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
+    struct attaching join; /* the one that the last message was attached to */
+};
+
+static boxcar_status place(struct sqlite_store *store, const struct enqueueing *enqueueing,
+                           const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (enqueueing->expected)
+        status = sqlite_join_know(store, message->message_id, work_id, err);
+    if (status == BOXCAR_OK && is_special(store, message))
+        return park_special(store, enqueueing->box, message, work_id, err);
+    sqlite_tally_add(store, (int)enqueueing->box, message->topic, TALLY_FRESH, 1);
+    return status;
+}
+
+static boxcar_status enqueue_one(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                 const boxcar_new_message *message, boxcar_enqueued *enqueued,
+                                 boxcar_error *err) {
     bool inserted;
-    boxcar_status status = insert(store, box, message, *last_id + 1, &inserted, err);
+    boxcar_status status =
+        insert(store, enqueueing->box, message, enqueueing->last_id + 1, &inserted, err);
 
     if (status != BOXCAR_OK)
         return status;
     enqueued->message_id = message->message_id;
     enqueued->duplicate = !inserted;
-    if (!inserted)
-        return find_duplicate(store, message, &enqueued->work_id.value, err);
-    enqueued->work_id.value = ++*last_id;
-    if (is_special(store, message))
-        return park_special(store, box, message, enqueued->work_id.value, err);
-    sqlite_tally_add(store, (int)box, message->topic, TALLY_FRESH, 1);
-    return BOXCAR_OK;
+    if (inserted) {
+        enqueued->work_id.value = ++enqueueing->last_id;
+        status = place(store, enqueueing, message, enqueued->work_id.value, err);
+    } else {
+        status = find_duplicate(store, message, &enqueued->work_id.value, err);
+    }
+    if (status != BOXCAR_OK || boxcar_join_id_is_none(message->join_id))
+        return status;
+    return sqlite_join_attach_enqueued(store, &enqueueing->join, message->join_id, enqueued, err);
+}
+
+/* `fresh`: the library made the ids just now, so nobody can have told them to a join. */
+static boxcar_status begin(struct sqlite_store *store, bool fresh, struct enqueueing *enqueueing,
+                           boxcar_error *err) {
+    boxcar_status status = read_last_work_id(store, &enqueueing->last_id, err);
+
+    if (status == BOXCAR_OK && !fresh)
+        status = sqlite_join_expects_messages(store, &enqueueing->expected, err);
+    return status;
+}
+
+boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
+                                 const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                                 boxcar_error *err) {
+    struct enqueueing enqueueing = {.box = box};
+    boxcar_status status = begin(store, false, &enqueueing, err);
+
+    return status == BOXCAR_OK ? enqueue_one(store, &enqueueing, message, ret_enqueued, err) : status;
 }
 
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
                              struct batch_result *result, boxcar_error *err) {
-    int64_t last_id;
+    struct enqueueing enqueueing = {.box = batch->box};
     boxcar_status status;
 
     if (batch->message_count == 0)
@@ -112,8 +153,8 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
     result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
     if (result->enqueued == NULL)
         return error_no_memory(err);
-    status = read_last_work_id(store, &last_id, err);
+    status = begin(store, batch->fresh_ids, &enqueueing, err);
     for (size_t i = 0; status == BOXCAR_OK && i < batch->message_count; i++)
-        status = enqueue_one(store, batch->box, &batch->messages[i], &last_id, &result->enqueued[i], err);
+        status = enqueue_one(store, &enqueueing, &batch->messages[i], &result->enqueued[i], err);
     return status;
 }

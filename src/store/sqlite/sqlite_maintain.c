@@ -1,11 +1,15 @@
-/* Upkeep in small transactions: release expired leases, bury what has expired, remove what is
- * past its retention. Every step goes along an index and stops at a limit. */
+/* Upkeep in small transactions: end joins whose deadline came, count what they missed, release expired
+ * leases, bury what has expired, remove what is past its retention. Every step goes along an index and
+ * stops at a limit. */
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 #define CHUNK 1000         /* messages a transaction */
 #define CHUNKS_PER_CALL 20 /* of each step */
 
 typedef boxcar_status step_fn(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err);
+typedef boxcar_status join_step_fn(struct sqlite_store *store, struct join_upkeep *ret_upkeep,
+                                   boxcar_error *err);
 
 static boxcar_status reap_step(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err) {
     return sqlite_reap(store, CHUNK, ret_count, err);
@@ -143,46 +147,71 @@ static boxcar_status sweep(struct sqlite_store *store, void *context, boxcar_err
 
 /* ---- the round ---- */
 
+/* One of the two: a step whose count says whether there is more, or one of the joins, which says it. */
 struct stepping {
     step_fn *step;
-    int64_t count;
+    join_step_fn *join_step;
+    struct join_upkeep done;
 };
 
 static boxcar_status run_step(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct stepping *stepping = context;
+    boxcar_status status;
 
-    return stepping->step(store, &stepping->count, err);
+    if (stepping->join_step != NULL)
+        return stepping->join_step(store, &stepping->done, err);
+    status = stepping->step(store, &stepping->done.count, err);
+    stepping->done.more = stepping->done.count >= CHUNK;
+    return status;
+}
+
+static boxcar_status repeat_step(struct sqlite_store *store, struct stepping stepping, int64_t *total,
+                                 bool *more, boxcar_error *err) {
+    for (int i = 0; i < CHUNKS_PER_CALL; i++) {
+        boxcar_status status = sqlite_transaction(store, ACCESS_WRITE, run_step, &stepping, err);
+        if (status != BOXCAR_OK)
+            return status;
+        sqlite_join_log_ended(store);
+        *total += stepping.done.count;
+        if (!stepping.done.more)
+            return BOXCAR_OK;
+    }
+    *more = true;
+    return BOXCAR_OK;
 }
 
 static boxcar_status repeat(struct sqlite_store *store, step_fn *step, int64_t *total, bool *more,
                             boxcar_error *err) {
-    struct stepping stepping = {.step = step};
-    boxcar_status status = BOXCAR_OK;
+    return repeat_step(store, (struct stepping){.step = step}, total, more, err);
+}
 
-    for (int i = 0; i < CHUNKS_PER_CALL; i++) {
-        status = sqlite_transaction(store, ACCESS_WRITE, run_step, &stepping, err);
-        if (status != BOXCAR_OK)
-            return status;
-        *total += stepping.count;
-        if (stepping.count < CHUNK)
-            return BOXCAR_OK;
-    }
-    *more = true;
-    return status;
+static boxcar_status repeat_join(struct sqlite_store *store, join_step_fn *step, int64_t *total, bool *more,
+                                 boxcar_error *err) {
+    return repeat_step(store, (struct stepping){.join_step = step}, total, more, err);
 }
 
 boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret_maintenance,
                               boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_maintenance done = {0};
-    boxcar_status status = repeat(store, reap_step, &done.reaped, &done.more, err);
+    int64_t nothing = 0;
+    /* Deadlines first: what the other steps bury would end those joins, and nobody would count them. */
+    boxcar_status status = repeat_join(store, sqlite_join_time_out_step, &done.timed_out, &done.more, err);
 
+    if (status == BOXCAR_OK)
+        status = repeat_join(store, sqlite_join_recognize_step, &nothing, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat_join(store, sqlite_join_settle_step, &done.settled, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat(store, reap_step, &done.reaped, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, expire_step, &done.expired, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, purge_done_step, &done.purged_done, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, purge_dead_step, &done.purged_dead, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat_join(store, sqlite_join_purge_step, &done.purged_joins, &done.more, err);
     if (status == BOXCAR_OK)
         status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep, NULL, err);
     if (status == BOXCAR_OK)

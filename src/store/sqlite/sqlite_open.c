@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "boxcar/sqlite.h"
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 #define URL_PREFIX "sqlite:"
@@ -16,6 +17,7 @@ static void close_store(struct boxcar_store *base) {
     arena_release(&store->scratch);
     free(store->tally.entries);
     free(store->tally.slots);
+    free(store->ended.items);
     free(store->path);
     free(store->base.id);
     free(store);
@@ -40,6 +42,14 @@ static const struct store_ops SQLITE_OPS = {
     .dead_page = sqlite_dead_page,
     .dead_act = sqlite_dead_act,
     .cancel = sqlite_cancel,
+    .join_start = sqlite_join_start,
+    .join_attach = sqlite_join_attach,
+    .join_report = sqlite_join_report,
+    .join_cancel = sqlite_join_cancel,
+    .join_wait = sqlite_join_wait,
+    .join_find = sqlite_join_find,
+    .join_page = sqlite_join_page,
+    .join_members = sqlite_join_members,
     .maintain = sqlite_maintain,
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,

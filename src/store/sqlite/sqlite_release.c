@@ -1,6 +1,7 @@
 /* How a lease ends without success, and how a message ends for good: back into the parking
  * lot, or to the dead letters when its attempts are used up. */
 #include "base/utf8.h"
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 #define REAP_CHUNK 1000
@@ -45,7 +46,7 @@ boxcar_status sqlite_bury(struct sqlite_store *store, const struct burial *buria
 
     if (status == BOXCAR_OK && burial->outcome != NULL)
         status = sqlite_attempt_write(store, &attempt, err);
-    return status;
+    return status == BOXCAR_OK ? sqlite_join_note_burial(store, burial->work_id, err) : status;
 }
 
 boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked *row, boxcar_reason reason,

@@ -1,4 +1,4 @@
-/* Settings: numbers that differ from their defaults, one row each. */
+/* Settings: numbers and texts that differ from their defaults, one row each. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -19,19 +19,23 @@ static void set_defaults(struct sqlite_settings *settings) {
     settings->max_attempts = (int)default_of("max_attempts");
     settings->retention_done_ms = (int64_t)default_of("retention_done");
     settings->retention_dead_ms = (int64_t)default_of("retention_dead");
+    settings->retention_joins_ms = (int64_t)default_of("retention_joins");
+    settings->wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
     settings->curve.base_ms = (int64_t)default_of("backoff_base");
     settings->curve.factor = default_of("backoff_factor");
     settings->curve.cap_ms = (int64_t)default_of("backoff_cap");
     settings->curve.jitter = default_of("backoff_jitter");
 }
 
-static void apply(struct sqlite_settings *settings, boxcar_str name, double number) {
+static void apply_number(struct sqlite_settings *settings, boxcar_str name, double number) {
     if (str_equal(name, BOXCAR_STR("max_attempts")))
         settings->max_attempts = (int)number;
     else if (str_equal(name, BOXCAR_STR("retention_done")))
         settings->retention_done_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_dead")))
         settings->retention_dead_ms = (int64_t)number;
+    else if (str_equal(name, BOXCAR_STR("retention_joins")))
+        settings->retention_joins_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_base")))
         settings->curve.base_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_factor")))
@@ -46,16 +50,25 @@ static double get_number(const struct query *query, int column) {
     return sqlite3_column_double(query->stmt, column);
 }
 
+static boxcar_status apply_row(struct sqlite_store *store, struct query *query, boxcar_error *err) {
+    boxcar_str name = query_get_text(query, 0);
+
+    if (str_equal(name, BOXCAR_STR("join_wait_topic")) && !query_is_null(query, 2))
+        return query_copy_text(query, 2, &store->scratch, &store->settings.wait_topic, err);
+    apply_number(&store->settings, name, get_number(query, 1));
+    return BOXCAR_OK;
+}
+
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_SETTINGS);
     bool row = true;
-    boxcar_status status;
+    boxcar_status status = BOXCAR_OK;
 
     if (store->settings.loaded)
         return BOXCAR_OK;
     set_defaults(&store->settings);
-    while ((status = query_step(&query, &row, err)) == BOXCAR_OK && row)
-        apply(&store->settings, query_get_text(&query, 0), get_number(&query, 1));
+    while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
+        status = apply_row(store, &query, err);
     store->settings.loaded = status == BOXCAR_OK;
     return status;
 }
@@ -68,7 +81,8 @@ static boxcar_status add_value(struct query *query, struct setting_value_list *l
         return BOXCAR_OK;
     struct setting_value *value = &list->items[list->count++];
     value->number = get_number(query, 1);
-    return query_copy_text(query, 0, &list->arena, &value->name, err);
+    boxcar_status status = query_copy_text(query, 0, &list->arena, &value->name, err);
+    return status == BOXCAR_OK ? query_copy_text(query, 2, &list->arena, &value->text, err) : status;
 }
 
 static boxcar_status read_all(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -101,37 +115,33 @@ boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_va
     return status;
 }
 
-struct writing {
-    boxcar_str name;
-    double number;
-};
-
 static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct writing *writing = context;
+    struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_WRITE);
 
-    query_text(&query, writing->name);
-    query_number(&query, writing->number);
+    query_text(&query, value->name);
+    query_number(&query, value->number);
+    query_text(&query, value->text);
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                    boxcar_error *err) {
-    struct writing writing = {.name = name, .number = number};
+    struct setting_value written = *value;
 
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_one, &writing, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_one, &written, err);
 }
 
 static boxcar_status reset_one(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct writing *writing = context;
+    struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_RESET);
 
-    query_text(&query, writing->name);
+    query_text(&query, value->name);
     return query_run(&query, err);
 }
 
 boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
-    struct writing writing = {.name = name};
+    struct setting_value value = {.name = name};
 
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, reset_one, &writing, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, reset_one, &value, err);
 }

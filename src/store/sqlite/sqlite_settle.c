@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
@@ -36,16 +37,12 @@ boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *
     return query_run(&query, err);
 }
 
-/* ---- the five ways ---- */
-
-struct settling {
-    const struct batch *batch;
-    const boxcar_settlement *said;
-    struct lease lease;
-};
-
-typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling,
-                                boxcar_error *err);
+bool sqlite_lease_is_held(const struct lease *lease, const struct batch *batch,
+                          const boxcar_settlement *said) {
+    return lease->box == (int)batch->box &&
+           memcmp(&lease->owner, &batch->owner, sizeof(lease->owner)) == 0 &&
+           (said->epoch.value == 0 || said->epoch.value == lease->epoch.value);
+}
 
 /* Takes a message that came over the parking lot off it. */
 static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease,
@@ -59,15 +56,53 @@ static boxcar_status unpark_leased(struct sqlite_store *store, const struct leas
     return status == BOXCAR_OK && found ? sqlite_unpark(store, ret_row, err) : status;
 }
 
-/* The evidence of what was done is written for the whole call: see write_runs(). */
-static boxcar_status ack(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *lease, boxcar_error *err) {
     struct parked row;
-    boxcar_status status = sqlite_lease_drop(store, &settling->lease, err);
+    boxcar_status status = sqlite_lease_drop(store, lease, err);
 
-    if (status == BOXCAR_OK && settling->lease.parked)
-        status = unpark_leased(store, &settling->lease, &row, err);
-    sqlite_tally_add(store, settling->lease.box, settling->lease.topic, TALLY_DONE, 1);
+    if (status == BOXCAR_OK && lease->parked)
+        status = unpark_leased(store, lease, &row, err);
+    sqlite_tally_add(store, lease->box, lease->topic, TALLY_DONE, 1);
     return status;
+}
+
+boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
+                                boxcar_str error, boxcar_error *err) {
+    struct parked row;
+    boxcar_status status = sqlite_lease_drop(store, lease, err);
+
+    if (status == BOXCAR_OK)
+        status = unpark_leased(store, lease, &row, err);
+    if (status != BOXCAR_OK)
+        return status;
+    error = utf8_cut(error, BOXCAR_ERROR_TEXT_MAX);
+    return sqlite_bury(store,
+                       &(struct burial){.work_id = lease->work_id,
+                                        .box = lease->box,
+                                        .topic = lease->topic,
+                                        .reason = reason,
+                                        .outcome = "failed",
+                                        .lease = lease,
+                                        .retry_count = row.retry_count,
+                                        .crash_count = row.crash_count,
+                                        .error = error,
+                                        .last_error = error.data != NULL ? error : row.last_error},
+                       err);
+}
+
+/* ---- the five ways ---- */
+
+struct settling {
+    const struct batch *batch;
+    const boxcar_settlement *said;
+    struct lease lease;
+};
+
+typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling,
+                                boxcar_error *err);
+
+static boxcar_status ack(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    return sqlite_lease_ack(store, &settling->lease, err);
 }
 
 static boxcar_status abandon(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
@@ -84,29 +119,10 @@ static boxcar_status defer(struct sqlite_store *store, const struct settling *se
 }
 
 static boxcar_status fail(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
-    const struct lease *lease = &settling->lease;
     boxcar_reason given = settling->batch->fail_reason;
     boxcar_reason reason = given != BOXCAR_REASON_NONE ? given : BOXCAR_REASON_REJECTED;
-    struct parked row;
-    boxcar_status status = sqlite_lease_drop(store, lease, err);
 
-    if (status == BOXCAR_OK)
-        status = unpark_leased(store, lease, &row, err);
-    if (status != BOXCAR_OK)
-        return status;
-    boxcar_str error = utf8_cut(settling->said->error, BOXCAR_ERROR_TEXT_MAX);
-    return sqlite_bury(store,
-                       &(struct burial){.work_id = lease->work_id,
-                                        .box = lease->box,
-                                        .topic = lease->topic,
-                                        .reason = reason,
-                                        .outcome = "failed",
-                                        .lease = lease,
-                                        .retry_count = row.retry_count,
-                                        .crash_count = row.crash_count,
-                                        .error = error,
-                                        .last_error = error.data != NULL ? error : row.last_error},
-                       err);
+    return sqlite_lease_fail(store, &settling->lease, reason, settling->said->error, err);
 }
 
 static boxcar_status renew(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
@@ -123,21 +139,14 @@ static settle_fn *const SETTLE[SETTLE_KINDS] = {[SETTLE_ACK] = ack,
                                                 [SETTLE_FAIL] = fail,
                                                 [SETTLE_RENEW] = renew};
 
-static bool is_held(const struct settling *settling) {
-    const struct lease *lease = &settling->lease;
-
-    return lease->box == (int)settling->batch->box &&
-           memcmp(&lease->owner, &settling->batch->owner, sizeof(lease->owner)) == 0 &&
-           (settling->said->epoch.value == 0 || settling->said->epoch.value == lease->epoch.value);
-}
-
 static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
                                 struct work_id_list *affected, boxcar_error *err) {
     int64_t work_id = settling->said->work_id.value;
     bool found;
     boxcar_status status = sqlite_lease_read(store, work_id, &settling->lease, &found, err);
 
-    if (status != BOXCAR_OK || !found || !is_held(settling))
+    if (status != BOXCAR_OK || !found ||
+        !sqlite_lease_is_held(&settling->lease, settling->batch, settling->said))
         return status;
     status = SETTLE[kind](store, settling, err);
     if (status == BOXCAR_OK)
@@ -165,23 +174,31 @@ static boxcar_status write_run(struct sqlite_store *store, const struct batch *b
 }
 
 /* One row a run of neighbours: acking what one claim brought costs one row, however much it was. */
-static boxcar_status write_runs(struct sqlite_store *store, const struct batch *batch,
-                                const struct work_id_list *acked, boxcar_error *err) {
-    int64_t *ids = arena_alloc_array(&store->scratch, acked->count, sizeof(*ids));
+static boxcar_status write_runs(struct sqlite_store *store, const struct batch *batch, const int64_t *ids,
+                                size_t count, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
+
+    for (size_t start = 0, i = 0; status == BOXCAR_OK && i < count; i++) {
+        if (i + 1 < count && ids[i + 1] == ids[i] + 1)
+            continue;
+        status = write_run(store, batch, ids[start], ids[i], err);
+        start = i + 1;
+    }
+    return status;
+}
+
+boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batch,
+                            const struct work_id_list *acked, boxcar_error *err) {
+    int64_t *ids = arena_alloc_array(&store->scratch, acked->count, sizeof(*ids));
+    boxcar_status status;
 
     if (ids == NULL)
         return error_no_memory(err);
     for (size_t i = 0; i < acked->count; i++)
         ids[i] = acked->items[i].value;
     qsort(ids, acked->count, sizeof(*ids), compare_ids);
-    for (size_t start = 0, i = 0; status == BOXCAR_OK && i < acked->count; i++) {
-        if (i + 1 < acked->count && ids[i + 1] == ids[i] + 1)
-            continue;
-        status = write_run(store, batch, ids[start], ids[i], err);
-        start = i + 1;
-    }
-    return status;
+    status = sqlite_join_count_done(store, ids, acked->count, err);
+    return status == BOXCAR_OK ? write_runs(store, batch, ids, acked->count, err) : status;
 }
 
 /* An id given twice counts once. All but renew end the lease, so the second finds none. */
@@ -221,8 +238,8 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batc
         return error_no_memory(err);
     status = settle_each(store, batch, kind, affected, err);
     if (status == BOXCAR_OK && kind == SETTLE_ACK && affected->count > 0)
-        status = write_runs(store, batch, affected, err);
+        status = sqlite_finish(store, batch, affected, err);
     if (status == BOXCAR_OK && kind == SETTLE_RENEW)
         drop_repeated(affected);
-    return status;
+    return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
 }

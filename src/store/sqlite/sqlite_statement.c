@@ -23,6 +23,15 @@
     "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("m.work_id")                              \
     " and f.last_id >= m.work_id where m.work_id = ?1"
 
+/* A join without its texts; see sqlite_join_row.c. */
+#define JOIN_COLUMNS                                                                                         \
+    "join_id, expected_steps, completed_steps, failed_steps, status, reason, created_at, last_updated_at, "  \
+    "deadline"
+/* Newest first, from the join (?1, ?2) on; a null id comes before all others of its time. */
+#define JOIN_PAGE(condition)                                                                                 \
+    "select " JOIN_COLUMNS ", grouping_key, metadata from boxcar_join where " condition                      \
+    "(created_at, join_id) < (?1, coalesce(?2, x'')) order by created_at desc, join_id desc limit ?3"
+
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
 
@@ -75,13 +84,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
     [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 order by until limit ?2",
     [S_FINISHED_INSERT] =
-        "insert into boxcar_finished (first_id, last_id, owner, at) values (?1, ?2, ?3, ?4)",
+        "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
     [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
     [S_ATTEMPT_INSERT] =
         "insert into boxcar_attempt (work_id, at, retry_count, outcome, owner, epoch, error) "
         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [S_DEAD_INSERT] = "insert into boxcar_dead (work_id, box, topic, reason, died_at, retry_count, "
-                      "crash_count, last_error) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                      "crash_count, last_error, counted) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)",
 
     [S_PARKED_WRITE] =
         "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
@@ -186,6 +195,75 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
 
+    [S_JOIN_INSERT] = "insert into boxcar_join (join_id, grouping_key, expected_steps, created_at, "
+                      "last_updated_at, deadline, metadata) values (?1, ?2, ?3, ?4, ?4, ?5, ?6) "
+                      "on conflict (join_id) do nothing",
+    [S_JOIN_READ] = "select " JOIN_COLUMNS " from boxcar_join where join_id = ?1",
+    [S_JOIN_WRITE] = "update boxcar_join set completed_steps = ?2, failed_steps = ?3, status = ?4, "
+                     "reason = ?5, last_updated_at = ?6 where join_id = ?1",
+    [S_JOIN_FIND] = "select " JOIN_COLUMNS ", grouping_key, metadata from boxcar_join where join_id = ?1",
+    [S_JOIN_PAGE] = JOIN_PAGE(""),
+    [S_JOIN_PAGE_STATUS] = JOIN_PAGE("status = ?4 and "),
+    [S_JOIN_PAGE_GROUPING] = JOIN_PAGE("grouping_key = ?5 and "),
+    [S_JOIN_PAGE_GROUPING_STATUS] = JOIN_PAGE("grouping_key = ?5 and status = ?4 and "),
+    [S_JOIN_OVERDUE] = "select " JOIN_COLUMNS " from boxcar_join indexed by boxcar_join_deadline "
+                       "where status = 0 and deadline <= ?1 order by deadline limit ?2",
+    /* A join is kept as long as somebody waits for it. */
+    [S_JOIN_OVER] = "select join_id from boxcar_join j where status <> 0 and last_updated_at <= ?1 "
+                    "and not exists (select 1 from boxcar_join_wait w join boxcar_message m "
+                    "on m.work_id = w.work_id where w.join_id = j.join_id) "
+                    "order by last_updated_at limit ?2",
+    [S_JOIN_DELETE] = "delete from boxcar_join where join_id = ?1",
+
+    [S_MEMBER_INSERT] =
+        "insert into boxcar_join_member (join_id, message_id, work_id, settle, created_at) "
+        "values (?1, ?2, ?3, ?4, ?5) on conflict (join_id, message_id) do nothing",
+    [S_MEMBER_READ] = "select status, work_id from boxcar_join_member where join_id = ?1 and message_id = ?2",
+    /* Leaves the mark alone: hardly any member has one, and looking after its index costs them all. */
+    [S_MEMBER_COUNT] = "update boxcar_join_member set status = ?3 "
+                       "where join_id = ?1 and message_id = ?2 and status = 0",
+    [S_MEMBER_UNMARK] = "update boxcar_join_member set settle = 0 "
+                        "where join_id = ?1 and message_id = ?2 and settle <> 0",
+    [S_MEMBER_KNOW] = "update boxcar_join_member set work_id = ?2, settle = ?3 "
+                      "where message_id = ?1 and work_id is null",
+    [S_MEMBER_ANY_UNKNOWN] = "select 1 from boxcar_join_member where work_id is null limit 1",
+    [S_MEMBERS_UNKNOWN] = "select message_id from boxcar_join_member where work_id is null "
+                          "and message_id > coalesce(?1, x'') order by message_id limit ?2",
+    [S_MEMBERS_OF_RANGE] =
+        "select work_id, join_id, message_id, 0 from boxcar_join_member where work_id between ?1 and ?2",
+    [S_MEMBERS_PAGE] = "select message_id, work_id, status, created_at from boxcar_join_member "
+                       "where join_id = ?1 and message_id > coalesce(?2, x'') order by message_id limit ?3",
+    [S_MEMBERS_TO_SETTLE] = "select work_id, join_id, message_id, settle from boxcar_join_member "
+                            "where join_id = ?1 and settle <> 0 order by work_id limit ?2",
+    [S_MEMBERS_TO_SETTLE_ALL] = "select work_id, join_id, message_id, settle from boxcar_join_member "
+                                "where settle <> 0 order by join_id, work_id limit ?1",
+    /* Most of the time there is none at all, which the index says at once. */
+    [S_MEMBERS_TO_SETTLE_RANGE] =
+        "select work_id, join_id, message_id, settle from boxcar_join_member "
+        "where exists (select 1 from boxcar_join_member where settle <> 0) "
+        "and work_id between ?1 and ?2 and +settle <> 0",
+    [S_MEMBERS_UNMARK_MESSAGE] =
+        "update boxcar_join_member set settle = 0 where work_id = ?1 and +settle <> 0",
+    [S_MEMBERS_DELETE] =
+        "delete from boxcar_join_member where join_id = ?1 and message_id in "
+        "(select message_id from boxcar_join_member where join_id = ?1 order by message_id limit ?2)",
+    /* The message behind an id, and the outcome of a member if it has ended. */
+    [S_MESSAGE_END] =
+        "select m.work_id, case when exists (select 1 from boxcar_dead d where d.work_id = m.work_id) then 2 "
+        "when exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("m.work_id")
+        " and f.last_id >= m.work_id) then 1 else 0 end from boxcar_message m where m.message_id = ?1",
+    [S_MESSAGE_IS_COUNTED] =
+        "select 1 from boxcar_join_member where work_id = ?1 and +status <> 0 limit 1",
+
+    [S_WAIT_INSERT] =
+        "insert into boxcar_join_wait (work_id, join_id) values (?1, ?2) on conflict (work_id) do nothing",
+    [S_WAITS_WAKE] = "update boxcar_parked set available_at = ?2 where work_id in "
+                     "(select work_id from boxcar_join_wait where join_id = ?1) "
+                     "and +state <> 3 and +available_at > ?2",
+    [S_WAITS_FORGET] = "delete from boxcar_join_wait where work_id between ?1 and ?2",
+    [S_WAITS_DELETE] = "delete from boxcar_join_wait where join_id = ?1",
+    [S_MESSAGE_CREATED] = "select created_at from boxcar_message where work_id = ?1",
+
     /* Changes when another connection has committed, never by our own commits. */
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
@@ -197,7 +275,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_INSTANCE_SWEEP] = "delete from boxcar_instance_row where seen_at < ?1",
     /* Fresh, leased, parked, behind; the first that finds something answers. An exact topic at a time
      * for what is parked, and for what is behind from stream to stream along the index: those due
-     * later than ?4 are not walked through, and a stream whose head is due later is passed over whole. */
+     * later than ?4 are not walked through, and a stream whose head is due later is passed over whole.
+     * Messages of the topic ?5 wait for joins: those due later than ?6, now, wait for nobody here. */
     [S_IS_DRAINED] =
         "select case when exists (select 1 from boxcar_message where work_id > (select position "
         "from boxcar_frontier where box = ?1) and +box = ?1 and +lane = 0 and topic >= ?2 and topic < ?3) "
@@ -205,16 +284,18 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "then 0 when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
         "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "
         "and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " and topic = t.topic and available_at <= ?4)) "
+        " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) "
         "then 0 when exists (with recursive s(stream) as ("
         "select min(stream) from boxcar_parked where box = ?1 and stream is not null union all "
         "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) from s "
         "where s.stream is not null) "
         "select 1 from s where s.stream is not null "
         "and exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = s.stream "
-        "and h.state in (0, 1, 3) and (h.state = 3 or h.available_at <= ?4)) "
+        "and h.state in (0, 1, 3) and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 "
+        "else ?4 end)) "
         "and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 "
-        "and b.available_at <= ?4 and +b.topic >= ?2 and +b.topic < ?3)) "
+        "and b.available_at <= case when b.topic = ?5 then ?6 else ?4 end "
+        "and +b.topic >= ?2 and +b.topic < ?3)) "
         "then 0 else 1 end",
 
     [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",
@@ -246,8 +327,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "on m.work_id between f.first_id and f.last_id "
         "union all select box, topic, 5 from boxcar_dead) group by box, topic",
 
-    [S_SETTINGS] = "select name, number from boxcar_setting order by name",
-    [S_SETTING_WRITE] = "insert into boxcar_setting (name, number) values (?1, ?2) "
-                        "on conflict (name) do update set number = excluded.number",
+    [S_SETTINGS] = "select name, number, text from boxcar_setting order by name",
+    [S_SETTING_WRITE] = "insert into boxcar_setting (name, number, text) values (?1, ?2, ?3) "
+                        "on conflict (name) do update set number = excluded.number, text = excluded.text",
     [S_SETTING_RESET] = "delete from boxcar_setting where name = ?1",
 };

@@ -49,8 +49,21 @@ struct tally {
 struct sqlite_settings {
     bool loaded;
     int max_attempts;
-    int64_t retention_done_ms, retention_dead_ms;
+    int64_t retention_done_ms, retention_dead_ms, retention_joins_ms;
+    boxcar_str wait_topic; /* of messages that wait for joins */
     boxcar_backoff_curve curve;
+};
+
+/* Messages buried by the running transaction: their joins are told once, see sqlite_join_count.c. */
+struct burial_list {
+    int64_t *ids; /* in the scratch arena */
+    size_t count, capacity;
+};
+
+/* Joins that the last transaction has ended, without their texts; for the log. */
+struct ended_list {
+    boxcar_join *items;
+    size_t count, capacity;
 };
 
 struct sqlite_store {
@@ -69,12 +82,15 @@ struct sqlite_store {
     int last_rc;           /* of the last error: tells busy from the rest */
     int wal_watch;         /* an inotify descriptor, see sqlite_sleep.c; -1 = none yet */
     int64_t seen_version;  /* of the file when it was last looked through; 0 = never */
+    boxcar_message_id unknown_from; /* see sqlite_join_recognize_step() */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 
     /* Of the running transaction. */
     boxcar_time now;
     struct arena scratch;
     struct tally tally;
+    struct burial_list buried;
+    struct ended_list ended; /* stays until the next transaction begins */
     struct sqlite_settings settings;
 };
 
@@ -123,8 +139,8 @@ void sqlite_sleep(struct boxcar_store *store, const struct nap *nap);
 boxcar_status sqlite_sleep_note(struct sqlite_store *store, boxcar_error *err);
 void sqlite_sleep_end(struct sqlite_store *store); /* for good */
 boxcar_status sqlite_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                                size_t topic_count, int64_t horizon_ms, bool *ret_drained,
-                                boxcar_error *err);
+                                size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
+                                bool *ret_drained, boxcar_error *err);
 
 /* ---- errors (sqlite_error.c) ---- */
 boxcar_status sqlite_error(struct sqlite_store *store, int rc, boxcar_error *err);
@@ -180,6 +196,16 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batc
 boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
                                 bool *ret_found, boxcar_error *err);
 boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
+/* Whether the batch's owner, in the epoch that it says, holds the lease. */
+bool sqlite_lease_is_held(const struct lease *lease, const struct batch *batch,
+                          const boxcar_settlement *said);
+/* The message is done; the evidence is written for many at once, by sqlite_finish(). */
+boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
+boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
+                                boxcar_str error, boxcar_error *err);
+/* Counts acked messages in their joins and writes down that they are done. */
+boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batch,
+                            const struct work_id_list *acked, boxcar_error *err);
 
 struct release {
     const char *outcome; /* of the attempt; NULL = none was spent */
@@ -227,6 +253,11 @@ boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *bat
                              struct batch_result *ret_result, boxcar_error *err);
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
                              struct batch_result *result, boxcar_error *err);
+
+/* One message, or what is there already. */
+boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
+                                 const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                                 boxcar_error *err);
 
 struct frontier {
     int64_t position, epoch, turn;
@@ -315,7 +346,7 @@ boxcar_status sqlite_audit(struct boxcar_store *store, bool repair, boxcar_audit
                            boxcar_error *err);
 boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
                                    boxcar_error *err);
-boxcar_status sqlite_setting_write(struct boxcar_store *store, boxcar_str name, double number,
+boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                    boxcar_error *err);
 boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 /* What an operator should know (sqlite_diagnose.c). */

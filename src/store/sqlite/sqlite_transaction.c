@@ -2,6 +2,7 @@
  * always ended. On a connection lent by a program it is a savepoint inside the program's
  * own transaction, or a transaction by itself when the program has none open. Between
  * sqlite_begin() and sqlite_commit() it is a savepoint, too. */
+#include "sqlite_join.h"
 #include "sqlite_store.h"
 
 #define IMPATIENT_MS 2000
@@ -11,6 +12,7 @@ static bool is_guest(const struct sqlite_store *store) { return store->borrowed 
 
 static void scratch_clear(struct sqlite_store *store) {
     sqlite_tally_clear(&store->tally);
+    store->buried = (struct burial_list){0};
     arena_release(&store->scratch);
     store->settings.loaded = false;
 }
@@ -49,7 +51,10 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
     boxcar_status status;
 
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
+    store->ended.count = 0;
     status = work(store, context, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_join_count_buried(store, err);
     if (status == BOXCAR_OK && access != ACCESS_READ)
         status = sqlite_tally_flush(store, err);
     if (status == BOXCAR_OK)

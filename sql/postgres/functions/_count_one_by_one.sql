@@ -1,0 +1,43 @@
+-- What _count_steps does where members are not neighbours, or some had an outcome before: each is looked at
+-- and marked by itself. The joins are open and locked.
+create or replace function :"schema"._count_one_by_one(
+    items int8multirange, p_outcome smallint, ts timestamptz, p_joins uuid[])
+returns bigint language plpgsql volatile :hot as $$
+#variable_conflict use_column
+declare
+    counted bigint;
+    full_ones uuid[];
+begin
+    with pending as (
+        select m.join_id, array_agg(m.ctid order by m.work_id) as members
+        from unnest(items) r(run) cross join lateral (
+            select m.ctid, m.join_id, m.work_id from :"schema".join_member m
+            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
+        where m.join_id = any (p_joins) and coalesce((
+            select o.last_id < m.work_id from :"schema".join_outcome o
+            where o.join_id = m.join_id and o.first_id <= m.work_id order by o.first_id desc limit 1), true)
+        group by m.join_id),
+    chosen as materialized (
+        select g.join_id, p.seq, p.room, g.members[1 : p.room] as members
+        from pending g cross join lateral (
+            select j.expected_steps from :"schema".join_row j where j.join_id = g.join_id limit 1) j
+        cross join lateral (
+            select p.seq, j.expected_steps - p.completed_steps - p.failed_steps as room
+            from :"schema".join_progress p where p.join_id = g.join_id order by p.seq desc limit 1) p),
+    marked as (
+        update :"schema".join_member m set status = p_outcome
+        from chosen c, unnest(c.members) t(id) where m.ctid = t.id),
+    moved as (
+        update :"schema".join_progress p
+        set seq = p.seq + 1,
+            completed_steps = p.completed_steps + case when p_outcome = 1 then cardinality(c.members) else 0 end,
+            failed_steps = p.failed_steps + case when p_outcome = 1 then 0 else cardinality(c.members) end,
+            updated_at = ts
+        from chosen c where p.join_id = c.join_id and p.seq = c.seq)
+    select sum(cardinality(c.members)), array_agg(c.join_id) filter (where cardinality(c.members) = c.room)
+    into counted, full_ones from chosen c;
+    if full_ones is not null then
+        perform :"schema"._end_joins(full_ones, null, null, ts);
+    end if;
+    return coalesce(counted, 0);
+end $$;

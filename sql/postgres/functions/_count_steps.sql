@@ -1,0 +1,87 @@
+-- Counts messages that have ended as steps of their joins: each pending member once, never more than a
+-- join expects (the oldest messages first), and ends the joins that are full or past their deadline. Joins
+-- are locked in the order of their ids before anything is looked at, so that what others counted meanwhile
+-- is seen. p_only: just these joins, which the caller has locked. Returns how many were counted.
+--
+-- Mostly the members of a join among the messages are neighbours: then one row says what became of all.
+-- Lookups are written so that only one index can serve each, whatever the planner knows when it plans them.
+create or replace function :"schema"._count_steps(
+    items int8multirange, p_outcome smallint, ts timestamptz, p_only uuid[] default null)
+returns bigint language plpgsql volatile :hot as $$
+#variable_conflict use_column
+declare
+    messages uuid[];
+    work_ids bigint[];
+    joins uuid[];
+    counted bigint;
+    overdue uuid[];
+    full_ones uuid[];
+    scattered uuid[];
+begin
+    if exists (select from :"schema".join_member m where m.work_id is null) then
+        select array_agg(x.message_id), array_agg(x.work_id) into messages, work_ids
+        from unnest(items) r(run) cross join lateral (
+            select x.message_id, x.work_id from :"schema".message x
+            where x.work_id >= lower(r.run) and x.work_id < upper(r.run) offset 0) x;
+        perform :"schema"._resolve_members(messages, work_ids);
+    end if;
+    joins := array(
+        select distinct m.join_id from unnest(items) r(run) cross join lateral (
+            select m.join_id from :"schema".join_member m
+            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
+        where p_only is null or m.join_id = any (p_only));
+    if joins = '{}' then
+        return 0;
+    end if;
+    perform from :"schema".join_row j where j.join_id = any (joins) order by j.join_id for no key update;
+
+    with found as materialized (
+        select m.join_id, min(m.work_id) as first_id, max(m.work_id) as last_id, count(*) as n
+        from unnest(items) r(run) cross join lateral (
+            select m.join_id, m.work_id from :"schema".join_member m
+            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
+        where p_only is null or m.join_id = any (p_only)
+        group by m.join_id),
+    chosen as materialized (
+        select f.join_id, f.first_id, p.seq, p.room, coalesce(j.deadline <= ts, false) as is_overdue,
+               least(f.n, p.room) as steps,
+               f.last_id - f.first_id + 1 = f.n and coalesce((
+                   select o.last_id < f.first_id from :"schema".join_outcome o
+                   where o.join_id = f.join_id and o.first_id <= f.last_id
+                   order by o.first_id desc limit 1), true) as is_run
+        from found f
+        cross join lateral (
+            select j.status, j.expected_steps, j.deadline from :"schema".join_row j
+            where j.join_id = f.join_id limit 1) j
+        cross join lateral (
+            select p.seq, j.expected_steps - p.completed_steps - p.failed_steps as room
+            from :"schema".join_progress p where p.join_id = f.join_id order by p.seq desc limit 1) p
+        where j.status = 0),
+    marked as (
+        insert into :"schema".join_outcome (join_id, first_id, last_id, status)
+        select c.join_id, c.first_id, c.first_id + c.steps - 1, p_outcome
+        from chosen c where c.is_run and not c.is_overdue),
+    moved as (
+        update :"schema".join_progress p
+        set seq = p.seq + 1,
+            completed_steps = p.completed_steps + case when p_outcome = 1 then c.steps else 0 end,
+            failed_steps = p.failed_steps + case when p_outcome = 1 then 0 else c.steps end,
+            updated_at = ts
+        from chosen c where c.is_run and not c.is_overdue and p.join_id = c.join_id and p.seq = c.seq)
+    select coalesce(sum(c.steps) filter (where c.is_run and not c.is_overdue), 0),
+           array_agg(c.join_id) filter (where c.is_overdue),
+           array_agg(c.join_id) filter (where c.is_run and not c.is_overdue and c.steps = c.room),
+           array_agg(c.join_id) filter (where not c.is_run and not c.is_overdue)
+    into counted, overdue, full_ones, scattered from chosen c;
+
+    if scattered is not null then
+        counted := counted + :"schema"._count_one_by_one(items, p_outcome, ts, scattered);
+    end if;
+    if full_ones is not null then
+        perform :"schema"._end_joins(full_ones, null, null, ts);
+    end if;
+    if overdue is not null then
+        perform :"schema"._end_joins(overdue, 2::smallint, 1::smallint, ts);
+    end if;
+    return counted;
+end $$;

@@ -1,0 +1,28 @@
+-- Ends joins, which the caller has locked, and makes their waits due. p_status null: as the counters say
+-- (JOIN-041). A wait whose row somebody holds is being claimed, released at once, or buried: none of these
+-- has to be told, so nobody waits for them here.
+create or replace function :"schema"._end_joins(
+    p_joins uuid[], p_status smallint, p_reason smallint, ts timestamptz)
+returns void language plpgsql volatile :hot as $$
+declare
+    woken_boxes bigint;
+begin
+    update :"schema".join_row j
+    set status = coalesce(p_status, (
+            select case when p.failed_steps > 0 then 2 else 1 end from :"schema".join_progress p
+            where p.join_id = j.join_id order by p.seq desc limit 1)),
+        reason = p_reason, ended_at = ts, ended_xid = pg_current_xact_id()
+    where j.join_id = any (p_joins);
+
+    with due as (
+        select p.work_id from :"schema".parked p
+        where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))
+          and p.epoch is null and p.available_at > ts
+        order by p.work_id for update skip locked),
+    woken as (
+        update :"schema".parked p set available_at = clock_timestamp() from due d where p.work_id = d.work_id
+        returning p.box, p.topic)
+    select count(:"schema"._wake(w.box)) into woken_boxes from (select distinct w.box, w.topic from woken w) w
+    where exists (select from :"schema".sleeper s where s.until > ts and s.box = w.box
+                    and :"schema"._wanted(w.topic, s.exact, s.prefixes));
+end $$;

@@ -1,0 +1,20 @@
+-- Ends a pending join. BX002: there is none; BX003: too late.
+create or replace function :"schema"._join_cancel(p_join uuid)
+returns table (counted boolean, ended boolean, expected_steps int, completed_steps int, failed_steps int,
+               status text, reason text)
+language plpgsql volatile security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    j :"schema".join_row;
+begin
+    select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
+    if not found then
+        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+    end if;
+    if j.status <> 0 or j.deadline <= ts then
+        perform :"schema"._join_ended('', p_join);
+    end if;
+    perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);
+    return query select * from :"schema"._join_change(p_join, false, true);
+end $$;

@@ -1,0 +1,40 @@
+-- Counts a step by hand. BX002: no such join, or no such member; BX003: the join has ended without it.
+-- The first outcome wins: later ones count nothing.
+create or replace function :"schema"._join_report(p_join uuid, p_message uuid, p_outcome smallint)
+returns table (counted boolean, ended boolean, expected_steps int, completed_steps int, failed_steps int,
+               status text, reason text)
+language plpgsql volatile security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    j :"schema".join_row;
+    member_status smallint;
+    last_seq bigint;
+    is_full boolean;
+begin
+    select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
+    if not found then
+        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+    end if;
+    select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;
+    if not found then
+        raise exception using errcode = 'BX002', column = 'message_id',
+            message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
+    end if;
+    if member_status = 0 then
+        if j.status <> 0 or j.deadline <= ts then
+            perform :"schema"._join_ended('', p_join);
+        end if;
+        update :"schema".join_member m set status = p_outcome where m.join_id = p_join and m.message_id = p_message;
+        select p.seq into last_seq from :"schema".join_progress p where p.join_id = p_join order by p.seq desc limit 1;
+        update :"schema".join_progress p
+        set seq = p.seq + 1, completed_steps = p.completed_steps + (p_outcome = 1)::int,
+            failed_steps = p.failed_steps + (p_outcome = 2)::int, updated_at = ts
+        where p.join_id = p_join and p.seq = last_seq
+        returning p.completed_steps + p.failed_steps >= j.expected_steps into is_full;
+        if is_full then
+            perform :"schema"._end_joins(array[p_join], null, null, ts);
+        end if;
+    end if;
+    return query select * from :"schema"._join_change(p_join, member_status = 0, j.status = 0);
+end $$;

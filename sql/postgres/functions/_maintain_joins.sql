@@ -1,0 +1,27 @@
+-- One small step of upkeep of joins: deadlines, members whose message had ended before, retention. Joins that
+-- somebody is counting in are left for the next time.
+create or replace function :"schema"._maintain_joins(
+    out settled bigint, out timed_out bigint, out purged bigint, out more boolean)
+language plpgsql volatile :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    most constant int := 500;
+    overdue uuid[] := array(
+        select j.join_id from :"schema".join_row j where j.status = 0 and j.deadline <= ts
+        order by j.deadline limit most);
+    unsure uuid[] := array(
+        select distinct c.join_id from (
+            select m.join_id from :"schema".join_member m where m.check_at <= ts order by m.check_at limit most) c);
+    locked uuid[];
+    swept record;
+begin
+    select coalesce(array_agg(l.join_id), '{}'), count(*) filter (where l.status = 0 and l.deadline <= ts)
+    into locked, timed_out from (
+        select j.join_id, j.status, j.deadline from :"schema".join_row j where j.join_id = any (overdue || unsure)
+        order by j.join_id for no key update skip locked) l;
+    settled := :"schema"._settle_joins(locked, ts);
+    select * into swept from :"schema"._purge_joins(2000);
+    purged := swept.purged;
+    more := swept.more or (locked <> '{}' and (cardinality(overdue) >= most or cardinality(unsure) >= most));
+end $$;

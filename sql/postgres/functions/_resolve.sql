@@ -1,0 +1,96 @@
+-- Evaluates waits that the caller holds: each is acked together with its continuation, put off while its join
+-- is pending, or failed when there is no such join. Arrays go together by position; so do the outcomes:
+-- 0 lease lost, 1 put off, 2 continuation on_complete, 3 continuation on_fail, 4 none wanted, 5 no such join.
+-- The joins stay locked until the commit: whoever ends one afterwards finds the waits put off and wakes them.
+create or replace function :"schema"._resolve(
+    p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], joins uuid[], allow_failures boolean[],
+    complete_topics text[], complete_payloads text[], fail_topics text[], fail_payloads text[],
+    correlations text[], continuations uuid[])
+returns bigint[] language plpgsql volatile security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    ours record;
+    held bigint[];   -- epochs, null where the lease is lost
+    locked uuid[];
+    outcomes bigint[];
+    part record;
+begin
+    select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
+    held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
+    select array_agg(l.join_id) into locked from (
+        select j.join_id from :"schema".join_row j where j.join_id = any (joins)
+        order by j.join_id for no key update) l;
+    perform :"schema"._settle_joins(locked, ts);
+    outcomes := array(
+        select case
+            when i.epoch is null then 0
+            when j.join_id is null then 5
+            when j.status = 0 then 1
+            when j.status = 3 or j.reason is not null or not i.allow_failures and p.failed_steps > 0 then
+                case when i.fail_topic is null then 4 else 3 end
+            else 2 end
+        from unnest(held, joins, allow_failures, fail_topics) with ordinality
+            i(epoch, join_id, allow_failures, fail_topic, n)
+        left join lateral (
+            select j.join_id, j.status, j.reason from :"schema".join_row j where j.join_id = i.join_id limit 1) j on true
+        left join lateral (
+            select p.failed_steps from :"schema".join_progress p
+            where p.join_id = j.join_id order by p.seq desc limit 1) p on true
+        order by i.n);
+
+    select array_agg(i.continuation order by i.n) as ids,
+           array_agg(case i.outcome when 2 then i.complete_topic else i.fail_topic end order by i.n) as topics,
+           array_agg(case i.outcome when 2 then i.complete_payload else i.fail_payload end order by i.n) as payloads,
+           array_agg(i.correlation order by i.n) as correlations
+    into part
+    from unnest(outcomes, continuations, complete_topics, complete_payloads, fail_topics, fail_payloads, correlations)
+        with ordinality i(outcome, continuation, complete_topic, complete_payload, fail_topic, fail_payload,
+                          correlation, n)
+    where i.outcome in (2, 3);
+    if part.ids is not null then
+        perform :"schema"._enqueue(p_box, part.ids, part.topics, part.payloads, part.correlations, null, null,
+                                   null, null, null, null, false);
+    end if;
+
+    select array_agg(i.id) as ids, array_agg(i.epoch) as epochs into part
+    from unnest(ids, held, outcomes) i(id, epoch, outcome) where i.outcome in (2, 3, 4);
+    if part.ids is not null then
+        perform :"schema"._finish(p_box, p_owner, part.ids, part.epochs, ts);
+    end if;
+
+    select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,
+           array_agg(ceil(extract(epoch from least(
+               greatest(interval '1 second', least(interval '1 minute', ts - m.created_at)),
+               j.deadline - ts)) * 1000)::bigint) as delays
+    into part
+    from unnest(ids, held, outcomes, joins) i(id, epoch, outcome, join_id)
+    cross join lateral (
+        select j.join_id, j.deadline from :"schema".join_row j where j.join_id = i.join_id limit 1) j
+    cross join lateral (select m.created_at from :"schema".message m where m.work_id = i.id limit 1) m
+    where i.outcome = 1;
+    if part.ids is not null then
+        perform :"schema"._release(p_box, part.ids, array_fill(p_owner, array[cardinality(part.ids)]), part.epochs,
+                                   null, part.delays, array_fill(null::text, array[cardinality(part.ids)]), ts);
+        insert into :"schema".join_wait (join_id, work_id)
+        select i.join_id, i.id from unnest(part.joins, part.ids) i(join_id, id) order by 1, 2
+        on conflict do nothing;
+    end if;
+
+    select array_agg(i.id) as ids, array_agg(i.epoch) as epochs into part
+    from unnest(ids, held, outcomes) i(id, epoch, outcome) where i.outcome = 5;
+    if part.ids is not null then
+        insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
+        select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, 'the join does not exist'
+        from unnest(part.ids, part.epochs) i(id, epoch) left join lateral (
+            select p.retry_count from :"schema".parked p where p.work_id = i.id limit 1) p on true;
+        perform :"schema"._bury(p_box, part.ids, 1::smallint,
+                                array_fill('the join does not exist'::text, array[cardinality(part.ids)]), ts);
+    end if;
+    delete from :"schema".join_wait w
+    where w.ctid = any (array(
+        select x.tid from unnest(joins, ids, outcomes) i(join_id, id, outcome) cross join lateral (
+            select x.ctid as tid from :"schema".join_wait x where x.join_id = i.join_id and x.work_id = i.id limit 1) x
+        where i.outcome > 1));
+    return outcomes;
+end $$;

@@ -1,0 +1,33 @@
+-- Enqueues a message that waits for a join, and is replaced by on_complete or on_fail when that has ended.
+-- Workers do that; the wait spends no attempts. Returns the id of the wait's own message; an id that exists
+-- changes nothing. The continuation has the wait's correlation id.
+create or replace function :"schema".join_wait(
+    join_id uuid, fail_if_any_step_failed boolean, on_complete_topic text, on_complete_payload text,
+    on_fail_topic text default null, on_fail_payload text default null, correlation_id text default null,
+    message_id uuid default null)
+returns uuid language plpgsql volatile security definer :hot as $$
+declare
+    id uuid := coalesce(message_id, :"schema"._new_message_id());
+begin
+    perform :"schema"._check_join(join_id, 'message_id', array[id]);
+    if fail_if_any_step_failed is null then
+        perform :"schema"._invalid('fail_if_any_step_failed', 'is null: give true or false');
+    end if;
+    if coalesce(on_complete_topic, '') = '' or char_length(on_complete_topic) > 255 then
+        perform :"schema"._invalid('on_complete_topic', 'must have 1 to 255 characters');
+    end if;
+    if on_complete_payload is null then
+        perform :"schema"._invalid('on_complete_payload', 'is null: give a text, empty if there is nothing to say');
+    end if;
+    if char_length(on_fail_topic) > 255 then
+        perform :"schema"._invalid('on_fail_topic', 'is longer than 255 characters');
+    end if;
+    if char_length(correlation_id) > 255 then
+        perform :"schema"._invalid('correlation_id', 'is longer than 255 characters');
+    end if;
+    perform :"schema"._join_wait(join_id, id, json_build_object(
+        'join_id', join_id, 'fail_if_any_step_failed', fail_if_any_step_failed,
+        'on_complete_topic', on_complete_topic, 'on_complete_payload', on_complete_payload,
+        'on_fail_topic', nullif(on_fail_topic, ''), 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000);
+    return id;
+end $$;

@@ -1,0 +1,91 @@
+/* boxcar join show: one join and a page of its members. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "join.h"
+#include "message_json.h"
+#include "output.h"
+#include "report.h"
+#include "values.h"
+
+static struct { char *limit, *after; } given;
+
+static struct poptOption OPTIONS[] = {
+    {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many members, 1 to 10000 (default 50)", "N"},
+    {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last member of a page", "MESSAGE"},
+    POPT_TABLEEND};
+
+static const char *const COLUMNS[] = {"message_id", "work_id", "status", "created_at", NULL};
+
+static json_t *members_json(const boxcar_join_member_list *members) {
+    json_t *array = json_array();
+    bool good = true;
+    for (size_t i = 0; good && i < boxcar_join_member_list_count(members); i++)
+        good = json_array_append_new(array, join_member_json(boxcar_join_member_list_get(members, i))) == 0;
+    return json_finish(array, good);
+}
+
+static int print_for_people(const struct cli *cli, const boxcar_join *join,
+                            const boxcar_join_member_list *members) {
+    struct output output;
+    int result = output_object(cli, join_json(join, true));
+    if (result != CLI_DONE || boxcar_join_member_list_count(members) == 0)
+        return result;
+    putchar('\n');
+    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
+    for (size_t i = 0; i < boxcar_join_member_list_count(members); i++)
+        if (!output_list_add(&output, join_member_json(boxcar_join_member_list_get(members, i))))
+            break;
+    return output_list_end(&output, cli);
+}
+
+static int print(const struct cli *cli, const boxcar_join *join, const boxcar_join_member_list *members) {
+    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
+        return print_for_people(cli, join, members);
+    json_t *object = join_json(join, false);
+    bool good = object && json_put(object, "members", members_json(members));
+    return output_object(cli, json_finish(object, good));
+}
+
+static int show(struct cli *cli, boxcar_join_id join_id, boxcar_message_id after, int limit) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_join_list *joins = NULL;
+    boxcar_join_member_list *members = NULL;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    boxcar_status status = boxcar_join_find(cli->store, join_id, &joins, &err);
+    if (status == BOXCAR_OK)
+        status = boxcar_join_members(cli->store, join_id, after, limit, &members, &err);
+    result =
+        status == BOXCAR_OK ? print(cli, boxcar_join_list_get(joins, 0), members) : cli_fail_with(cli, &err);
+    boxcar_join_member_list_free(members);
+    boxcar_join_list_free(joins);
+    return result;
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    boxcar_join_id join_id;
+    boxcar_message_id after = {{0}};
+    int limit = 50;
+    if (!join_id_read(cli, args, &join_id) || !cli_args_at_most(cli, args, 1) ||
+        !value_count(cli, "--limit", given.limit, &limit) ||
+        !value_message_id(cli, "--after", given.after, &after))
+        return CLI_USAGE;
+    return show(cli, join_id, after, limit);
+}
+
+const struct command CMD_JOIN_SHOW = {
+    .name = "join show",
+    .summary = "show a join and its members",
+    .usage = "JOIN [--limit N] [--after MESSAGE]",
+    .description =
+        "Shows all fields of the join, how far it is, and a page of its members by message id. For the\n"
+        "next page give the last message id of this one to --after. With -o json one object whose\n"
+        "members are an array of objects with message_id, work_id (null: no such message yet), status\n"
+        "and created_at.\n",
+    .examples = "boxcar join show 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n"
+                "boxcar join show 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 --limit 1000 -o json\n",
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,201 @@
+#include "wait.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "limits.h"
+
+#define UUID_NAMESPACE_CONTINUATION "boxcar:continuation:"
+
+boxcar_message_id boxcar_join_continuation_id(boxcar_message_id wait_id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_message_id id;
+
+    boxcar_message_id_format(wait_id, text);
+    uuid_derive(UUID_NAMESPACE_CONTINUATION, boxcar_str_of(text), id.bytes);
+    return id;
+}
+
+/* ---- the payload ---- */
+
+enum field { JOIN_ID, STRICT, COMPLETE_TOPIC, COMPLETE_PAYLOAD, FAIL_TOPIC, FAIL_PAYLOAD, FIELDS };
+
+/* Ours first; the second spelling is read as well. */
+static const char *const NAMES[FIELDS][2] = {
+    [JOIN_ID] = {"join_id", "joinId"},
+    [STRICT] = {"fail_if_any_step_failed", "failIfAnyStepFailed"},
+    [COMPLETE_TOPIC] = {"on_complete_topic", "onCompleteTopic"},
+    [COMPLETE_PAYLOAD] = {"on_complete_payload", "onCompletePayload"},
+    [FAIL_TOPIC] = {"on_fail_topic", "onFailTopic"},
+    [FAIL_PAYLOAD] = {"on_fail_payload", "onFailPayload"},
+};
+
+/* NULL: not there, or null. */
+static json_t *find(const json_t *object, enum field field) {
+    json_t *value = json_object_get(object, NAMES[field][0]);
+
+    if (!value)
+        value = json_object_get(object, NAMES[field][1]);
+    return json_is_null(value) ? NULL : value;
+}
+
+static boxcar_status refuse(enum field field, const char *problem, boxcar_error *err) {
+    return error_invalid(err, NAMES[field][0], "the payload of a wait: %s %s", NAMES[field][0], problem);
+}
+
+static boxcar_status read_text(const json_t *object, enum field field, struct arena *arena,
+                               boxcar_str *ret_text, boxcar_error *err) {
+    json_t *value = find(object, field);
+    boxcar_str text;
+
+    if (!value) {
+        *ret_text = BOXCAR_NO_STR;
+        return BOXCAR_OK;
+    }
+    if (!json_is_string(value))
+        return refuse(field, "is not a string", err);
+    text = (boxcar_str){json_string_value(value), json_string_length(value)};
+    if (memchr(text.data, '\0', text.len))
+        return refuse(field, "contains a NUL", err);
+    return arena_copy_str(arena, text, ret_text) ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status read_topic(const json_t *object, enum field field, struct arena *arena,
+                                boxcar_str *ret_topic, boxcar_error *err) {
+    boxcar_status status = read_text(object, field, arena, ret_topic, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (field == FAIL_TOPIC && str_is_empty(*ret_topic)) {
+        *ret_topic = BOXCAR_NO_STR;
+        return BOXCAR_OK;
+    }
+    return limits_check_topic(*ret_topic, NAMES[field][0], NULL) == BOXCAR_OK
+               ? BOXCAR_OK
+               : refuse(field, "must have 1 to 255 characters", err);
+}
+
+static boxcar_status read_join_id(const json_t *object, boxcar_join_id *ret_id, boxcar_error *err) {
+    json_t *value = find(object, JOIN_ID);
+
+    if (!json_is_string(value))
+        return refuse(JOIN_ID, "is missing or not a string", err);
+    if (!boxcar_join_id_parse((boxcar_str){json_string_value(value), json_string_length(value)}, ret_id) ||
+        boxcar_join_id_is_none(*ret_id))
+        return refuse(JOIN_ID, "is not the id of a join", err);
+    return BOXCAR_OK;
+}
+
+/* Left out it means true, the careful choice. */
+static boxcar_status read_flag(const json_t *object, bool *ret_allow_failures, boxcar_error *err) {
+    json_t *value = find(object, STRICT);
+
+    if (value && !json_is_boolean(value))
+        return refuse(STRICT, "is neither true nor false", err);
+    *ret_allow_failures = json_is_false(value);
+    return BOXCAR_OK;
+}
+
+static boxcar_status read_object(const json_t *object, struct arena *arena, struct wait *wait,
+                                 boxcar_error *err) {
+    boxcar_status status = read_join_id(object, &wait->join_id, err);
+
+    if (status == BOXCAR_OK)
+        status = read_flag(object, &wait->allow_failures, err);
+    if (status == BOXCAR_OK)
+        status = read_topic(object, COMPLETE_TOPIC, arena, &wait->on_complete_topic, err);
+    if (status == BOXCAR_OK)
+        status = read_text(object, COMPLETE_PAYLOAD, arena, &wait->on_complete_payload, err);
+    if (status == BOXCAR_OK)
+        status = read_topic(object, FAIL_TOPIC, arena, &wait->on_fail_topic, err);
+    if (status == BOXCAR_OK)
+        status = read_text(object, FAIL_PAYLOAD, arena, &wait->on_fail_payload, err);
+    return status;
+}
+
+static boxcar_str absent_is_empty(boxcar_str text) { return str_is_absent(text) ? BOXCAR_STR("") : text; }
+
+boxcar_status wait_parse(boxcar_str payload, struct arena *arena, struct wait *ret_wait, boxcar_error *err) {
+    struct wait wait = *ret_wait;
+    json_error_t problem;
+    json_t *object = json_loadb(payload.data, payload.len, JSON_ALLOW_NUL, &problem);
+    boxcar_status status;
+
+    if (!object && json_error_code(&problem) == json_error_out_of_memory)
+        return error_no_memory(err);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return error_invalid(err, "payload", "the payload of a wait must be a JSON object");
+    }
+    status = read_object(object, arena, &wait, err);
+    json_decref(object);
+    if (status != BOXCAR_OK)
+        return status;
+    wait.on_complete_payload = absent_is_empty(wait.on_complete_payload);
+    wait.on_fail_payload = absent_is_empty(wait.on_fail_payload);
+    *ret_wait = wait;
+    return BOXCAR_OK;
+}
+
+static bool set_text(json_t *object, enum field field, boxcar_str text) {
+    json_t *value = str_is_absent(text) ? json_null() : json_stringn(text.data, text.len);
+
+    return json_object_set_new(object, NAMES[field][0], value) == 0;
+}
+
+static int append(const char *bytes, size_t len, void *context) {
+    buf_append(context, bytes, len);
+    return 0;
+}
+
+boxcar_status wait_format(const boxcar_new_wait *wait, struct buf *ret_payload, boxcar_error *err) {
+    char join_id[BOXCAR_UUID_TEXT_SIZE];
+    json_t *object = json_object();
+    bool ok;
+
+    boxcar_join_id_format(wait->join_id, join_id);
+    ok = object && set_text(object, JOIN_ID, boxcar_str_of(join_id)) &&
+         json_object_set_new(object, NAMES[STRICT][0], json_boolean(!wait->allow_failures)) == 0 &&
+         set_text(object, COMPLETE_TOPIC, wait->on_complete_topic) &&
+         set_text(object, COMPLETE_PAYLOAD, absent_is_empty(wait->on_complete_payload)) &&
+         set_text(object, FAIL_TOPIC,
+                  str_is_empty(wait->on_fail_topic) ? BOXCAR_NO_STR : wait->on_fail_topic) &&
+         set_text(object, FAIL_PAYLOAD, wait->on_fail_payload) &&
+         json_dump_callback(object, append, ret_payload, JSON_COMPACT) == 0 && !ret_payload->failed;
+    json_decref(object);
+    return ok ? BOXCAR_OK : error_no_memory(err);
+}
+
+/* ---- the rules ---- */
+
+/* A join that timed out or was cancelled has failed, whatever its counters say (BX-046). */
+static bool has_failed(const struct wait *wait, const boxcar_join *join) {
+    if (join->status == BOXCAR_JOIN_CANCELLED || join->reason != BOXCAR_JOIN_REASON_NONE)
+        return true;
+    return !wait->allow_failures && join->failed_steps > 0;
+}
+
+enum wait_outcome wait_decide(const struct wait *wait, const boxcar_join *join) {
+    if (!join)
+        return WAIT_NO_JOIN;
+    if (join->status == BOXCAR_JOIN_PENDING)
+        return WAIT_DEFERRED;
+    if (!has_failed(wait, join))
+        return WAIT_COMPLETED;
+    return str_is_absent(wait->on_fail_topic) ? WAIT_SILENT : WAIT_FAILED;
+}
+
+int64_t wait_delay_ms(boxcar_time now, boxcar_time created_at, boxcar_time deadline) {
+    int64_t delay = (now - created_at) / 1000;
+
+    if (delay < WAIT_DELAY_MIN_MS)
+        delay = WAIT_DELAY_MIN_MS;
+    if (delay > WAIT_DELAY_MAX_MS)
+        delay = WAIT_DELAY_MAX_MS;
+    if (deadline != BOXCAR_TIME_NONE && (deadline - now) / 1000 < delay)
+        delay = deadline > now ? (deadline - now + 999) / 1000 : 0;
+    return delay;
+}

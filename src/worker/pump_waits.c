@@ -1,0 +1,114 @@
+/* Waits for joins. No handler runs for them: the store evaluates them in the next round trip, together with
+ * everything else that goes out, so that reading the join, enqueueing the continuation and acking the wait
+ * are one transaction. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "log_message.h"
+#include "pump.h"
+
+bool pump_is_wait(const struct pump *pump, const struct job *job) {
+    return str_equal(job->message->topic, boxcar_str_of(pump->wait_topic));
+}
+
+static void refuse(struct pump *pump, struct job *job, boxcar_status status, const boxcar_error *err) {
+    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "wait", job->message, boxcar_str_of(err->message),
+                "this wait cannot be evaluated");
+    job->error = memory_copy_text(boxcar_str_of(err->message));
+    job->error_len = job->error ? strlen(job->error) : 0;
+    pump_finish(pump, job, status == BOXCAR_E_INVALID ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_DEFER,
+                WAIT_DELAY_MIN_MS);
+}
+
+/* A payload that was made by hand may be anything. */
+void pump_admit_wait(struct pump *pump, struct job *job) {
+    struct arena *arena = &job->load->result.arena;
+    struct wait *wait = arena_alloc(arena, sizeof(*wait));
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status =
+        wait ? wait_parse(job->message->payload, arena, wait, &err) : error_no_memory(&err);
+
+    if (status != BOXCAR_OK) {
+        refuse(pump, job, status, &err);
+        return;
+    }
+    wait->correlation_id = job->message->correlation_id;
+    wait->continuation_id = boxcar_join_continuation_id(job->message->message_id);
+    job->wait = wait;
+    pace_learn(&pump->pace, 0, 1);
+    pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
+}
+
+/* ---- the answer ---- */
+
+static const struct {
+    enum outcome counted;
+    boxcar_log_level level;
+    const char *text;
+} SAYINGS[] = {
+    [WAIT_DEFERRED] = {OUTCOME_DEFERRED, BOXCAR_LOG_DEBUG, "the join is pending: waiting on"},
+    [WAIT_COMPLETED] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has ended: enqueued on_complete"},
+    [WAIT_FAILED] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has failed: enqueued on_fail"},
+    [WAIT_SILENT] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has failed: no continuation is wanted then"},
+    [WAIT_NO_JOIN] = {OUTCOME_FAILED, BOXCAR_LOG_ERROR, "the join does not exist: failed"},
+};
+
+static void log_outcome(struct pump *pump, const struct job *job, enum wait_outcome outcome) {
+    char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_log_field fields[] = {{"join_id", BOXCAR_NO_STR}, {"message_id", BOXCAR_NO_STR}};
+
+    if (!store_logs(pump_face(pump), SAYINGS[outcome].level))
+        return;
+    boxcar_join_id_format(job->wait->join_id, join_id);
+    boxcar_message_id_format(job->message->message_id, message_id);
+    fields[0].value = boxcar_str_of(join_id);
+    fields[1].value = boxcar_str_of(message_id);
+    store_log(pump_face(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),
+              "%s", SAYINGS[outcome].text);
+}
+
+/* What an earlier try of the same batch has settled is lost to this one: nothing to complain about. */
+void pump_take_waits(struct pump *pump, const struct batch_result *result, bool sent_before) {
+    const struct outbound_list *list = &pump->out.lists[SETTLE_RESOLVE];
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct job *job = list->jobs[i];
+        enum wait_outcome outcome = result->waits[i];
+
+        if (outcome != WAIT_LOST) {
+            atomic_fetch_add(&job->handler->outcomes[SAYINGS[outcome].counted], 1);
+            log_outcome(pump, job, outcome);
+        } else if (!sent_before) {
+            pump_count_lost(pump, job);
+        }
+        pump_forget(pump, job);
+    }
+}
+
+/* ---- the topic ---- */
+
+boxcar_status pump_set_wait_topic(struct pump *pump, boxcar_str topic, boxcar_error *err) {
+    const struct handler_table *handlers = pump->worker->handlers;
+    boxcar_str *patterns = calloc(handlers->count + 1, sizeof(*patterns));
+
+    free(pump->wait_topic);
+    pump->wait_topic = memory_copy_text(topic);
+    pump->patterns = patterns;
+    if (!patterns || !pump->wait_topic)
+        return error_no_memory(err);
+    for (size_t i = 0; i < handlers->count; i++) {
+        patterns[i] = handlers->patterns[i];
+        if (str_equal(patterns[i], topic))
+            return error_set(
+                err, BOXCAR_E_CONFLICT,
+                "topic '%s' belongs to the waits for joins: give it no handler, or change the setting "
+                "join_wait_topic",
+                pump->wait_topic);
+    }
+    patterns[handlers->count] = boxcar_str_of(pump->wait_topic);
+    pump->pattern_count = handlers->count + 1;
+    return BOXCAR_OK;
+}

@@ -1,0 +1,197 @@
+/* Joins: counted once each, by whoever ends a message, beside others who do the same. */
+#include "trap.h"
+
+static const char MISCOUNTED[] = "a join did not count what had ended";
+static const char SLEEPS_ON[] = "a wait sleeps on though its join has ended";
+static const char WALKS[] = "a call reads the rows of other joins";
+
+#define JOIN "(select join_id from join_row)"
+#define STATUS "select status from outbox_join"
+#define CLAIM_ONE "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{t}')"
+#define ACK(payload) \
+    "select count(*) from outbox_ack(" WORKER ", array(select work_id from message where payload = '" payload "'))"
+
+/* A join of `steps` messages with the payloads 1, 2, ..., each leased by itself. */
+static void start(PGconn *conn, int steps)
+{
+    sql_run(conn, "select join_start(%d)", steps);
+    sql_run(conn, "select enqueue('t', i::text, join_id => " JOIN ") from generate_series(1, %d) i", steps);
+    for (int i = 0; i < steps; i++)
+        assert_int_equal(sql_number(conn, CLAIM_ONE), 1);
+}
+
+/* Two acks of members of one join: the second waits for the first, and sees what it did. BX-007, BX-041, JOIN-061 */
+static const char *two_at_once(struct fixture *f)
+{
+    PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
+    start(first, 2);
+    sql_run(first, "begin");
+    assert_int_equal(sql_number(first, ACK("1")), 1);
+    sql_send(second, ACK("2"));
+    sql_wait_blocked(observer, second);
+    sql_run(first, "commit");
+    sql_answer(second);
+    return same(sql_text(observer, STATUS), "completed") ? NULL : MISCOUNTED;
+}
+
+/* Attached while somebody acks the message and cannot see it: looked at again later. BX-042 */
+static const char *attached_beside_an_ack(struct fixture *f)
+{
+    PGconn *acker = sql_connect(f), *other = sql_connect(f);
+    sql_enqueue(acker, "1");
+    assert_int_equal(sql_number(acker, CLAIM_ONE), 1);
+    sql_run(acker, "select join_start(1)");
+    sql_run(acker, "begin");
+    assert_int_equal(sql_number(acker, ACK("1")), 1);
+    sql_run(other, "select join_attach(" JOIN ", (select message_id from message where payload = '1'))");
+    sql_run(other, "select _maintain(0::smallint)"); /* looks before the ack is there */
+    sql_run(acker, "commit");
+    sql_run(other, "update join_member set check_at = check_at - interval '2 hours'");
+    sql_run(other, "select _maintain(0::smallint)");
+    return same(sql_text(other, STATUS), "completed") ? NULL : MISCOUNTED;
+}
+
+/* An id that was attached before its message came. BX-042 */
+static const char *attached_before_its_message(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select join_start(2)");
+    sql_run(conn, "select join_attach(" JOIN ", md5(i::text)::uuid) from generate_series(1, 2) i");
+    sql_run(conn, "select enqueue('t', '1', message_id => md5('1')::uuid)");
+    sql_run(conn, "select _enqueue(0::smallint, array[md5('2')::uuid], '{t}', '{2}', null, null, null, null, null, "
+                  "null, null, false)");
+    if (sql_number(conn, "select count(*) from join_member where work_id is null") > 0)
+        return MISCOUNTED;
+    for (const char *const *ack = (const char *const[]){ACK("1"), ACK("2"), NULL}; *ack; ack++) {
+        assert_int_equal(sql_number(conn, CLAIM_ONE), 1);
+        sql_run(conn, "%s", *ack);
+    }
+    return same(sql_text(conn, STATUS), "completed") ? NULL : MISCOUNTED;
+}
+
+#define RESOLVE(epochs) \
+    "select _resolve(0::smallint, " WORKER ", array(select work_id from message where topic = 'join.wait'), " epochs ", " \
+    "array(select join_id from join_row), '{f}', '{then}', '{p}', '{null}', '{\"\"}', '{null}', " \
+    "array[md5('continuation')::uuid])"
+
+/* The last step ends while the wait is being put off: it must not miss that. BX-044 */
+static const char *ended_beside_a_deferral(struct fixture *f)
+{
+    PGconn *waiter = sql_connect(f), *acker = sql_connect(f), *observer = sql_connect(f);
+    start(acker, 1);
+    sql_run(acker, "select join_wait(" JOIN ", true, 'then', 'p')");
+    assert_int_equal(sql_number(waiter, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    sql_run(waiter, "begin");
+    assert_string_equal(sql_text(waiter, RESOLVE("null")), "{1}");
+    sql_send(acker, ACK("1"));
+    bool waits = !sql_is_answered(acker, 500);
+    sql_run(waiter, "commit");
+    sql_answer(acker);
+    assert_string_equal(sql_text(observer, STATUS), "completed");
+    if (sql_number(observer, "select count(*) from parked where topic = 'join.wait' "
+                             "and available_at <= clock_timestamp()") == 0)
+        return SLEEPS_ON;
+    return waits ? NULL : "a join ended while a wait on it was being evaluated";
+}
+
+/* However often a wait is evaluated: one continuation. BX-045 */
+static const char *repeated_evaluation(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    start(conn, 1);
+    sql_run(conn, ACK("1"));
+    sql_run(conn, "select join_wait(" JOIN ", true, 'then', 'p')");
+    sql_run(conn, "select enqueue('then', 'p', message_id => md5('continuation')::uuid)");
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    if (!same(sql_text(conn, RESOLVE("null")), "{2}"))
+        return "a wait whose continuation was there was not acked";
+    return sql_number(conn, "select count(*) from outbox where topic = 'then'") == 1
+               ? NULL : "a continuation was enqueued twice";
+}
+
+enum { LARGE = 2000 };
+
+static const char *const TABLES[] = {"join_row", "join_progress", "join_member", "join_outcome", "join_wait"};
+
+static int64_t reads(PGconn *conn)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
+        sum += sql_number(conn, "select sum(pg_stat_get_xact_tuples_returned(c.oid)) from pg_class c "
+                                "where c.relnamespace = current_schema()::regnamespace and (c.oid = '%s'::regclass "
+                                "or c.oid in (select indexrelid from pg_index where indrelid = '%s'::regclass))",
+                          TABLES[i], TABLES[i]);
+    return sum;
+}
+
+/* Once around a join of its own: attach, count in a row and one by one, report, wait, page. */
+static void all_calls(PGconn *conn)
+{
+    sql_run(conn, "create temp table j as select join_start(6, 'g') as id");
+    sql_run(conn, "create temp table m as select enqueue('t', 'step', join_id => j.id) from j, generate_series(1, 4)");
+    sql_run(conn, "select join_attach(id, gen_random_uuid()) from j");
+    sql_run(conn, "create temp table got as select * from outbox_claim(" WORKER ", '30 s', 100, '{t}')");
+    sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from got order by work_id limit 2))");
+    sql_run(conn, "select outbox_fail(" WORKER ", array(select work_id from got))");
+    sql_run(conn, "select join_report_completed(j.id, m.message_id) from j, outbox_join_member m "
+                  "where m.join_id = j.id and m.work_id is null");
+    sql_run(conn, "select join_wait(id, true, 'then', 'p') from j");
+    sql_run(conn, "select _join_find(id), _join_members(id, null, 2) from j");
+    sql_run(conn, "select _join_page('g', null, null, null, 1)");
+    sql_run(conn, "select join_cancel(id) from j");
+    sql_run(conn, "delete from message where topic = 'join.wait'");
+    sql_run(conn, "drop table j, m, got");
+}
+
+#define OLD_JOINS "join_row where created_at < now() - interval '1 hour'"
+
+static void fill_tables(PGconn *conn)
+{
+    sql_run(conn, "insert into join_row (join_id, expected_steps, created_at, grouping_key) "
+                  "select md5(i::text)::uuid, 5, now() - interval '1 day', 'g' from generate_series(1, %d) i", LARGE);
+    sql_run(conn, "insert into join_progress select join_id, 0, 0, 0, now() from " OLD_JOINS);
+    sql_run(conn, "insert into join_member (join_id, message_id, work_id, created_at) "
+                  "select join_id, gen_random_uuid(), -row_number() over (), now() from " OLD_JOINS);
+    sql_run(conn, "insert into join_outcome select join_id, 1, 2, 1 from " OLD_JOINS);
+    sql_run(conn, "insert into join_wait select join_id, 1 from " OLD_JOINS);
+}
+
+/* Plans made while there were no joins must serve many. BX-047 */
+static const char *plans(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
+        sql_run(other, "alter table %s set (autovacuum_enabled = off)", TABLES[i]);
+    sql_run(other, "vacuum analyze join_row, join_progress, join_member, join_outcome, join_wait");
+    for (int i = 0; i < 7; i++)
+        all_calls(conn);
+    fill_tables(other);
+    sql_run(conn, "begin");
+    int64_t before = reads(conn);
+    all_calls(conn);
+    int64_t after = reads(conn);
+    sql_run(conn, "commit");
+    return after - before > LARGE ? WALKS : NULL;
+}
+
+static const struct trap TRAPS[] = {
+    {"members_acked_at_once_by_two_both_count", two_at_once,
+     {{"the lock", "_count_steps", "order by j.join_id for no key update;", "order by j.join_id;", MISCOUNTED}}},
+    {"member_attached_beside_the_ack_of_its_message_counts_in_the_end", attached_beside_an_ack,
+     {{"the first look", "_attach", "select p_join, i.id, x.work_id, ts, ts", "select p_join, i.id, x.work_id, ts, null",
+       MISCOUNTED},
+      {"looking again", "_settle_joins", "check_at = case when not l.is_over then", "check_at = case when false then",
+       MISCOUNTED}}},
+    {"member_attached_before_its_message_counts", attached_before_its_message,
+     {{"resolving single ones", "enqueue", "elsif enqueue.message_id is not null or key is not null then",
+       "elsif false then", MISCOUNTED},
+      {"resolving many", "_enqueue", "if not fresh_ids and exists", "if false and exists", MISCOUNTED}}},
+    {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
+     {{"the lock", "_resolve", "order by j.join_id for no key update) l;", "order by j.join_id) l;", SLEEPS_ON},
+      {"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},
+    {"continuation_is_enqueued_once", repeated_evaluation, {{0}}},
+    {"plans_made_without_joins_serve_many", plans,
+     {{"reading run by run", "_count_steps", "m.status = 0 offset 0) m", "m.status = 0) m", WALKS}}},
+};
+
+const struct trap_group JOIN_TRAPS = TRAP_GROUP("join", TRAPS);

@@ -1,0 +1,438 @@
+/* The public functions about joins over a store that only remembers: what they refuse, what they hand
+ * down, what they report and what they log. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxcar.h"
+#include "core/wait.h"
+#include "fake_store.h"
+
+static struct fake_store FAKE;
+static boxcar_store *const STORE = &FAKE.store;
+static boxcar_error ERR;
+
+static const boxcar_join_id JOIN = {{7}}, NO_JOIN = {{0}};
+static const boxcar_message_id MESSAGE = {{9}}, NO_MESSAGE = {{0}};
+static const char JOIN_TEXT[] = "join_id=07000000-0000-0000-0000-000000000000 ";
+
+static int fresh_store(void **state) {
+    (void)state;
+    fake_store_init(&FAKE);
+    ERR = BOXCAR_ERROR_INIT;
+    return 0;
+}
+
+static boxcar_new_join join_of(int64_t steps) {
+    boxcar_new_join join = BOXCAR_NEW_JOIN_INIT;
+
+    join.expected_steps = steps;
+    return join;
+}
+
+static boxcar_new_wait good_wait(void) {
+    boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
+
+    wait.join_id = JOIN;
+    wait.on_complete_topic = BOXCAR_STR("done");
+    wait.on_complete_payload = BOXCAR_STR("secret payload");
+    return wait;
+}
+
+/* JOIN-006 */
+static void a_join_gets_a_new_id_or_the_one_that_was_given(void **state) {
+    boxcar_new_join join = join_of(3);
+    boxcar_join_id first, second;
+
+    (void)state;
+    assert_int_equal(boxcar_join_start(STORE, &join, &first, &ERR), BOXCAR_OK);
+    assert_memory_equal(&FAKE.join.join_id, &first, sizeof(first));
+    assert_int_equal(first.bytes[6] >> 4, 7);
+    assert_int_equal(FAKE.join.expected_steps, 3);
+    assert_int_equal(boxcar_join_start(STORE, &join, &second, &ERR), BOXCAR_OK);
+    assert_memory_not_equal(&first, &second, sizeof(first));
+    join.join_id = JOIN;
+    assert_int_equal(boxcar_join_start(STORE, &join, &second, &ERR), BOXCAR_OK);
+    assert_memory_equal(&second, &JOIN, sizeof(second));
+    assert_memory_equal(&FAKE.join.join_id, &JOIN, sizeof(JOIN));
+}
+
+/* JOIN-003 */
+static void an_empty_grouping_key_is_none_but_empty_metadata_is_kept(void **state) {
+    boxcar_new_join join = join_of(1);
+    boxcar_join_id id;
+
+    (void)state;
+    join.grouping_key = join.metadata = BOXCAR_STR("");
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_OK);
+    assert_null(FAKE.join.grouping_key.data);
+    assert_non_null(FAKE.join.metadata.data);
+}
+
+/* JOIN-002, BX-011 */
+static void bad_joins_never_reach_the_store(void **state) {
+    boxcar_new_join join = join_of(0);
+    boxcar_join_id id = JOIN;
+
+    (void)state;
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "expected_steps");
+    join = join_of(1);
+    join.struct_size = 0;
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "join");
+    join.struct_size = sizeof(join) + 1;
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_E_INVALID);
+    join = join_of(1);
+    assert_int_equal(boxcar_join_start(NULL, &join, &id, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "store");
+    assert_int_equal(boxcar_join_start(STORE, NULL, &id, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_start(STORE, &join, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "ret_join_id");
+    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(FAKE.records, 0);
+    assert_memory_equal(&id, &JOIN, sizeof(id));
+}
+
+static void a_join_of_an_older_program_has_no_deadline(void **state) {
+    boxcar_new_join join = join_of(1);
+    boxcar_join_id id;
+
+    (void)state;
+    join.struct_size = offsetof(boxcar_new_join, deadline);
+    join.deadline = join.deadline_ms = -7;
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.join.deadline, BOXCAR_TIME_NONE);
+    assert_int_equal(FAKE.join.deadline_ms, 0);
+}
+
+/* JOIN-070, BX-010 */
+static void a_start_is_logged_with_key_and_steps_but_no_metadata(void **state) {
+    boxcar_new_join join = join_of(3);
+    boxcar_join_id id;
+
+    (void)state;
+    join.join_id = JOIN;
+    join.grouping_key = BOXCAR_STR("order-42");
+    join.metadata = BOXCAR_STR("secret");
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 1);
+    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
+    assert_string_equal(FAKE.event, "join_start");
+    assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
+    assert_non_null(strstr(FAKE.fields, "grouping_key=order-42 "));
+    assert_non_null(strstr(FAKE.fields, "expected_steps=3 "));
+    assert_null(strstr(FAKE.fields, "secret"));
+    assert_null(strstr(FAKE.text, "secret"));
+}
+
+/* JOIN-071 */
+static void attaching_tells_about_each_message_and_logs_the_new_ones(void **state) {
+    const boxcar_message_id ids[3] = {{{1}}, {{2}}, {{3}}};
+    boxcar_attached attached[3];
+
+    (void)state;
+    FAKE.attached[1] = (boxcar_attached){.is_new = true, .message_exists = true};
+    FAKE.attached[2] = (boxcar_attached){.message_exists = true};
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, ids, 3, attached, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.attach_count, 3);
+    assert_memory_equal(&FAKE.join_id, &JOIN, sizeof(JOIN));
+    assert_false(attached[0].is_new);
+    assert_true(attached[1].is_new && attached[1].message_exists);
+    assert_false(attached[2].is_new);
+    assert_int_equal(FAKE.records, 1);
+    assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
+    assert_string_equal(FAKE.event, "join_attach");
+    assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
+    assert_non_null(strstr(FAKE.fields, "message_id=02000000-0000-0000-0000-000000000000 "));
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, ids, 3, NULL, &ERR), BOXCAR_OK);
+}
+
+/* BX-011 */
+static void bad_attachments_never_reach_the_store(void **state) {
+    const boxcar_message_id ids[2] = {{{1}}, {{0}}};
+    boxcar_attached attached[2] = {{.is_new = true}};
+
+    (void)state;
+    assert_int_equal(boxcar_join_attach(STORE, NO_JOIN, ids, 1, attached, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "join_id");
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, ids, 2, attached, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "message_ids[1]");
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, NULL, 1, attached, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_attach(NULL, JOIN, ids, 1, attached, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, NULL, 0, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.calls, 0);
+    assert_true(attached[0].is_new);
+}
+
+/* JOIN-020, JOIN-021 */
+static void reports_hand_down_their_outcome(void **state) {
+    bool counted = false;
+
+    (void)state;
+    FAKE.change.counted = true;
+    assert_int_equal(boxcar_join_report_completed(STORE, JOIN, MESSAGE, &counted, &ERR), BOXCAR_OK);
+    assert_true(counted);
+    assert_int_equal(FAKE.outcome, BOXCAR_MEMBER_COMPLETED);
+    assert_memory_equal(&FAKE.message_id, &MESSAGE, sizeof(MESSAGE));
+    FAKE.change.counted = false;
+    assert_int_equal(boxcar_join_report_failed(STORE, JOIN, MESSAGE, &counted, &ERR), BOXCAR_OK);
+    assert_false(counted);
+    assert_int_equal(FAKE.outcome, BOXCAR_MEMBER_FAILED);
+    assert_int_equal(boxcar_join_report_failed(STORE, JOIN, MESSAGE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 0); /* no join has ended */
+}
+
+/* BX-011 */
+static void bad_reports_and_cancels_never_reach_the_store(void **state) {
+    (void)state;
+    assert_int_equal(boxcar_join_report_completed(STORE, NO_JOIN, MESSAGE, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "join_id");
+    assert_int_equal(boxcar_join_report_failed(STORE, JOIN, NO_MESSAGE, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "message_id");
+    assert_int_equal(boxcar_join_report_failed(NULL, JOIN, MESSAGE, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_cancel(STORE, NO_JOIN, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_cancel(NULL, JOIN, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(FAKE.calls, 0);
+}
+
+static void assert_end_was_logged(const char *status) {
+    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
+    assert_string_equal(FAKE.event, "join_end");
+    assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
+    assert_non_null(strstr(FAKE.fields, status));
+    assert_non_null(strstr(FAKE.fields, "expected_steps=3 completed_steps=2 failed_steps=1 "));
+}
+
+static const boxcar_join ENDED = {.join_id = {{7}},
+                                  .expected_steps = 3,
+                                  .completed_steps = 2,
+                                  .failed_steps = 1,
+                                  .status = BOXCAR_JOIN_FAILED};
+
+/* JOIN-072 */
+static void the_call_that_ends_a_join_logs_it(void **state) {
+    boxcar_new_wait wait = good_wait();
+
+    (void)state;
+    FAKE.change = (struct join_change){.counted = true, .ended = true, .join = ENDED};
+    assert_int_equal(boxcar_join_report_completed(STORE, JOIN, MESSAGE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 1);
+    assert_end_was_logged("status=failed ");
+    assert_null(strstr(FAKE.fields, "reason="));
+    FAKE.change.join.status = BOXCAR_JOIN_CANCELLED;
+    assert_int_equal(boxcar_join_cancel(STORE, JOIN, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 2);
+    assert_end_was_logged("status=cancelled ");
+    FAKE.change.join.status = BOXCAR_JOIN_FAILED;
+    FAKE.change.join.reason = BOXCAR_JOIN_REASON_TIMED_OUT;
+    assert_int_equal(boxcar_join_report_completed(STORE, JOIN, MESSAGE, NULL, &ERR), BOXCAR_OK);
+    assert_non_null(strstr(FAKE.fields, "reason=timed_out "));
+    FAKE.records = 0;
+    assert_int_equal(boxcar_join_wait(STORE, &wait, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 2); /* the end, then the wait */
+    assert_string_equal(FAKE.event, "join_wait");
+}
+
+/* JOIN-072 */
+static void a_batch_that_ends_joins_logs_each(void **state) {
+    boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_message_list *list = NULL;
+    boxcar_owner owner = {{1}};
+
+    (void)state;
+    item.work_id.value = 1;
+    options.owner = owner;
+    FAKE.ended[0] = FAKE.ended[1] = ENDED;
+    FAKE.ended_count = 2;
+    assert_int_equal(boxcar_ack(STORE, owner, &item, 1, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 3);
+    assert_end_was_logged("status=failed ");
+    FAKE.records = 0;
+    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 2);
+    FAKE.records = 0;
+    assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 3);
+    boxcar_message_list_free(list);
+    FAKE.records = 0;
+    FAKE.store.log_level = BOXCAR_LOG_WARN;
+    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 0);
+}
+
+/* BX-042, JOIN-071 */
+static void enqueueing_into_a_join_hands_it_down_and_logs_the_attachment(void **state) {
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+
+    (void)state;
+    message.topic = message.payload = BOXCAR_STR("t");
+    message.join_id = JOIN;
+    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_memory_equal(&FAKE.messages[0].join_id, &JOIN, sizeof(JOIN));
+    assert_int_equal(FAKE.records, 2);
+    assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
+    assert_string_equal(FAKE.event, "join_attach");
+    assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
+    FAKE.records = 0;
+    FAKE.store.log_level = BOXCAR_LOG_INFO;
+    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 1);
+}
+
+/* JOIN-050, JOIN-051, BX-044 */
+static void a_wait_becomes_a_message_whose_topic_is_the_stores(void **state) {
+    boxcar_new_wait wait = good_wait();
+    boxcar_enqueued enqueued;
+
+    (void)state;
+    wait.correlation_id = BOXCAR_STR("");
+    assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, &ERR), BOXCAR_OK);
+    assert_memory_equal(&FAKE.join_id, &JOIN, sizeof(JOIN));
+    assert_null(FAKE.messages[0].topic.data);
+    assert_null(FAKE.messages[0].correlation_id.data);
+    assert_int_equal(FAKE.messages[0].max_attempts, WAIT_MAX_ATTEMPTS);
+    assert_int_equal(FAKE.messages[0].due_at, BOXCAR_TIME_NONE);
+    assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, sizeof(MESSAGE));
+    assert_int_equal(enqueued.message_id.bytes[6] >> 4, 7);
+    assert_non_null(strstr(FAKE.wait_payload, "\"join_id\":\"07000000-0000-0000-0000-000000000000\""));
+    assert_non_null(strstr(FAKE.wait_payload, "\"on_complete_payload\":\"secret payload\""));
+    wait.message_id = MESSAGE;
+    wait.correlation_id = BOXCAR_STR("c-7");
+    assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, &ERR), BOXCAR_OK);
+    assert_memory_equal(&enqueued.message_id, &MESSAGE, sizeof(MESSAGE));
+    assert_memory_equal(FAKE.messages[0].correlation_id.data, "c-7", 3);
+}
+
+/* BX-010 */
+static void a_wait_is_logged_without_its_payloads(void **state) {
+    boxcar_new_wait wait = good_wait();
+
+    (void)state;
+    wait.correlation_id = BOXCAR_STR("c-7");
+    assert_int_equal(boxcar_join_wait(STORE, &wait, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.records, 1);
+    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
+    assert_string_equal(FAKE.event, "join_wait");
+    assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
+    assert_non_null(strstr(FAKE.fields, "correlation_id=c-7 "));
+    assert_null(strstr(FAKE.fields, "secret"));
+    assert_null(strstr(FAKE.text, "secret"));
+}
+
+/* BX-011 */
+static void bad_waits_never_reach_the_store(void **state) {
+    boxcar_new_wait wait = good_wait();
+    boxcar_enqueued enqueued = {.work_id = {77}};
+
+    (void)state;
+    wait.on_complete_topic = BOXCAR_STR("");
+    assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "on_complete_topic");
+    wait = good_wait();
+    wait.struct_size = sizeof(wait) + 1;
+    assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "wait");
+    assert_int_equal(boxcar_join_wait(STORE, NULL, &enqueued, &ERR), BOXCAR_E_INVALID);
+    wait = good_wait();
+    assert_int_equal(boxcar_join_wait(NULL, &wait, &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(enqueued.work_id.value, 77);
+}
+
+static void looking_is_checked_and_handed_down(void **state) {
+    boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
+    boxcar_join_list *joins = NULL;
+    boxcar_join_member_list *members = NULL;
+
+    (void)state;
+    assert_int_equal(boxcar_join_find(STORE, NO_JOIN, &joins, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_find(STORE, JOIN, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "ret_list");
+    assert_int_equal(boxcar_join_page(STORE, NULL, &joins, &ERR), BOXCAR_E_INVALID);
+    filter.limit = 0;
+    assert_int_equal(boxcar_join_page(STORE, &filter, &joins, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_members(STORE, NO_JOIN, NO_MESSAGE, 1, &members, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 0, &members, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "limit");
+    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 1, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(boxcar_join_find(STORE, JOIN, &joins, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_list_count(joins), 0);
+    assert_null(boxcar_join_list_get(joins, 0));
+    boxcar_join_list_free(joins);
+    filter.limit = 7;
+    filter.struct_size = offsetof(boxcar_join_filter, after); /* an older program */
+    filter.after = JOIN;
+    assert_int_equal(boxcar_join_page(STORE, &filter, &joins, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.join_filter.limit, 7);
+    assert_true(boxcar_join_id_is_none(FAKE.join_filter.after));
+    boxcar_join_list_free(joins);
+    assert_int_equal(boxcar_join_members(STORE, JOIN, MESSAGE, 5, &members, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.member_limit, 5);
+    assert_memory_equal(&FAKE.message_id, &MESSAGE, sizeof(MESSAGE));
+    assert_null(boxcar_join_member_list_get(members, 0));
+    boxcar_join_member_list_free(members);
+    boxcar_join_list_free(NULL);
+    boxcar_join_member_list_free(NULL);
+    assert_int_equal(boxcar_join_list_count(NULL), 0);
+    assert_int_equal(boxcar_join_member_list_count(NULL), 0);
+}
+
+static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void **state) {
+    boxcar_new_join join = join_of(1);
+    boxcar_new_wait wait = good_wait();
+    boxcar_join_id id = JOIN;
+    boxcar_attached attached = {.is_new = true};
+    boxcar_enqueued enqueued = {.work_id = {77}};
+    boxcar_join_list *joins = NULL;
+    boxcar_join_member_list *members = NULL;
+    boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
+    bool counted = true;
+
+    (void)state;
+    FAKE.answer = BOXCAR_E_CONFLICT;
+    FAKE.change = (struct join_change){.ended = true, .join = ENDED};
+    assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_E_CONFLICT);
+    assert_string_equal(ERR.message, "the store says so");
+    assert_int_equal(boxcar_join_attach(STORE, JOIN, &MESSAGE, 1, &attached, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_report_failed(STORE, JOIN, MESSAGE, &counted, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_cancel(STORE, JOIN, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_find(STORE, JOIN, &joins, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_page(STORE, &filter, &joins, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 1, &members, NULL), BOXCAR_E_CONFLICT);
+    assert_memory_equal(&id, &JOIN, sizeof(id));
+    assert_true(attached.is_new && counted);
+    assert_int_equal(enqueued.work_id.value, 77);
+    assert_true(!joins && !members);
+    assert_int_equal(FAKE.records, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, fresh_store)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_join_gets_a_new_id_or_the_one_that_was_given),
+        TEST(an_empty_grouping_key_is_none_but_empty_metadata_is_kept),
+        TEST(bad_joins_never_reach_the_store),
+        TEST(a_join_of_an_older_program_has_no_deadline),
+        TEST(a_start_is_logged_with_key_and_steps_but_no_metadata),
+        TEST(attaching_tells_about_each_message_and_logs_the_new_ones),
+        TEST(bad_attachments_never_reach_the_store),
+        TEST(reports_hand_down_their_outcome),
+        TEST(bad_reports_and_cancels_never_reach_the_store),
+        TEST(the_call_that_ends_a_join_logs_it),
+        TEST(a_batch_that_ends_joins_logs_each),
+        TEST(enqueueing_into_a_join_hands_it_down_and_logs_the_attachment),
+        TEST(a_wait_becomes_a_message_whose_topic_is_the_stores),
+        TEST(a_wait_is_logged_without_its_payloads),
+        TEST(bad_waits_never_reach_the_store),
+        TEST(looking_is_checked_and_handed_down),
+        TEST(what_the_store_refuses_is_passed_on_and_outputs_stay_untouched),
+    };
+
+    return cmocka_run_group_tests_name("api_join", tests, NULL, NULL);
+}
