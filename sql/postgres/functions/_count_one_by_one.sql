@@ -1,5 +1,5 @@
--- What _count_steps does where members are not neighbours, or some had an outcome before: each is looked at
--- and marked by itself. The joins are open and locked.
+-- What _count_steps does where the members of a join are not neighbours, or some had an outcome before: each is
+-- looked at by itself. The joins are open and locked.
 create or replace function :"schema"._count_one_by_one(
     items int8multirange, p_outcome smallint, ts timestamptz, p_joins uuid[])
 returns bigint language plpgsql volatile :hot as $$
@@ -9,9 +9,9 @@ declare
     full_ones uuid[];
 begin
     with pending as (
-        select m.join_id, array_agg(m.ctid order by m.work_id) as members
+        select m.join_id, array_agg(m.work_id order by m.work_id) as members
         from unnest(items) r(run) cross join lateral (
-            select m.ctid, m.join_id, m.work_id from :"schema".join_member m
+            select m.join_id, m.work_id from :"schema".join_member m
             where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
         where m.join_id = any (p_joins) and coalesce((
             select o.last_id < m.work_id from :"schema".join_outcome o
@@ -25,8 +25,9 @@ begin
             select p.seq, j.expected_steps - p.completed_steps - p.failed_steps as room
             from :"schema".join_progress p where p.join_id = g.join_id order by p.seq desc limit 1) p),
     marked as (
-        update :"schema".join_member m set status = p_outcome
-        from chosen c, unnest(c.members) t(id) where m.ctid = t.id),
+        insert into :"schema".join_outcome (join_id, first_id, last_id, status)
+        select c.join_id, min(t.id), max(t.id), p_outcome
+        from chosen c, unnest(c.members) with ordinality t(id, n) group by c.join_id, t.id - t.n),
     moved as (
         update :"schema".join_progress p
         set seq = p.seq + 1,

@@ -1,7 +1,8 @@
 -- Counts messages that have ended as steps of their joins: each pending member once, never more than a
 -- join expects (the oldest messages first), and ends the joins that are full or past their deadline. Joins
--- are locked in the order of their ids before anything is looked at, so that what others counted meanwhile
--- is seen. p_only: just these joins, which the caller has locked. Returns how many were counted.
+-- are locked in the order of their ids before their counters and outcomes are looked at, so that what others
+-- counted meanwhile is seen; who is a member does not change. p_only: just these joins, which the caller has
+-- locked. Returns how many were counted.
 --
 -- Mostly the members of a join among the messages are neighbours: then one row says what became of all.
 -- Lookups are written so that only one index can serve each, whatever the planner knows when it plans them.
@@ -13,6 +14,9 @@ declare
     messages uuid[];
     work_ids bigint[];
     joins uuid[];
+    firsts bigint[];   -- of each join's members here: the first and the last, and how many
+    lasts bigint[];
+    counts bigint[];
     counted bigint;
     overdue uuid[];
     full_ones uuid[];
@@ -25,31 +29,28 @@ begin
             where x.work_id >= lower(r.run) and x.work_id < upper(r.run) offset 0) x;
         perform :"schema"._resolve_members(messages, work_ids);
     end if;
-    joins := array(
-        select distinct m.join_id from unnest(items) r(run) cross join lateral (
-            select m.join_id from :"schema".join_member m
-            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
-        where p_only is null or m.join_id = any (p_only));
-    if joins = '{}' then
+    select array_agg(f.join_id order by f.join_id), array_agg(f.first_id order by f.join_id),
+           array_agg(f.last_id order by f.join_id), array_agg(f.n order by f.join_id)
+    into joins, firsts, lasts, counts
+    from (select m.join_id, min(m.work_id) as first_id, max(m.work_id) as last_id, count(*) as n
+          from unnest(items) r(run) cross join lateral (
+              select m.join_id, m.work_id from :"schema".join_member m
+              where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
+          where p_only is null or m.join_id = any (p_only)
+          group by m.join_id) f;
+    if joins is null then
         return 0;
     end if;
     perform from :"schema".join_row j where j.join_id = any (joins) order by j.join_id for no key update;
 
-    with found as materialized (
-        select m.join_id, min(m.work_id) as first_id, max(m.work_id) as last_id, count(*) as n
-        from unnest(items) r(run) cross join lateral (
-            select m.join_id, m.work_id from :"schema".join_member m
-            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0 offset 0) m
-        where p_only is null or m.join_id = any (p_only)
-        group by m.join_id),
-    chosen as materialized (
+    with chosen as materialized (
         select f.join_id, f.first_id, p.seq, p.room, coalesce(j.deadline <= ts, false) as is_overdue,
                least(f.n, p.room) as steps,
                f.last_id - f.first_id + 1 = f.n and coalesce((
                    select o.last_id < f.first_id from :"schema".join_outcome o
                    where o.join_id = f.join_id and o.first_id <= f.last_id
                    order by o.first_id desc limit 1), true) as is_run
-        from found f
+        from unnest(joins, firsts, lasts, counts) f(join_id, first_id, last_id, n)
         cross join lateral (
             select j.status, j.expected_steps, j.deadline from :"schema".join_row j
             where j.join_id = f.join_id limit 1) j

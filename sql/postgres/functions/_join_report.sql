@@ -9,6 +9,7 @@ declare
     ts timestamptz := clock_timestamp();
     j :"schema".join_row;
     member_status smallint;
+    member_work_id bigint;
     last_seq bigint;
     is_full boolean;
 begin
@@ -16,16 +17,24 @@ begin
     if not found then
         raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
     end if;
-    select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;
+    -- Locked, because its message may be enqueued right now, which writes the work id.
+    select m.work_id into member_work_id from :"schema".join_member m
+    where m.join_id = p_join and m.message_id = p_message for update;
     if not found then
         raise exception using errcode = 'BX002', column = 'message_id',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
     end if;
+    select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;
     if member_status = 0 then
         if j.status <> 0 or j.deadline <= ts then
             perform :"schema"._join_ended('', p_join);
         end if;
-        update :"schema".join_member m set status = p_outcome where m.join_id = p_join and m.message_id = p_message;
+        if member_work_id is null then
+            update :"schema".join_member m set status = p_outcome where m.join_id = p_join and m.message_id = p_message;
+        else
+            insert into :"schema".join_outcome (join_id, first_id, last_id, status)
+            values (p_join, member_work_id, member_work_id, p_outcome);
+        end if;
         select p.seq into last_seq from :"schema".join_progress p where p.join_id = p_join order by p.seq desc limit 1;
         update :"schema".join_progress p
         set seq = p.seq + 1, completed_steps = p.completed_steps + (p_outcome = 1)::int,

@@ -36,8 +36,8 @@ create table :"schema".join_progress (
     with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 
 -- Members. work_id: of the message with that id, null while there is none; acks look here by work id.
--- status: 0 also for those whose outcome is in join_outcome; it is in no index, and pages keep room, so that
--- counting a step one by one rewrites nothing but the row.
+-- status: of those that were reported by hand while they had no message; all others are in join_outcome, and
+-- counting never rewrites a member.
 -- check_at: attached apart from enqueueing, so the message may have ended before anybody could know that it
 -- counts; then is the time to look (again).
 create table :"schema".join_member (
@@ -47,15 +47,14 @@ create table :"schema".join_member (
     status smallint not null default 0,   -- 0 pending (or see there), 1 completed, 2 failed
     created_at timestamptz not null,
     check_at timestamptz,
-    primary key (join_id, message_id))
-    with (fillfactor = 70);
+    primary key (join_id, message_id));
 create index join_member_work on :"schema".join_member (work_id) where work_id is not null;
 create index join_member_unresolved on :"schema".join_member (message_id) where work_id is null;
 create index join_member_check on :"schema".join_member (check_at) where check_at is not null;
 create index join_member_check_join on :"schema".join_member (join_id, check_at) where check_at is not null;
 
--- What became of many members at once: a row for each run of neighbouring work ids that are all members and
--- ended together. Runs of a join never overlap.
+-- What became of members: a row for each run of neighbouring work ids that are all members and ended
+-- together. Runs of a join never overlap.
 create table :"schema".join_outcome (
     join_id uuid not null,
     first_id bigint not null,
