@@ -250,6 +250,14 @@ static void ack_that_cannot_see_the_attach_leaves_no_join_hanging(void **state) 
         ack_with_an_old_snapshot(*state, LEVELS[i / 2], i % 2);
 }
 
+/* BX-026, BX-042: the message goes before anybody looks at the member again. */
+static void purge_counts_what_the_ack_could_not_see(void **state) {
+    struct fixture *f = *state;
+    set_setting(f, "retention_done", "0");
+    ack_with_an_old_snapshot(f, "repeatable read", true);
+    assert_int_equal(stats_of(f).done, 0);
+}
+
 /* BX-007, BX-042 */
 static void attach_that_cannot_see_the_ack_leaves_no_join_hanging(void **state) {
     struct fixture *f = *state;
@@ -330,6 +338,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(bad_calls_have_sqlstates_of_our_own),
     TEST(enqueue_many_takes_a_join_for_each_message),
     TEST(ack_that_cannot_see_the_attach_leaves_no_join_hanging),
+    TEST(purge_counts_what_the_ack_could_not_see),
     TEST(attach_that_cannot_see_the_ack_leaves_no_join_hanging),
     TEST(enqueue_and_attach_that_cannot_see_each_other_leave_no_join_hanging),
     TEST(transaction_that_counts_does_not_hold_up_unrelated_work),

@@ -1,12 +1,14 @@
 -- Enqueues many messages from arrays that go together by position: the library's way in, with
 -- everything checked already. Optional columns may be null as a whole. delays and ttls are in
 -- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
--- and would want one of them now is woken. joins: to attach each to, null = none.
+-- and would want one of them now is woken. joins: to attach each to, null = none. Hash joins are for what was
+-- said and what was stored, which may be many; tables are looked up by their indexes.
 create or replace function :"schema"._enqueue(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
     joins uuid[] default null)
-returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
+returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot
+set enable_hashjoin = on as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
@@ -57,7 +59,9 @@ begin
     select array_agg((coalesce(r.work_id, m.work_id), r.message_id, r.duplicate):::"schema".enqueue_result order by r.n)
     into results
     from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
-    left join :"schema".message m on m.message_id = r.message_id and r.work_id is null;
+    left join lateral (
+        select m.work_id from :"schema".message m
+        where r.work_id is null and m.message_id = r.message_id limit 1) m on true;
     if not fresh_ids and exists (select from :"schema".join_member m where m.work_id is null) then
         perform :"schema"._resolve_members(ids, array(select r.work_id from unnest(results) r));
     end if;

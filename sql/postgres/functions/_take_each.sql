@@ -5,7 +5,8 @@ create or replace function :"schema"._take_each(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], default_delay bigint, delays bigint[],
     errors text[],
     out taken bigint[], out taken_epochs bigint[], out taken_delays bigint[], out taken_errors text[])
-language plpgsql volatile :hot as $$
+language plpgsql volatile :hot
+set enable_hashjoin = on as $$
 begin
     with t as materialized (
         select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
