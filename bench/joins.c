@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILL_BATCH 10000
+#define FILL_BATCH 1000
 
 boxcar_store *store_open(const struct place *place) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
@@ -31,8 +31,10 @@ boxcar_join_id join_start(boxcar_store *store, size_t expected) {
     return join_id;
 }
 
-void join_fill(boxcar_store *store, boxcar_join_id join_id, size_t count) {
+double join_fill(boxcar_store *store, boxcar_join_id join_id, size_t count) {
     boxcar_new_message *messages = bench_alloc(FILL_BATCH, sizeof(*messages));
+    size_t left = count;
+    double started;
 
     for (size_t i = 0; i < FILL_BATCH; i++) {
         messages[i] = BOXCAR_NEW_MESSAGE_INIT;
@@ -40,14 +42,16 @@ void join_fill(boxcar_store *store, boxcar_join_id join_id, size_t count) {
         messages[i].payload = bench_payload();
         messages[i].join_id = join_id;
     }
-    while (count > 0) {
-        size_t part = count < FILL_BATCH ? count : FILL_BATCH;
+    started = bench_now();
+    while (left > 0) {
+        size_t part = left < FILL_BATCH ? left : FILL_BATCH;
         boxcar_error err = BOXCAR_ERROR_INIT;
 
         bench_must(boxcar_enqueue_many(store, messages, part, NULL, &err), "enqueue", &err);
-        count -= part;
+        left -= part;
     }
     free(messages);
+    return (double)count / (bench_now() - started);
 }
 
 /* ---- counting ---- */

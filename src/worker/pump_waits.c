@@ -38,7 +38,6 @@ void pump_admit_wait(struct pump *pump, struct job *job) {
     wait->correlation_id = job->message->correlation_id;
     wait->continuation_id = boxcar_join_continuation_id(job->message->message_id);
     job->wait = wait;
-    pace_learn(&pump->pace, 0, 1);
     pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
 }
 

@@ -171,7 +171,7 @@ static const char *plans(struct fixture *f)
     all_calls(conn);
     int64_t after = reads(conn);
     sql_run(conn, "commit");
-    return after - before > LARGE ? WALKS : NULL;
+    return after - before > LARGE / 2 ? WALKS : NULL;
 }
 
 static const struct trap TRAPS[] = {
@@ -185,7 +185,7 @@ static const struct trap TRAPS[] = {
     {"member_attached_before_its_message_counts", attached_before_its_message,
      {{"resolving single ones", "enqueue", "elsif enqueue.message_id is not null or key is not null then",
        "elsif false then", MISCOUNTED},
-      {"resolving many", "_enqueue", "if not fresh_ids and exists", "if false and exists", MISCOUNTED}}},
+      {"resolving many", "_enqueue", "if not fresh_ids then", "if false then", MISCOUNTED}}},
     {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
      {{"the lock", "_resolve", "order by j.join_id for no key update) l;", "order by j.join_id) l;", SLEEPS_ON},
       {"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},

@@ -188,7 +188,7 @@ static const struct trap TRAPS[] = {
      {{"skip locked in the choice", "_claim_parked", "limit wanted for update skip locked", "limit wanted",
        "a locked message hides the ones behind it"}}},
     {"an_expired_lease_is_released_before_the_turn", expiry_against_cancel,
-     {{"the turn being the last lock", "_claim", "perform :\"schema\"._expire_leases(",
+     {{"the turn being the last lock", "_claim", "perform :\"schema\"._try_expire_leases(",
        "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
     {"a_claim_passes_over_a_stream_that_is_locked", head_against_cancel,
      {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", DEADLOCK}}},

@@ -18,7 +18,6 @@ begin
     select range_agg(r), range_agg(r) filter (where t.has_parked),
            bool_or(exists (select from :"schema".join_member m
                            where m.work_id >= lower(r) and m.work_id < upper(r) and m.status = 0))
-               or exists (select from :"schema".join_member m where m.work_id is null)
     into done, off_path, is_step
     from taken t, unnest(t.items) r;
 

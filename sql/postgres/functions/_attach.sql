@@ -1,5 +1,6 @@
 -- Attaches messages to a join; a result each, in order. Their messages may have ended already, or may be
--- ended right now by somebody who does not see the new member: _settle_joins looks after that.
+-- ended right now by somebody who does not see the new member: _settle_joins looks after that. They are locked
+-- against being purged meanwhile.
 create or replace function :"schema"._attach(p_join uuid, p_messages uuid[])
 returns setof :"schema".join_attach_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
@@ -17,7 +18,7 @@ begin
         select p_join, i.id, x.work_id, ts, ts
         from (select distinct i from unnest(p_messages) i order by i) i(id)
         left join lateral (
-            select x.work_id from :"schema".message x where x.message_id = i.id limit 1) x on true
+            select x.work_id from :"schema".message x where x.message_id = i.id limit 1 for key share) x on true
         on conflict (join_id, message_id) do nothing;
     end if;
     return query   -- new is what was attached at this very microsecond

@@ -1,5 +1,5 @@
 -- The claim. In parts: expired leases and expired messages are dealt with before the turn, since
--- that may wait for locks; under the turn come suspects, parked messages and heads of streams, and
+-- that may wait for locks, a little; under the turn come suspects, parked messages and heads of streams, and
 -- fresh ones from the log.
 --
 -- flags in the trailing row with work_id 0 (absent when there is nothing to say): 1 = expired
@@ -43,11 +43,11 @@ begin
     end if;
     if exists (select from :"schema".lease l
                where l.box = p_box and l.until >= f.lease_from and l.until <= ts) then
-        perform :"schema"._expire_leases(p_box, f.lease_from, 20);
+        perform :"schema"._try_expire_leases(p_box, f.lease_from, 20);
     end if;
     if exists (select from :"schema".parked p where p.box = p_box and p.epoch is null
                  and p.expires_at >= f.expiring_from and p.expires_at <= ts) then
-        perform :"schema"._bury_expired(p_box, 1000);
+        perform :"schema"._try_bury_expired(p_box, 1000);
     end if;
 
     have_turn := :"schema"._turn(p_box);

@@ -11,8 +11,6 @@ create or replace function :"schema"._count_steps(
 returns bigint language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
-    messages uuid[];
-    work_ids bigint[];
     joins uuid[];
     firsts bigint[];   -- of each join's members here: the first and the last, and how many
     lasts bigint[];
@@ -22,13 +20,6 @@ declare
     full_ones uuid[];
     scattered uuid[];
 begin
-    if exists (select from :"schema".join_member m where m.work_id is null) then
-        select array_agg(x.message_id), array_agg(x.work_id) into messages, work_ids
-        from unnest(items) r(run) cross join lateral (
-            select x.message_id, x.work_id from :"schema".message x
-            where x.work_id >= lower(r.run) and x.work_id < upper(r.run) offset 0) x;
-        perform :"schema"._resolve_members(messages, work_ids);
-    end if;
     select array_agg(f.join_id order by f.join_id), array_agg(f.first_id order by f.join_id),
            array_agg(f.last_id order by f.join_id), array_agg(f.n order by f.join_id)
     into joins, firsts, lasts, counts

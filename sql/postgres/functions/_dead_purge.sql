@@ -10,10 +10,11 @@ begin
     purged as (
         delete from :"schema".dead d using locked l where d.work_id = l.work_id returning d.work_id)
     select array_agg(p.work_id) into gone from purged p;
-    if :"schema"._is_step(:"schema"._multirange(gone)) then   -- the last chance to count them
-        perform :"schema"._count_steps(:"schema"._multirange(gone), 2::smallint, clock_timestamp());
-    end if;
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".message m where m.work_id = any (gone);
+    -- The last chance to count them, now that nobody can attach them any more.
+    if :"schema"._is_step(:"schema"._multirange(gone)) then
+        perform :"schema"._count_steps(:"schema"._multirange(gone), 2::smallint, clock_timestamp());
+    end if;
     return coalesce(cardinality(gone), 0);
 end $$;

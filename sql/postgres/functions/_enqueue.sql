@@ -62,7 +62,7 @@ begin
     left join lateral (
         select m.work_id from :"schema".message m
         where r.work_id is null and m.message_id = r.message_id limit 1) m on true;
-    if not fresh_ids and exists (select from :"schema".join_member m where m.work_id is null) then
+    if not fresh_ids then
         perform :"schema"._resolve_members(ids, array(select r.work_id from unnest(results) r));
     end if;
     if joins is not null then

@@ -12,9 +12,7 @@ begin
     if not found then
         raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
     end if;
-    if j.status <> 0 or j.deadline <= ts then
-        perform :"schema"._join_ended('', p_join);
-    end if;
+    perform :"schema"._check_pending(j, ts);
     perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);
     return query select * from :"schema"._join_change(p_join, false, true);
 end $$;

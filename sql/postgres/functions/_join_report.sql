@@ -10,25 +10,25 @@ declare
     j :"schema".join_row;
     member_status smallint;
     member_work_id bigint;
+    is_member boolean;
     last_seq bigint;
     is_full boolean;
 begin
+    -- Whoever enqueues its message right now writes the work id: waited for before the join is locked.
+    select m.work_id into member_work_id from :"schema".join_member m
+    where m.join_id = p_join and m.message_id = p_message for update;
+    is_member := found;
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
     end if;
-    -- Locked, because its message may be enqueued right now, which writes the work id.
-    select m.work_id into member_work_id from :"schema".join_member m
-    where m.join_id = p_join and m.message_id = p_message for update;
-    if not found then
+    if not is_member then
         raise exception using errcode = 'BX002', column = 'message_id',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
     end if;
     select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;
     if member_status = 0 then
-        if j.status <> 0 or j.deadline <= ts then
-            perform :"schema"._join_ended('', p_join);
-        end if;
+        perform :"schema"._check_pending(j, ts);
         if member_work_id is null then
             update :"schema".join_member m set status = p_outcome where m.join_id = p_join and m.message_id = p_message;
         else

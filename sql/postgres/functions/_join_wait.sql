@@ -17,7 +17,7 @@ begin
     if not found then
         raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
     end if;
-    settled := :"schema"._settle_joins(array[p_join], ts);
+    select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
     select * into wait from :"schema"._enqueue(
         0::smallint, array[p_message], array[topic], array[p_payload],
         case when p_correlation is not null then array[p_correlation] end, null, null, null, null, null,

@@ -1,9 +1,15 @@
--- Locks the joins that settling these messages may count in, and those given by id, in the order of
--- their ids: for transactions that settle in more than one statement, so that two of them never wait for
--- each other.
-create or replace function :"schema"._lock_joins(ids bigint[], joins uuid[]) returns void
+-- Locks what settling these messages will need: the leases of this owner that hold them, then the joins they
+-- may count in and those given by id, each in order. For transactions that settle in more than one
+-- statement, so that two of them, or one and a reaper, never wait for each other.
+create or replace function :"schema"._lock_joins(p_box smallint, p_owner uuid, ids bigint[], joins uuid[]) returns void
 language plpgsql volatile security definer :hot as $$
+declare
+    wanted int8multirange := :"schema"._multirange(ids);
+    f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
 begin
+    perform from :"schema".lease l
+    where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
+    order by l.epoch, l.part for update;
     perform from :"schema".join_row j
     where j.join_id = any (joins || array(
         select m.join_id from unnest(ids) i cross join lateral (

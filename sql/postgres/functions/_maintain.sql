@@ -13,8 +13,8 @@ declare
     joins record;
     most constant int := 2000;
 begin
-    reaped := :"schema"._expire_leases(p_box, '-infinity', 50);
-    expired := :"schema"._bury_expired(p_box, most);
+    reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
+    expired := :"schema"._try_bury_expired(p_box, most);
     folded := :"schema"._fold_tally(p_box, most);
     select * into joins from :"schema"._maintain_joins();
     settled := joins.settled;

@@ -14,14 +14,16 @@ declare
         select distinct c.join_id from (
             select m.join_id from :"schema".join_member m where m.check_at <= ts order by m.check_at limit most) c);
     locked uuid[];
+    done record;
     swept record;
 begin
     select coalesce(array_agg(l.join_id), '{}'), count(*) filter (where l.status = 0 and l.deadline <= ts)
     into locked, timed_out from (
         select j.join_id, j.status, j.deadline from :"schema".join_row j where j.join_id = any (overdue || unsure)
         order by j.join_id for no key update skip locked) l;
-    settled := :"schema"._settle_joins(locked, ts);
+    select * into done from :"schema"._settle_joins(locked, ts);
+    settled := done.counted;
     select * into swept from :"schema"._purge_joins(2000);
     purged := swept.purged;
-    more := swept.more or (locked <> '{}' and (cardinality(overdue) >= most or cardinality(unsure) >= most));
+    more := swept.more or timed_out >= most or done.looked_at >= most;
 end $$;

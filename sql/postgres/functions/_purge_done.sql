@@ -25,9 +25,6 @@ begin
     if purged is null then
         return 0;
     end if;
-    if :"schema"._is_step(purged) then   -- the last chance to count them
-        perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
-    end if;
     -- What was not counted yet need not be counted down.
     with dropped as (
         delete from :"schema".tally_delta d
@@ -42,5 +39,9 @@ begin
     select p_box, m.topic, -count(*) from messages m where not unfolded @> m.work_id
     group by m.topic order by m.topic
     on conflict (box, topic) do update set done = t.done + excluded.done;
+    -- The last chance to count them, now that nobody can attach them any more.
+    if :"schema"._is_step(purged) then
+        perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
+    end if;
     return cardinality(gone);
 end $$;

@@ -72,6 +72,8 @@ begin
     if part.ids is not null then
         perform :"schema"._release(p_box, part.ids, array_fill(p_owner, array[cardinality(part.ids)]), part.epochs,
                                    null, part.delays, array_fill(null::text, array[cardinality(part.ids)]), ts);
+        -- It was not the wait that killed its worker: the end of its join must find it among ordinary work.
+        update :"schema".parked p set crash_count = 0 where p.work_id = any (part.ids) and p.crash_count > 0;
         insert into :"schema".join_wait (join_id, work_id)
         select i.join_id, i.id from unnest(part.joins, part.ids) i(join_id, id) order by 1, 2
         on conflict do nothing;

@@ -36,7 +36,7 @@ begin
     if result.duplicate then
         select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id;
     elsif enqueue.message_id is not null or key is not null then
-        if exists (select from :"schema".join_member m where m.work_id is null) then
+        if exists (select from :"schema".join_member m where m.message_id = result.message_id and m.work_id is null) then
             perform :"schema"._resolve_members(array[result.message_id], array[result.work_id]);
         end if;
     end if;

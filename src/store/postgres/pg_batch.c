@@ -69,13 +69,13 @@ static boxcar_status send_reap(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_REAP, &params, err);
 }
 
-/* Two statements that count lock their joins one after the other: then all are locked before, in order. */
+/* Two statements that count lock leases and joins one after the other: then all are locked before, in order. */
 static bool locks_joins_first(const struct batch *batch) {
     int counting = 0;
 
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
         counting += batch->settle[kind].count > 0 && kind != SETTLE_DEFER && kind != SETTLE_RENEW;
-    return counting > 1;
+    return counting > 1 || batch->settle[SETTLE_RESOLVE].count > 0; /* a wait may be a step itself */
 }
 
 static boxcar_status send_lock_joins(struct exchange *x, boxcar_error *err) {

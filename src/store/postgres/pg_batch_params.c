@@ -189,6 +189,8 @@ void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batc
 
     for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++)
         count += batch->settle[COUNTING[k]].count;
+    pg_params_int2(params, batch->box);
+    pg_params_uuid(params, batch->owner.bytes);
     array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
     for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++) {
         const struct settlement_list *list = &batch->settle[COUNTING[k]];

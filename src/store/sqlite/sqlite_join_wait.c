@@ -102,7 +102,7 @@ static boxcar_status read_created_at(struct sqlite_store *store, int64_t work_id
 
 static boxcar_status wait_on(struct sqlite_store *store, const struct resolving *resolving,
                              const boxcar_join *join, boxcar_error *err) {
-    struct release how = {.outcome = NULL};
+    struct release how = {.cleared = true}; /* it was not the wait that killed its worker */
     boxcar_time created_at;
     boxcar_status status = read_created_at(store, resolving->lease.work_id, &created_at, err);
 

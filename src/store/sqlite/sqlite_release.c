@@ -163,6 +163,8 @@ boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lea
         return status;
     if (exhausted)
         return bury_exhausted(store, lease, &row, err);
+    if (how->cleared)
+        row.crash_count = 0;
     row.available_at = available_after(store, how, row.retry_count);
     return sqlite_park(store, &row, err);
 }

@@ -210,6 +210,7 @@ boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batc
 struct release {
     const char *outcome; /* of the attempt; NULL = none was spent */
     bool crashed;
+    bool cleared;     /* it is no suspect any more */
     int64_t delay_ms; /* BOXCAR_BACKOFF = the store's */
     boxcar_str error;
 };

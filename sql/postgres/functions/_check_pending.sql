@@ -1,0 +1,12 @@
+-- BX003 unless something can still happen to this join.
+create or replace function :"schema"._check_pending(j :"schema".join_row, ts timestamptz) returns void
+language plpgsql immutable :pinned as $$
+begin
+    if j.status <> 0 then
+        perform :"schema"._join_ended('', j.join_id);
+    end if;
+    if j.deadline <= ts then
+        raise exception using errcode = 'BX003', column = 'join_id',
+            message = format('the deadline of join %s has passed', j.join_id);
+    end if;
+end $$;

@@ -1,0 +1,8 @@
+-- _bury_expired for those who have other things to do, as _try_expire_leases.
+create or replace function :"schema"._try_bury_expired(p_box smallint, max_messages int)
+returns bigint language plpgsql volatile :hot set lock_timeout = '100ms' as $$
+begin
+    return :"schema"._bury_expired(p_box, max_messages);
+exception when lock_not_available then
+    return 0;
+end $$;
