@@ -3,6 +3,7 @@
 
 static const char MISCOUNTED[] = "a join did not count what had ended";
 static const char SLEEPS_ON[] = "a wait sleeps on though its join has ended";
+static const char HANGS[] = "a call waits for another's open transaction";
 static const char WALKS[] = "a call reads the rows of other joins";
 
 #define JOIN "(select join_id from join_row)"
@@ -109,6 +110,50 @@ static const char *repeated_evaluation(struct fixture *f)
                ? NULL : "a continuation was enqueued twice";
 }
 
+enum { PATIENCE_MS = 2500 };
+
+/* Whether a statement is answered while somebody else's transaction stays open. */
+static const char *answered_beside(PGconn *holder, PGconn *conn, const char *statement)
+{
+    sql_send(conn, "%s", statement);
+    bool hangs = !sql_is_answered(conn, PATIENCE_MS);
+    sql_run(holder, "commit");
+    sql_answer(conn);
+    return hangs ? HANGS : NULL;
+}
+
+/* A claim finds an expired lease whose message has used up its attempts: it would count in a join that somebody
+ * else's long transaction counts in. BX-020 */
+static const char *claim_beside_a_long_ack(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *claimer = sql_connect(f);
+    start(holder, 2);
+    sql_run(holder, "update message set max_attempts = 1");
+    sql_run(holder, "update lease set until = clock_timestamp() where items @> (select max(work_id) from message)");
+    sql_run(holder, "update frontier set lease_from = '-infinity'");
+    sql_enqueue(claimer, "other");
+    sql_run(holder, "begin");
+    assert_int_equal(sql_number(holder, ACK("1")), 1);
+    const char *verdict = answered_beside(holder, claimer, CLAIM(OTHER_WORKER, "'30 s'", "10"));
+    sql_run(claimer, "select outbox_reap()");
+    assert_string_equal(sql_text(holder, STATUS), "failed");
+    return verdict;
+}
+
+/* Upkeep looks at a member whose message is being enqueued in a long transaction. BX-042 */
+static const char *upkeep_beside_a_long_enqueue(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *other = sql_connect(f);
+    sql_run(holder, "select join_start(1)");
+    sql_run(holder, "select join_attach(" JOIN ", md5('1')::uuid)");
+    sql_run(holder, "begin");
+    sql_run(holder, "select enqueue('t', '1', message_id => md5('1')::uuid)");
+    const char *verdict = answered_beside(holder, other, "select settled from _maintain(0::smallint)");
+    assert_int_equal(sql_number(other, CLAIM_ONE), 1);
+    sql_run(other, ACK("1"));
+    return verdict || same(sql_text(other, STATUS), "completed") ? verdict : MISCOUNTED;
+}
+
 enum { LARGE = 2000 };
 
 static const char *const TABLES[] = {"join_row", "join_progress", "join_member", "join_outcome", "join_wait"};
@@ -190,8 +235,13 @@ static const struct trap TRAPS[] = {
      {{"the lock", "_resolve", "order by j.join_id for no key update) l;", "order by j.join_id) l;", SLEEPS_ON},
       {"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},
     {"continuation_is_enqueued_once", repeated_evaluation, {{0}}},
+    {"claim_does_not_wait_for_a_join_that_somebody_counts_in", claim_beside_a_long_ack,
+     {{"the bound of the wait", "_try_expire_leases", " SET lock_timeout TO '100ms'\n", "", HANGS}}},
+    {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
+     {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
     {"plans_made_without_joins_serve_many", plans,
-     {{"reading run by run", "_count_steps", "m.status = 0 offset 0) m", "m.status = 0) m", WALKS}}},
+     {{"reading run by run", "_count_steps", "where m.work_id >= lower(r.run)", "where m.work_id + 0 >= lower(r.run)",
+       WALKS}}},
 };
 
 const struct trap_group JOIN_TRAPS = TRAP_GROUP("join", TRAPS);

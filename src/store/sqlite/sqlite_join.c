@@ -34,10 +34,17 @@ struct changing {
     struct join_change change;
 };
 
-/* Whether nothing can change any more. A deadline that nobody has seen yet counts as well: whoever comes
- * after it is too late. */
-static bool is_over(const struct sqlite_store *store, const boxcar_join *join) {
-    return join->status != BOXCAR_JOIN_PENDING || join_is_overdue(join, store->now);
+/* Whether something can still happen to this join. A deadline that nobody has seen yet counts as well. */
+static boxcar_status check_pending(const struct sqlite_store *store, const boxcar_join *join,
+                                   boxcar_error *err) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+
+    if (join->status != BOXCAR_JOIN_PENDING)
+        return sqlite_join_error_ended(join->join_id, err);
+    if (!join_is_overdue(join, store->now))
+        return BOXCAR_OK;
+    boxcar_join_id_format(join->join_id, text);
+    return error_set(err, BOXCAR_E_CONFLICT, "the deadline of join %s has passed", text);
 }
 
 static boxcar_status error_no_member(const struct changing *changing, boxcar_error *err) {
@@ -88,9 +95,8 @@ static boxcar_status report(struct sqlite_store *store, void *context, boxcar_er
         status = read_member(store, changing, &before, err);
     if (status != BOXCAR_OK || before != BOXCAR_MEMBER_PENDING)
         return status;
-    if (is_over(store, &changing->change.join))
-        return sqlite_join_error_ended(changing->join_id, err);
-    return count(store, changing, err);
+    status = check_pending(store, &changing->change.join, err);
+    return status == BOXCAR_OK ? count(store, changing, err) : status;
 }
 
 boxcar_status sqlite_join_report(struct boxcar_store *store, boxcar_join_id join_id,
@@ -115,8 +121,9 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     status = sqlite_join_row_need(store, changing->join_id, &change->join, err);
     if (status != BOXCAR_OK)
         return status;
-    if (is_over(store, &change->join))
-        return sqlite_join_error_ended(changing->join_id, err);
+    status = check_pending(store, &change->join, err);
+    if (status != BOXCAR_OK)
+        return status;
     join_cancel(&change->join, store->now);
     return sqlite_join_row_write(store, &change->join, err);
 }
