@@ -1,6 +1,6 @@
 /* scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--step MS]: a worker
- * program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends one
- * line to EVIDENCE for every start of a handler, and one when a handler is told to stop. Topics:
+ * program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends
+ * one line to EVIDENCE for every start of a handler, and one when a handler is told to stop. Topics:
  *
  *   calm      done at once
  *   slow      waits until it is told to stop, at most a minute
