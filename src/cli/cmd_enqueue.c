@@ -243,9 +243,9 @@ const struct command CMD_ENQUEUE = {
         "join that does not exist gives exit status 3, one that has ended 4, and nothing is stored.\n"
         "\n"
         "--batch reads JSON Lines: one object a line with topic, payload, correlation_id, due, delay,\n"
-        "ttl, stream, headers (an object), message_id, key, max_attempts, join_id. A payload that is\n"
-        "not a string is stored as its compact JSON. All lines are stored or none, and the ids are\n"
-        "printed one a line, in the order of the file.\n",
+        "ttl, stream, headers (an object), message_id, key, max_attempts, join_id (or join). Any other\n"
+        "name is refused, exit status 2. A payload that is not a string is stored as its compact JSON.\n"
+        "All lines are stored or none, and the ids are printed one a line, in the order of the file.\n",
     .examples =
         "boxcar enqueue orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar enqueue mail.send - --delay 5m --header trace=abc\n"

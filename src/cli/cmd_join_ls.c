@@ -15,8 +15,8 @@ static struct poptOption OPTIONS[] = {
     {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last join of a page", "JOIN"},
     POPT_TABLEEND};
 
-static const char *const COLUMNS[] = {"join_id",    "grouping_key",    "progress", "status",
-                                      "created_at", "last_updated_at", NULL};
+static const char *const COLUMNS[] = {"join_id",    "grouping_key",    "progress", "status", "reason",
+                                      "created_at", "last_updated_at", "deadline", NULL};
 
 static bool read_status(const struct cli *cli, boxcar_join_filter *filter) {
     if (!given.status)

@@ -39,6 +39,12 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued) {
     return CLI_DONE;
 }
 
+static void note_duplicate(const struct cli *cli, boxcar_message_id id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_message_id_format(id, text);
+    cli_note(cli, "the message %s existed already and is left as it is", text);
+}
+
 static bool is_stdin(char *const pair[2]) { return pair[PAYLOAD] && strcmp(pair[PAYLOAD], "-") == 0; }
 
 static int check_pairs(const struct cli *cli) {
@@ -82,6 +88,8 @@ static int enqueue(struct cli *cli, const boxcar_new_wait *wait) {
         return result;
     if (boxcar_join_wait(cli->store, wait, &enqueued, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
+    if (enqueued.duplicate)
+        note_duplicate(cli, enqueued.message_id);
     return print(cli, &enqueued);
 }
 
@@ -109,11 +117,14 @@ const struct command CMD_JOIN_WAIT = {
         "--on-complete when every step was completed, with --allow-failures also when some failed;\n"
         "--on-fail otherwise, and always when the join timed out or was cancelled.\n"
         "\n"
-        "Both options take two words. The second is the payload whatever it looks like: '' is an empty\n"
-        "one, - reads standard input byte for byte (for one of them).\n"
+        "Both options take two words. The second is the payload whatever it looks like, unless it is the\n"
+        "name of an option, such as --on-fail: '' is an empty one, - reads standard input byte for byte\n"
+        "(for one of them).\n"
         "\n"
-        "Each wait of a join has a message of its own. A wait may come after the join has ended. A join\n"
-        "that does not exist gives exit status 3.\n",
+        "Each wait of a join has a message of its own. A wait may come after the join has ended. What\n"
+        "follows does not name the join: put the id into the payload if its handler needs it. A message\n"
+        "id that exists already is left as it is, which a note says. A join that does not exist gives\n"
+        "exit status 3.\n",
     .examples = "boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 --on-complete etl.transform '{}' "
                 "--on-fail etl.failed ''\n"
                 "echo '{\"report\": 7}' | boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "

@@ -69,26 +69,39 @@ static const struct poptOption *pair_option(const struct poptOption *own, const 
 
 static bool keep(const struct poptOption *option, const char *first, const char *second) {
     char **kept = option->arg;
-    char *words[2] = {strdup(first), strdup(second)};
-    for (int i = 0; i < 2; i++) {
-        free(kept[i]);
-        kept[i] = words[i];
-    }
-    return words[0] && words[1];
+    kept[0] = strdup(first);
+    kept[1] = strdup(second);
+    return kept[0] && kept[1];
+}
+
+/* Whether a word is exactly the name of an option: its writer has forgotten what should be here. */
+static bool is_option_name(const struct poptOption *own, const char *word) {
+    return strncmp(word, "--", 2) == 0 && !strchr(word, '=') && long_option(own, word);
+}
+
+/* `found` is the option that stands where a word of this one should; NULL = the line ends there. */
+static int missing_word(const struct cli *cli, const struct poptOption *option, bool is_first,
+                        const char *found) {
+    const char *second = strchr(option->argDescrip, ' ') + 1;
+    int first_length = (int)(second - option->argDescrip) - 1;
+    return cli_usage(cli, "--%s has no %.*s%s%s: it takes a %.*s and a %s; give '' for an empty one",
+                     option->longName, is_first ? first_length : (int)strlen(second),
+                     is_first ? option->argDescrip : second, found ? ", what follows is " : "",
+                     found ? found : "", first_length, option->argDescrip, second);
 }
 
 /* `words` begins with the option. *ret_used is how many words it and its values are. */
-static int take_pair(const struct cli *cli, const struct poptOption *option, const char *const *words,
-                     int count, int *ret_used) {
+static int take_pair(const struct cli *cli, const struct poptOption *own, const struct poptOption *option,
+                     const char *const *words, int count, int *ret_used) {
     const char *equals = strchr(words[0], '=');
     int used = equals ? 2 : 3;
-    if (count < used) {
-        const char *second = strchr(option->argDescrip, ' ') + 1;
-        if (!equals && count < 2)
-            return cli_usage(cli, "--%s needs two words: give %s", option->longName, option->argDescrip);
-        return cli_usage(cli, "--%s has no %s: give %s, '' if it is empty", option->longName, second,
-                         option->argDescrip);
+    for (int i = 1; i < used; i++) {
+        const char *found = i < count ? words[i] : NULL;
+        if (!found || is_option_name(own, found))
+            return missing_word(cli, option, i < used - 1, found);
     }
+    if (((char **)option->arg)[0])
+        return cli_usage(cli, "--%s is given twice: give it once", option->longName);
     *ret_used = used;
     return keep(option, equals ? equals + 1 : words[1], words[used - 1]) ? CLI_DONE : cli_no_memory(cli);
 }
@@ -101,7 +114,7 @@ static int take_all(const struct cli *cli, const struct poptOption *own, int arg
         const struct poptOption *option = i > 0 && !has_ended ? pair_option(own, argv[i]) : NULL;
         int used = 1;
         if (option) {
-            int result = take_pair(cli, option, argv + i, argc - i, &used);
+            int result = take_pair(cli, own, option, argv + i, argc - i, &used);
             if (result != CLI_DONE)
                 return result;
             i += used;

@@ -8,9 +8,10 @@
 #include "cli.h"
 
 /* Copies the command line without such options and what they take into *ret_argv (free() it, not its
- * words) and *ret_argc, and keeps copies of the two words; of an option given twice the last ones. The
- * second word is taken whatever it looks like: empty, or like an option. Returns an enum cli_exit and
- * has reported what is missing. */
+ * words) and *ret_argc, and keeps copies of the two words. They are taken whatever they look like, empty
+ * or beginning with "-", but for the name of an option ("--on-fail"): there a word was forgotten, and
+ * that is refused, as is an option given twice. Returns an enum cli_exit and has reported what is
+ * missing. */
 int option_pairs_take(const struct cli *cli, const struct poptOption *own, int argc, const char *const *argv,
                       int *ret_argc, const char ***ret_argv);
 

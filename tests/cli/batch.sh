@@ -73,6 +73,14 @@ bad "a NUL byte in the file" "*NUL*" '{"topic":"a","payload":"\0"}'
 bad "an escaped NUL" "payload*NUL*" '{"topic":"a","payload":"sesame\\u0000"}'
 bad "invalid UTF-8" "*JSON*" '{"topic":"a","payload":"sesame\xff"}'
 bad "an unknown field" "unknown field 'topik', did you mean 'topic'*" '{"topik":"a","payload":"sesame"}'
+bad "a name that is like none" "unknown field 'colour': see boxcar help enqueue" '{"topic":"a","payload":"sesame","colour":"red"}'
+bad "a name of another case" "unknown field 'Topic', did you mean 'topic'*" '{"topic":"a","payload":"sesame","Topic":"b"}'
+bad "an unknown field that is null" "unknown field 'jobs'*" '{"topic":"a","payload":"sesame","jobs":null}'
+bad "a join that is no id" "join is not a UUID: give the id of a join" '{"topic":"a","payload":"sesame","join":"7"}'
+# What only the store can say is not taken for something that was heeded.
+for name in work_id box status created_at available_at expires_at retry_count owner epoch; do
+    bad "$name of a message that was printed" "unknown field '$name'*" "{\"topic\":\"a\",\"payload\":\"sesame\",\"$name\":1}"
+done
 bad "a field twice" "*" '{"topic":"a","topic":"b","payload":"sesame"}'
 bad "a bad message id" "message_id*" '{"topic":"a","payload":"sesame","message_id":"7"}'
 bad "a bad due time" "due*" '{"topic":"a","payload":"sesame","due":"soon"}'

@@ -46,6 +46,13 @@ is "absent fields are null" 'null null null' "$(show "$bare" '[.grouping_key, .d
 is "an empty key is none" null "$(show "$(new_join 1 --grouping-key '')" .grouping_key)"
 is "empty metadata is kept" '""' "$(boxcar join show "$(new_join 1 --metadata '')" -o json | jq -c .metadata)"
 is "a deadline may be a time" '2999-01-31T11:00:00.000000Z' "$(show "$(new_join 1 --deadline 2999-01-31T12:00:00+01:00)" .deadline)"
+head -c 3000000 /dev/zero | tr '\0' m >metadata.txt
+printf '\n"end" ' >>metadata.txt
+out=$(boxcar join start --expected 1 --metadata - <metadata.txt)
+boxcar join show "$out" -o json | jq -j .metadata >kept.txt
+is "metadata from standard input, byte for byte" same "$(cmp metadata.txt kept.txt && echo same)"
+out=$(boxcar join start --expected 1 --metadata - </dev/null)
+is "an empty input is empty metadata" '""' "$(boxcar join show "$out" -o json | jq -c .metadata)"
 exits "starting an id that exists" 0 boxcar join start --expected 9 --join-id "$j"
 is "prints it" "$j" "$out"
 is "changes nothing" 3 "$(show "$j" .expected_steps)"
@@ -66,6 +73,8 @@ done
 refuses "no expected steps" 2 "*--expected is missing*" boxcar join start
 refuses "a key of 256 characters" 2 "*--grouping-key is too long*255*" boxcar join start --expected 1 --grouping-key "$long"
 refuses "a key that is not UTF-8" 2 "*--grouping-key*UTF-8*" boxcar join start --expected 1 --grouping-key $'\xff'
+printf '\xff' >bad.txt
+refuses "metadata that is not UTF-8 from standard input" 2 "*--metadata*UTF-8*" sh -c 'boxcar join start --expected 1 --metadata - <bad.txt'
 refuses "metadata that is not UTF-8" 2 "*--metadata*UTF-8*" boxcar join start --expected 1 --metadata $'\xff'
 for deadline in soon 5 '' -1s 2026-13-01T00:00:00Z; do
     refuses "a deadline '$deadline'" 2 "*--deadline is '$deadline': give a duration*RFC 3339*" boxcar join start --expected 1 --deadline "$deadline"
@@ -110,7 +119,16 @@ exits "a page of members" 0 boxcar join show "$j" --limit 1 -o json
 is "the first" "[\"$first\"]" "$(json '[.members[].message_id]')"
 exits "the next page" 0 boxcar join show "$j" --limit 5 --after "$first" -o json
 is "the others" 2 "$(json '.members|length')"
+exits "a page for people" 0 boxcar join show "$j" --limit 1
+last_line=$(printf '%s\n' "$out" | tail -n 1)
+is "says how many it shows, and how to see the next" \
+    "1 member shown; there are more: boxcar join show $j --limit 1 --after $first" "$last_line"
+exits "which works" 0 bash -c "${last_line#*more: } -o json"
+is "and shows the next" true "$(json ".members|length == 1 and .[0].message_id > \"$first\"")"
+exits "the last page" 0 boxcar join show "$j" --limit 2 --after "$first"
+is "has no next, though it is full" "2 members shown" "$(printf '%s\n' "$out" | tail -n 1)"
 exits "for people" 0 boxcar join show "$j"
+is "all of them" "3 members shown" "$(printf '%s\n' "$out" | tail -n 1)"
 like "a table of members" "*message_id*work_id*status*created_at*$b*pending*" "$(printf '%s' "$out" | tr '\n' ' ')"
 
 refuses "attach to no join" 3 "boxcar: join attach: *" boxcar join attach $none "$a"
@@ -212,7 +230,7 @@ is "none" "[]" "$out"
 exits "by time" 0 boxcar join ls --before 2000-01-01T00:00:00Z -o json
 is "none" "[]" "$out"
 exits "for people" 0 boxcar join ls --status failed
-like "a table" "join_id*grouping_key*progress*status*created_at*last_updated_at*$j*order-42*3 of 3, 1 failed*failed*" \
+like "a table" "join_id*grouping_key*progress*status*reason*created_at*last_updated_at*deadline*$j*order-42*3 of 3, 1 failed*failed*" \
     "$(printf '%s' "$out" | tr '\n' ' ')"
 refuses "an unknown status" 2 "*--status is 'done': give pending, completed, failed or cancelled" boxcar join ls --status done
 refuses "an empty key" 2 "*--grouping-key is empty*" boxcar join ls --grouping-key ''
@@ -234,6 +252,7 @@ is "its payload" "{\"join_id\":\"$w\",\"fail_if_any_step_failed\":true,\"on_comp
 exits "the same wait again, as JSON" 0 boxcar join wait "$w" --on-complete other x --message-id "$wait_id" -o json
 is "is a no-op" "true $wait_id" "$(json '"\(.duplicate) \(.message_id)"')"
 is "fields" 'work_id,message_id,duplicate' "$(json 'keys_unsorted|join(",")')"
+is "and says so" "boxcar: join wait: note: the message $wait_id existed already and is left as it is" "$err"
 
 # Two words, the second whatever it looks like.
 payload_of() { boxcar show "$1" -o json | jq -r '.payload|fromjson|"\(.on_complete_topic)|\(.on_complete_payload)|\(.on_fail_topic)|\(.on_fail_payload)|\(.fail_if_any_step_failed)"'; }
@@ -244,12 +263,12 @@ wait_with() { # NAME EXPECTED ARGUMENT...
     is "$name: taken as it is" "$expected" "$(payload_of "$out")"
 }
 wait_with "an empty payload" 't||null|null|true' "$w" --on-complete t ''
-wait_with "a payload like an option" 't|--on-fail|null|null|true' "$w" --on-complete t --on-fail
+wait_with "a payload like an option" 't|--verbose|null|null|true' "$w" --on-complete t --verbose
+wait_with "a payload that is an option with a value" 't|--on-fail=x|null|null|true' "$w" --on-complete t --on-fail=x
 wait_with "a payload like the end of options" 't|--|null|null|true' "$w" --on-complete t --
 wait_with "a topic like an option" '-o|-x|null|null|true' "$w" --on-complete -o -x
 wait_with "with an equals sign" 't=1|-h|null|null|true' "$w" --on-complete=t=1 -h
 wait_with "before the join, with other options between" 'a|b|c|d|false' --on-complete a b --allow-failures -o json --on-fail c d "$w" -o table
-wait_with "given twice the last counts" 'c|d|null|null|true' "$w" --on-complete a b --on-complete c d
 wait_with "what popt would replace stays" 't|a!#:+b|!#:+|!#:+|true' "$w" --on-complete t 'a!#:+b' --on-fail '!#:+' '!#:+'
 wait_with "the value of another option is not looked into" 't|p|null|null|true' --correlation-id --on-fail "$w" --on-complete t p
 wait_with "after the end of options there are only arguments" 't|p|null|null|true' --on-complete t p -- "$w"
@@ -262,8 +281,21 @@ is "the other from standard input (exit $status)" $'t|x|f|from\na pipe|true' "$(
 
 count=$(boxcar ls --topic join.wait -o json --limit 10000 | jq length)
 refuses "no message to follow" 2 "*--on-complete is missing: give TOPIC PAYLOAD*" boxcar join wait "$w"
-refuses "no words" 2 "*--on-complete needs two words: give TOPIC PAYLOAD" boxcar join wait "$w" --on-complete
-refuses "no payload" 2 "*--on-complete has no PAYLOAD: give TOPIC PAYLOAD, '' if it is empty" boxcar join wait "$w" --on-complete t
+takes="it takes a TOPIC and a PAYLOAD; give '' for an empty one"
+refuses "no words" 2 "*: --on-complete has no TOPIC: $takes" boxcar join wait "$w" --on-complete
+refuses "no payload" 2 "*: --on-complete has no PAYLOAD: $takes" boxcar join wait "$w" --on-complete t
+for option in --on-complete --on-fail --allow-failures --correlation-id --message-id --store; do
+    refuses "$option instead of a payload" 2 "*: --on-complete has no PAYLOAD, what follows is $option: $takes" \
+        boxcar join wait "$w" --on-complete t "$option" b ''
+    refuses "$option instead of a topic" 2 "*: --on-fail has no TOPIC, what follows is $option: $takes" \
+        boxcar join wait "$w" --on-complete t x --on-fail "$option" b ''
+    refuses "$option instead of a payload after =" 2 "*: --on-complete has no PAYLOAD, what follows is $option: *" \
+        boxcar join wait "$w" --on-complete=t "$option" b ''
+done
+refuses "two messages for success" 2 "*: --on-complete is given twice: give it once" \
+    boxcar join wait "$w" --on-complete a secret --on-complete c secret
+refuses "two messages for failure" 2 "*: --on-fail is given twice: give it once" \
+    boxcar join wait "$w" --on-complete a b --on-fail c d --on-fail=e f
 refuses "no payload after =" 2 "*--on-fail has no PAYLOAD*" boxcar join wait "$w" --on-complete t p --on-fail=t
 refuses "two payloads from standard input" 2 "*standard input can be read for one of them only" boxcar join wait "$w" --on-complete t - --on-fail f -
 refuses "an empty topic" 2 "*--on-complete is empty: give 1 to 255 characters" boxcar join wait "$w" --on-complete '' x
@@ -304,6 +336,8 @@ boxcar join cancel "$gone" >/dev/null
 sleep 0.2
 boxcar maintain --once >/dev/null
 is "the deadline came" 'failed timed_out' "$(show "$late" '"\(.status) \(.reason)"')"
+exits "for people" 0 boxcar join ls --status failed --limit 1
+like "the list says so, and when it was" "*deadline*$late*failed*timed_out*$(show "$late" .deadline)" "$(printf '%s' "$out" | tr '\n' ' ')"
 resolve
 is "each wait has what its join and its flag say" \
     "$(printf '%s\n' 'next.bad bad bad' 'next.bad gone gone' 'next.bad late late' 'next.good good good' 'next.lenient bad -' 'next.lenient good -')" \

@@ -12,6 +12,8 @@ static const char WALKS[] = "a call reads the rows of other joins";
 #define ACK(payload) \
     "select count(*) from outbox_ack(" WORKER ", array(select work_id from message where payload = '" payload "'))"
 
+#define UPKEEP "select _maintain(0::smallint)"
+
 /* A join of `steps` messages with the payloads 1, 2, ..., each leased by itself. */
 static void start(PGconn *conn, int steps)
 {
@@ -32,6 +34,7 @@ static const char *two_at_once(struct fixture *f)
     sql_wait_blocked(observer, second);
     sql_run(first, "commit");
     sql_answer(second);
+    sql_run(observer, UPKEEP); /* on a slow machine the second may have left it for later */
     return same(sql_text(observer, STATUS), "completed") ? NULL : MISCOUNTED;
 }
 
@@ -45,10 +48,10 @@ static const char *attached_beside_an_ack(struct fixture *f)
     sql_run(acker, "begin");
     assert_int_equal(sql_number(acker, ACK("1")), 1);
     sql_run(other, "select join_attach(" JOIN ", (select message_id from message where payload = '1'))");
-    sql_run(other, "select _maintain(0::smallint)"); /* looks before the ack is there */
+    sql_run(other, UPKEEP); /* looks before the ack is there */
     sql_run(acker, "commit");
     sql_run(other, "update join_member set check_at = check_at - interval '2 hours'");
-    sql_run(other, "select _maintain(0::smallint)");
+    sql_run(other, UPKEEP);
     return same(sql_text(other, STATUS), "completed") ? NULL : MISCOUNTED;
 }
 
@@ -85,9 +88,10 @@ static const char *ended_beside_a_deferral(struct fixture *f)
     sql_run(waiter, "begin");
     assert_string_equal(sql_text(waiter, RESOLVE("null")), "{1}");
     sql_send(acker, ACK("1"));
-    bool waits = !sql_is_answered(acker, 500);
+    bool waits = !sql_is_answered(acker, 100);
     sql_run(waiter, "commit");
     sql_answer(acker);
+    sql_run(observer, UPKEEP);
     assert_string_equal(sql_text(observer, STATUS), "completed");
     if (sql_number(observer, "select count(*) from parked where topic = 'join.wait' "
                              "and available_at <= clock_timestamp()") == 0)
@@ -136,8 +140,20 @@ static const char *claim_beside_a_long_ack(struct fixture *f)
     assert_int_equal(sql_number(holder, ACK("1")), 1);
     const char *verdict = answered_beside(holder, claimer, CLAIM(OTHER_WORKER, "'30 s'", "10"));
     sql_run(claimer, "select outbox_reap()");
-    assert_string_equal(sql_text(holder, STATUS), "failed");
-    return verdict;
+    sql_run(claimer, UPKEEP);
+    return verdict || same(sql_text(holder, STATUS), "failed") ? verdict : MISCOUNTED;
+}
+
+/* An ack of a member beside somebody who holds its join for long: acked at once, counted later. BX-047 */
+static const char *ack_beside_a_long_report(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *acker = sql_connect(f);
+    start(holder, 2);
+    sql_run(holder, "begin");
+    sql_run(holder, "select join_report_completed(" JOIN ", (select message_id from message where payload = '1'))");
+    const char *verdict = answered_beside(holder, acker, ACK("2"));
+    sql_run(acker, UPKEEP);
+    return verdict || same(sql_text(acker, STATUS), "completed") ? verdict : MISCOUNTED;
 }
 
 /* Upkeep looks at a member whose message is being enqueued in a long transaction. BX-042 */
@@ -230,7 +246,7 @@ static const char *plans(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"members_acked_at_once_by_two_both_count", two_at_once,
-     {{"the lock", "_count_steps", "order by j.join_id for no key update;", "order by j.join_id;", MISCOUNTED}}},
+     {{"the lock", "_try_lock", "order by j.join_id for no key update;", "order by j.join_id;", MISCOUNTED}}},
     {"member_attached_beside_the_ack_of_its_message_counts_in_the_end", attached_beside_an_ack,
      {{"the first look", "_attach", "select p_join, i.id, x.work_id, ts, ts", "select p_join, i.id, x.work_id, ts, null",
        MISCOUNTED},
@@ -241,11 +257,14 @@ static const struct trap TRAPS[] = {
        "elsif false then", MISCOUNTED},
       {"resolving many", "_enqueue", "if not fresh_ids then", "if false then", MISCOUNTED}}},
     {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
-     {{"the lock", "_resolve", "order by j.join_id for no key update) l;", "order by j.join_id) l;", SLEEPS_ON},
+     {{"the lock", "_resolve", "locked := :\"schema\"._lock_in_time(joins);", "locked := joins;", SLEEPS_ON},
       {"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},
     {"continuation_is_enqueued_once", repeated_evaluation, {{0}}},
     {"claim_does_not_wait_for_a_join_that_somebody_counts_in", claim_beside_a_long_ack,
-     {{"the bound of the wait", "_try_expire_leases", " SET lock_timeout TO '100ms'\n", "", HANGS}}},
+     {{"the bound of the wait", "_try_lock", " SET lock_timeout TO '300ms'\n", " SET lock_timeout TO '0'\n", HANGS}}},
+    {"ack_does_not_wait_long_for_a_join_that_somebody_holds", ack_beside_a_long_report,
+     {{"the bound of the wait", "_try_lock", " SET lock_timeout TO '300ms'\n", "", HANGS},
+      {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED}}},
     {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
      {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
     {"plans_made_without_joins_serve_many", plans,

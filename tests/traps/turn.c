@@ -88,6 +88,25 @@ static const char *expiry_against_cancel(struct fixture *f)
     return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
 }
 
+/* Somebody holds a stream of which a claimer finds an expired lease: the rest goes on. BX-020 */
+static const char *expiry_against_a_held_stream(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *claimer = sql_connect(f);
+    sql_enqueue_streamed(claimer, "s", "head");
+    assert_string_equal(sql_text(claimer, CLAIM(WORKER, "'100 ms'", "1")), "head");
+    sql_run(claimer, "update lease set until = clock_timestamp()");
+    sql_run(claimer, "update frontier set lease_from = '-infinity'");
+    sql_enqueue(claimer, "other");
+    sql_run(holder, "begin; select from stream for update");
+    sql_send(claimer, CLAIM(OTHER_WORKER, "'30 s'", "10"));
+    bool hangs = !sql_is_answered(claimer, PATIENCE_MS);
+    sql_run(holder, "commit");
+    const char *got = sql_answer(claimer);
+    if (hangs)
+        return HANGS;
+    return same(got, "other") ? NULL : "a claim beside an expired lease got something else than what was ready";
+}
+
 /* A claimer wants the head of a stream of which a message is being cancelled. BX-006, BX-028 */
 static const char *head_against_cancel(struct fixture *f)
 {
@@ -190,6 +209,8 @@ static const struct trap TRAPS[] = {
     {"an_expired_lease_is_released_before_the_turn", expiry_against_cancel,
      {{"the turn being the last lock", "_claim", "perform :\"schema\"._try_expire_leases(",
        "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
+    {"an_expired_lease_of_a_stream_that_somebody_holds_is_left_for_later", expiry_against_a_held_stream,
+     {{"the bound of the wait", "_try_expire_leases", " SET lock_timeout TO '100ms'\n", "", HANGS}}},
     {"a_claim_passes_over_a_stream_that_is_locked", head_against_cancel,
      {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", DEADLOCK}}},
     {"a_claim_passes_over_a_head_that_is_locked", head_being_cancelled,

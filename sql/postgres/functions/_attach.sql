@@ -6,12 +6,12 @@ returns setof :"schema".join_attach_result language plpgsql volatile security de
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
-    is_open boolean := :"schema"._open_joins('', array[p_join]) <> '{}';
+    is_open boolean := :"schema"._open_joins(array[p_join]) <> '{}';
 begin
     if not is_open then
         if exists (select from unnest(p_messages) i where not exists (
                        select from :"schema".join_member m where m.join_id = p_join and m.message_id = i)) then
-            perform :"schema"._join_ended('', p_join);
+            perform :"schema"._join_ended(p_join);
         end if;
     else
         insert into :"schema".join_member (join_id, message_id, work_id, created_at, check_at)

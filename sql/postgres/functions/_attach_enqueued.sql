@@ -1,12 +1,12 @@
 -- Attaches messages that this call has enqueued to their joins: arrays that go together by position,
 -- null where there is no join. Nobody can have ended them, unless they were there before.
 create or replace function :"schema"._attach_enqueued(
-    place text, p_joins uuid[], p_messages uuid[], p_work_ids bigint[], p_there_before boolean[], ts timestamptz)
+    p_joins uuid[], p_messages uuid[], p_work_ids bigint[], p_there_before boolean[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
     wanted uuid[] := array(select distinct j from unnest(p_joins) j where j is not null order by j);
-    open_ones uuid[] := :"schema"._open_joins(place, wanted);
+    open_ones uuid[] := :"schema"._open_joins(wanted);
     too_late uuid;
 begin
     if not wanted <@ open_ones then
@@ -15,7 +15,7 @@ begin
             select from :"schema".join_member m where m.join_id = i.join_id and m.message_id = i.message_id)
         limit 1;
         if found then
-            perform :"schema"._join_ended(place, too_late);
+            perform :"schema"._join_ended(too_late);
         end if;
     end if;
     insert into :"schema".join_member (join_id, message_id, work_id, created_at, check_at)

@@ -3,10 +3,10 @@ create or replace function :"schema"._check_pending(j :"schema".join_row, ts tim
 language plpgsql immutable :pinned as $$
 begin
     if j.status <> 0 then
-        perform :"schema"._join_ended('', j.join_id);
+        perform :"schema"._join_ended(j.join_id);
     end if;
     if j.deadline <= ts then
-        raise exception using errcode = 'BX003', column = 'join_id',
+        raise exception using errcode = 'BX003',
             message = format('the deadline of join %s has passed', j.join_id);
     end if;
 end $$;

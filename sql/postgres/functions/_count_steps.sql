@@ -1,8 +1,8 @@
 -- Counts messages that have ended as steps of their joins: each pending member once, never more than a
 -- join expects (the oldest messages first), and ends the joins that are full or past their deadline. Joins
 -- are locked in the order of their ids before their counters and outcomes are looked at, so that what others
--- counted meanwhile is seen; who is a member does not change. p_only: just these joins, which the caller has
--- locked. Returns how many were counted.
+-- counted meanwhile is seen; who is a member does not change. A join that somebody holds for long is left for
+-- later. p_only: just these joins, which the caller has locked. Returns how many were counted.
 --
 -- Mostly the members of a join among the messages are neighbours: then one row says what became of all.
 -- Lookups are written so that only one index can serve each, whatever the planner knows when it plans them.
@@ -15,6 +15,8 @@ declare
     firsts bigint[];   -- of each join's members here: the first and the last, and how many
     lasts bigint[];
     counts bigint[];
+    locked uuid[];
+    held uuid[];       -- by somebody else
     counted bigint;
     overdue uuid[];
     full_ones uuid[];
@@ -32,7 +34,13 @@ begin
     if joins is null then
         return 0;
     end if;
-    perform from :"schema".join_row j where j.join_id = any (joins) order by j.join_id for no key update;
+    if p_only is null then
+        locked := :"schema"._lock_in_time(joins);
+        if locked <> joins then
+            held := array(select j from unnest(joins) j where j <> all (locked));
+            perform :"schema"._count_later(items, held, ts);
+        end if;
+    end if;
 
     with chosen as materialized (
         select f.join_id, f.first_id, p.seq, p.room, coalesce(j.deadline <= ts, false) as is_overdue,
@@ -48,7 +56,7 @@ begin
         cross join lateral (
             select p.seq, j.expected_steps - p.completed_steps - p.failed_steps as room
             from :"schema".join_progress p where p.join_id = f.join_id order by p.seq desc limit 1) p
-        where j.status = 0),
+        where j.status = 0 and (held is null or f.join_id <> all (held))),
     marked as (
         insert into :"schema".join_outcome (join_id, first_id, last_id, status)
         select c.join_id, c.first_id, c.first_id + c.steps - 1, p_outcome

@@ -67,7 +67,7 @@ begin
     end if;
     if joins is not null then
         perform :"schema"._attach_enqueued(
-            '', joins, ids, array(select r.work_id from unnest(results) r),
+            joins, ids, array(select r.work_id from unnest(results) r),
             array(select r.duplicate from unnest(results) r), ts);
     end if;
     return query select * from unnest(results);

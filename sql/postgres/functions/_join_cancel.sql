@@ -10,7 +10,7 @@ declare
 begin
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
-        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+        raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     perform :"schema"._check_pending(j, ts);
     perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);

@@ -1,7 +1,7 @@
 -- Raises the error of whoever comes too late for a join.
-create or replace function :"schema"._join_ended(place text, p_join uuid) returns void
+create or replace function :"schema"._join_ended(p_join uuid) returns void
 language plpgsql immutable :pinned as $$
 begin
-    raise exception using errcode = 'BX003', column = place || 'join_id',
+    raise exception using errcode = 'BX003',
         message = format('join %s has ended', p_join);
 end $$;

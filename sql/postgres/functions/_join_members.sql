@@ -3,7 +3,7 @@ create or replace function :"schema"._join_members(p_join uuid, p_after uuid, ma
 returns setof :"schema".outbox_join_member language plpgsql stable security definer :hot as $$
 begin
     if not exists (select from :"schema".join_row j where j.join_id = p_join) then
-        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+        raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     return query
         select v.* from :"schema".outbox_join_member v

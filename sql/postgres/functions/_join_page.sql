@@ -12,7 +12,7 @@ begin
     if p_after is not null then
         select j.created_at into last_at from :"schema".join_row j where j.join_id = p_after;
         if not found then
-            raise exception using errcode = 'BX002', column = 'after', message = 'there is no join ' || p_after;
+            raise exception using errcode = 'BX002', message = 'there is no join ' || p_after;
         end if;
         if last_at < upto then
             upto := last_at;

@@ -20,10 +20,10 @@ begin
     is_member := found;
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
-        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+        raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     if not is_member then
-        raise exception using errcode = 'BX002', column = 'message_id',
+        raise exception using errcode = 'BX002',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
     end if;
     select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;

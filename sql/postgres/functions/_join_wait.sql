@@ -15,7 +15,7 @@ declare
 begin
     select j.status = 0 into was_pending from :"schema".join_row j where j.join_id = p_join for no key update;
     if not found then
-        raise exception using errcode = 'BX002', column = 'join_id', message = 'there is no join ' || p_join;
+        raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
     select * into wait from :"schema"._enqueue(

@@ -10,9 +10,7 @@ begin
     perform from :"schema".lease l
     where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
     order by l.epoch, l.part for update;
-    perform from :"schema".join_row j
-    where j.join_id = any (joins || array(
+    perform :"schema"._lock_in_time(joins || array(
         select m.join_id from unnest(ids) i cross join lateral (
-            select m.join_id from :"schema".join_member m where m.work_id = i and m.status = 0 offset 0) m))
-    order by j.join_id for no key update;
+            select m.join_id from :"schema".join_member m where m.work_id = i and m.status = 0 offset 0) m));
 end $$;

@@ -2,6 +2,7 @@
 -- is pending, or failed when there is no such join. Arrays go together by position; so do the outcomes:
 -- 0 lease lost, 1 put off, 2 continuation on_complete, 3 continuation on_fail, 4 none wanted, 5 no such join.
 -- The joins stay locked until the commit: whoever ends one afterwards finds the waits put off and wakes them.
+-- Waits for a join that somebody holds for long are put off for a second.
 create or replace function :"schema"._resolve(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], joins uuid[], allow_failures boolean[],
     complete_topics text[], complete_payloads text[], fail_topics text[], fail_payloads text[],
@@ -18,15 +19,13 @@ declare
 begin
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
     held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
-    select array_agg(l.join_id) into locked from (
-        select j.join_id from :"schema".join_row j where j.join_id = any (joins)
-        order by j.join_id for no key update) l;
+    locked := :"schema"._lock_in_time(joins);
     perform :"schema"._settle_joins(locked, ts);
     outcomes := array(
         select case
             when i.epoch is null then 0
             when j.join_id is null then 5
-            when j.status = 0 then 1
+            when j.status = 0 or j.join_id <> all (locked) then 1
             when j.status = 3 or j.reason is not null or not i.allow_failures and p.failed_steps > 0 then
                 case when i.fail_topic is null then 4 else 3 end
             else 2 end
@@ -61,7 +60,9 @@ begin
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,
            array_agg(ceil(extract(epoch from least(
-               greatest(interval '1 second', least(interval '1 minute', ts - m.created_at)),
+               greatest(interval '1 second', least(
+                   case when j.join_id = any (locked) then interval '1 minute' else interval '0' end,
+                   ts - m.created_at)),
                j.deadline - ts)) * 1000)::bigint) as delays
     into part
     from unnest(ids, held, outcomes, joins) i(id, epoch, outcome, join_id)

@@ -41,7 +41,7 @@ begin
         end if;
     end if;
     if enqueue.join_id is not null then
-        perform :"schema"._attach_enqueued('', array[enqueue.join_id], array[result.message_id],
+        perform :"schema"._attach_enqueued(array[enqueue.join_id], array[result.message_id],
                                            array[result.work_id], array[result.duplicate], ts);
     end if;
     return result;

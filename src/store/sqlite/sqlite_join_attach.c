@@ -69,7 +69,7 @@ static boxcar_status attach_one(struct sqlite_store *store, const boxcar_join *j
     struct found_message message;
     boxcar_status status;
 
-    if (join->status != BOXCAR_JOIN_PENDING)
+    if (join->status != BOXCAR_JOIN_PENDING || join_is_overdue(join, store->now))
         return need_member(store, join->join_id, message_id, ret_attached, err);
     status = find_message(store, message_id, &message, err);
     if (status == BOXCAR_OK)

@@ -1,0 +1,13 @@
+-- Messages have ended, but the joins they are steps of are held by somebody: their members are to be looked at
+-- (_settle_joins). A member whose row is locked is being reported by hand: that is its outcome then.
+create or replace function :"schema"._count_later(items int8multirange, p_joins uuid[], ts timestamptz) returns void
+language plpgsql volatile :hot as $$
+begin
+    with missed as (
+        select m.tid from unnest(items) r(run) cross join lateral (
+            select m.ctid as tid, m.join_id from :"schema".join_member m
+            where m.work_id >= lower(r.run) and m.work_id < upper(r.run) and m.status = 0
+            for no key update skip locked) m
+        where m.join_id = any (p_joins))
+    update :"schema".join_member m set check_at = ts from missed x where m.ctid = x.tid;
+end $$;
