@@ -55,7 +55,8 @@ typedef struct boxcar_new_join {
     int64_t expected_steps;  /* 1 to 2^31 - 1: how many steps end the join */
     boxcar_str grouping_key; /* what it belongs to: a customer, an order, ...; empty = none */
     boxcar_str metadata;     /* any text, usually JSON; opaque to Boxcar */
-    boxcar_time deadline;    /* still pending then, it fails (timed_out); BOXCAR_TIME_NONE = never */
+    boxcar_time deadline;    /* still pending then, it fails (timed_out); BOXCAR_TIME_NONE = never. One that
+                                has passed is taken: the join fails as soon as something touches it */
     int64_t deadline_ms;     /* the same, from the database's now; 0 = none. Not together with deadline */
     boxcar_join_id join_id;  /* none = a new one. Starting an id that exists changes nothing */
 } boxcar_new_join;
@@ -66,6 +67,8 @@ typedef struct boxcar_new_join {
 #define BOXCAR_NEW_JOIN_INIT ((boxcar_new_join){.struct_size = sizeof(boxcar_new_join), .deadline = BOXCAR_TIME_NONE})
 #endif
 
+/* ret_join_id is required: NULL is BOXCAR_E_INVALID. It is the id of the new join, or of the one that
+ * existed; nothing tells which. */
 BOXCAR_API boxcar_status boxcar_join_start(boxcar_store *store, const boxcar_new_join *join,
                                            boxcar_join_id *ret_join_id, boxcar_error *err);
 

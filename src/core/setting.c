@@ -91,7 +91,7 @@ static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_n
         return parse_decimal(text, ret_number);
     case SETTING_TOPIC:
         *ret_number = 0;
-        return limits_check_topic(text, "value", NULL) == BOXCAR_OK;
+        return limits_check_topic(text, "value", NULL) == BOXCAR_OK && text.data[text.len - 1] != '*';
     }
     return false;
 }
@@ -105,7 +105,7 @@ static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
     char min[32], max[32];
 
     if (setting_is_text(setting))
-        return error_invalid(err, "value", "%s must be a topic of 1 to 255 characters", setting->name);
+        return error_invalid(err, "value", "%s must be a topic of 1 to 255 characters, no pattern that ends in *", setting->name);
     setting_format(setting, setting->min, min);
     setting_format(setting, setting->max, max);
     return error_invalid(err, "value", "%s must be a %s, from %s to %s", setting->name, kinds[setting->kind],

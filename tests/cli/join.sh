@@ -366,6 +366,24 @@ refuses "which are gone" 3 "*" boxcar join show "$s"
 exits "the others stay" 0 boxcar join show "$open"
 boxcar settings retention_joins --reset >/dev/null
 
+# ---- a deadline that has passed, though nobody has seen it: BX-046 ----
+past=$(new_join 2 --deadline 2020-01-01T00:00:00Z)
+soon=$(new_join 2 --deadline 100ms)
+boxcar join attach "$soon" "$a" >/dev/null
+sleep 0.2
+for d in "$past" "$soon"; do
+    refuses "attaching after the deadline" 4 "boxcar: join attach: *" boxcar join attach "$d" "$b"
+    refuses "enqueueing after the deadline" 4 "boxcar: enqueue: *" boxcar enqueue refused x --join "$d"
+    refuses "cancelling after the deadline" 4 "boxcar: join cancel: *" boxcar join cancel "$d"
+done
+for command in complete fail; do
+    refuses "$command after the deadline" 4 "boxcar: join $command: *" boxcar join "$command" "$soon" "$a"
+done
+is "what was refused is not there" '[]' "$(boxcar ls --topic refused -o json)"
+is "refusing changes nothing" 'pending null' "$(show "$past" '"\(.status) \(.reason)"')"
+boxcar maintain --once >/dev/null
+is "maintenance does" 'failed timed_out' "$(show "$past" '"\(.status) \(.reason)"')"
+
 # JOIN-070 to JOIN-072, BX-010
 boxcar join start --expected 1 --grouping-key g --metadata secret --log-level info >out.txt 2>err.txt
 l=$(cat out.txt)

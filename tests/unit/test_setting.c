@@ -110,6 +110,8 @@ static void bad_values_are_refused_with_the_range(void **state) {
         {"backoff_jitter", "0.0000001"},
         {"backoff_jitter", "99999999999999999999"},
         {"join_wait_topic", ""},
+        {"join_wait_topic", "*"},
+        {"join_wait_topic", "waits.*"},
         {"join_wait_topic", "\xFF"},
         {"retention_joins", "30"},
     };

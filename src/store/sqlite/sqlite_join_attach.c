@@ -45,6 +45,10 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_join_id join_id, 
     return status;
 }
 
+static bool is_open(const struct sqlite_store *store, const boxcar_join *join) {
+    return join->status == BOXCAR_JOIN_PENDING && !join_is_overdue(join, store->now);
+}
+
 /* On a join that has ended only what is a member already is welcome. */
 static boxcar_status need_member(struct sqlite_store *store, boxcar_join_id join_id,
                                  boxcar_message_id message_id, boxcar_attached *ret_attached,
@@ -69,7 +73,7 @@ static boxcar_status attach_one(struct sqlite_store *store, const boxcar_join *j
     struct found_message message;
     boxcar_status status;
 
-    if (join->status != BOXCAR_JOIN_PENDING || join_is_overdue(join, store->now))
+    if (!is_open(store, join))
         return need_member(store, join->join_id, message_id, ret_attached, err);
     status = find_message(store, message_id, &message, err);
     if (status == BOXCAR_OK)
@@ -127,7 +131,7 @@ boxcar_status sqlite_join_attach_enqueued(struct sqlite_store *store, struct att
     attaching->read = status == BOXCAR_OK;
     if (status != BOXCAR_OK)
         return status;
-    if (enqueued->duplicate || attaching->join.status != BOXCAR_JOIN_PENDING)
+    if (enqueued->duplicate || !is_open(store, &attaching->join))
         return attach_one(store, &attaching->join, enqueued->message_id, &attached, err);
     return insert(store, join_id, enqueued->message_id, &message, &inserted, err);
 }
