@@ -39,10 +39,25 @@ static bool apply(struct script_store *script, const struct batch *batch, enum s
     return true;
 }
 
+static void resolve(struct script_store *script, const struct batch *batch, struct batch_result *result) {
+    const struct settlement_list *list = &batch->settle[SETTLE_RESOLVE];
+
+    result->waits = arena_alloc_array(&result->arena, list->count, sizeof(*result->waits));
+    for (size_t i = 0; i < list->count; i++) {
+        bool leased = script->messages[list->items[i].work_id.value - 1].leased;
+
+        (void)apply(script, batch, SETTLE_RESOLVE, &list->items[i]);
+        result->waits[i] = leased ? script->wait_outcome : WAIT_LOST;
+    }
+}
+
 static void settle(struct script_store *script, const struct batch *batch, struct batch_result *result) {
+    resolve(script, batch, result);
     for (int kind = 0; kind < SETTLE_KINDS; kind++) {
         struct work_id_list *list = &result->settled[kind];
 
+        if (kind == SETTLE_RESOLVE)
+            continue;
         list->items = arena_alloc_array(&result->arena, batch->settle[kind].count, sizeof(*list->items));
         for (size_t i = 0; i < batch->settle[kind].count; i++)
             if (apply(script, batch, (enum settle_kind)kind, &batch->settle[kind].items[i]))
@@ -69,7 +84,7 @@ static void claim(struct script_store *script, const struct batch *batch, struct
                                                                     .epoch = {1},
                                                                     .owner = batch->owner,
                                                                     .topic = message->topic,
-                                                                    .payload = BOXCAR_STR("x"),
+                                                                    .payload = message->payload,
                                                                     .crash_count = message->crash_count,
                                                                     .retry_count = message->crash_count};
         if (message->crash_count > 0)
@@ -206,8 +221,8 @@ void script_init(struct script_store *script) {
 }
 
 void script_add(struct script_store *script, const char *topic, int crash_count) {
-    script->messages[script->count++] =
-        (struct script_message){.topic = boxcar_str_of(topic), .crash_count = crash_count};
+    script->messages[script->count++] = (struct script_message){
+        .topic = boxcar_str_of(topic), .payload = BOXCAR_STR("x"), .crash_count = crash_count};
 }
 
 boxcar_status script_open(const boxcar_store_options *options, struct boxcar_store **ret_store,

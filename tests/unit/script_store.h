@@ -13,6 +13,7 @@
 
 struct script_message {
     boxcar_str topic;
+    boxcar_str payload;
     int crash_count;
     bool leased;
     int settled; /* times, by any kind but renew */
@@ -41,6 +42,7 @@ struct script_store {
     int fail_next;         /* so many of the next process() calls that settle fail ... */
     boxcar_status failure; /* ... in this way */
     bool apply_then_fail;  /* the settlement happens, its answer is lost */
+    enum wait_outcome wait_outcome; /* of every wait that is leased */
     int64_t refuse;        /* this work id can never be settled (E_STORE) */
     int64_t steal;         /* renewing this work id affects nothing */
     boxcar_status deny; /* every process() ends so; OK = none does */

@@ -316,6 +316,91 @@ static void message_without_a_handler_is_given_back_or_failed(void **state) {
     }
 }
 
+static void add_wait(struct scene *s, const char *payload, int crash_count) {
+    script_add(&s->script, "join.wait", crash_count);
+    s->script.messages[s->script.count - 1].payload = boxcar_str_of(payload);
+}
+
+#define WAIT_PAYLOAD "{\"join_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"on_complete_topic\":\"then\"}"
+
+static boxcar_handler_stats wait_stats_of(struct scene *s) {
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+
+    assert_true(boxcar_worker_handler_stats_read(s->worker, 1, &stats));
+    return stats;
+}
+
+/* BX-045, JOIN-050: also one that was leased when a worker died is no danger. */
+static void waits_are_for_the_store_to_evaluate(void **state) {
+    static const struct {
+        enum wait_outcome outcome;
+        int acked, deferred, failed;
+    } CASES[] = {{WAIT_COMPLETED, 2, 0, 0},
+                 {WAIT_FAILED, 2, 0, 0},
+                 {WAIT_SILENT, 2, 0, 0},
+                 {WAIT_DEFERRED, 0, 2, 0},
+                 {WAIT_NO_JOIN, 0, 0, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct scene *s = scene_new(NULL);
+
+        s->script.wait_outcome = CASES[i].outcome;
+        add_wait(s, WAIT_PAYLOAD, 0);
+        script_add(&s->script, "t", 0);
+        add_wait(s, WAIT_PAYLOAD, 5);
+        run(s);
+        assert_int_equal(s->calls, 1);
+        assert_int_equal(s->script.messages[0].kind, SETTLE_RESOLVE);
+        assert_int_equal(s->script.messages[2].kind, SETTLE_RESOLVE);
+        assert_int_equal(wait_stats_of(s).acked, CASES[i].acked);
+        assert_int_equal(wait_stats_of(s).deferred, CASES[i].deferred);
+        assert_int_equal(wait_stats_of(s).failed, CASES[i].failed);
+        scene_free(s);
+    }
+}
+
+/* JOIN-051 */
+static void wait_that_cannot_be_read_is_failed(void **state) {
+    struct scene *s = scene_new(NULL);
+
+    (void)state;
+    add_wait(s, "{\"join_id\": 7}", 0);
+    run(s);
+    assert_int_equal(s->script.messages[0].kind, SETTLE_FAIL);
+    assert_int_equal(s->script.messages[0].reason, BOXCAR_REASON_NONE);
+    assert_int_equal(wait_stats_of(s).failed, 1);
+    scene_free(s);
+}
+
+/* What the first try has done the second cannot find: that is no lost lease. BX-045 */
+static void wait_whose_answer_was_lost_is_let_go(void **state) {
+    struct scene *s = scene_new(NULL);
+
+    (void)state;
+    s->script.wait_outcome = WAIT_COMPLETED;
+    s->script.fail_next = 1;
+    s->script.failure = BOXCAR_E_UNAVAILABLE;
+    s->script.apply_then_fail = true;
+    add_wait(s, WAIT_PAYLOAD, 0);
+    run(s);
+    assert_int_equal(s->script.messages[0].settled, 1);
+    assert_int_equal(wait_stats_of(s).lost, 0);
+    scene_free(s);
+}
+
+/* Two handlers for one topic is an error at the start. BX-024 */
+static void topic_of_waits_takes_no_handler(void **state) {
+    struct scene *s = scene_new(NULL);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(boxcar_worker_handle(s->worker, BOXCAR_STR("join.wait"), play, s, &err), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_run(s->worker, &err), BOXCAR_E_CONFLICT);
+    assert_non_null(strstr(err.message, "join_wait_topic"));
+    scene_free(s);
+}
+
 /* A mistake from the start, such as a missing right, is no outage to be waited out. */
 static void what_can_never_work_ends_the_run(void **state) {
     struct scene *s = scene_new(NULL);
@@ -353,6 +438,10 @@ int main(void) {
         cmocka_unit_test(handler_whose_lease_is_not_renewed_is_cancelled),
         cmocka_unit_test(one_suspect_is_held_at_a_time),
         cmocka_unit_test(message_without_a_handler_is_given_back_or_failed),
+        cmocka_unit_test(waits_are_for_the_store_to_evaluate),
+        cmocka_unit_test(wait_that_cannot_be_read_is_failed),
+        cmocka_unit_test(wait_whose_answer_was_lost_is_let_go),
+        cmocka_unit_test(topic_of_waits_takes_no_handler),
         cmocka_unit_test(what_can_never_work_ends_the_run),
         cmocka_unit_test(worker_registers_and_says_goodbye),
     };
