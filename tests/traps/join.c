@@ -149,9 +149,15 @@ static const char *ack_beside_a_long_report(struct fixture *f)
 {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     start(holder, 2);
+    sql_run(holder, "select join_wait(" JOIN ", true, 'then', 'p')");
+    assert_int_equal(sql_number(holder, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    assert_string_equal(sql_text(holder, RESOLVE("null")), "{1}");
+    sql_run(holder, "update parked set available_at = available_at + interval '1 hour'");
     sql_run(holder, "begin");
     sql_run(holder, "select join_report_completed(" JOIN ", (select message_id from message where payload = '1'))");
     const char *verdict = answered_beside(holder, acker, ACK("2"));
+    if (sql_number(acker, "select count(*) from parked where available_at < clock_timestamp() + interval '2 s'") == 0)
+        return SLEEPS_ON;
     sql_run(acker, UPKEEP);
     return verdict || same(sql_text(acker, STATUS), "completed") ? verdict : MISCOUNTED;
 }
@@ -264,7 +270,9 @@ static const struct trap TRAPS[] = {
      {{"the bound of the wait", "_try_lock", " SET lock_timeout TO '300ms'\n", " SET lock_timeout TO '0'\n", HANGS}}},
     {"ack_does_not_wait_long_for_a_join_that_somebody_holds", ack_beside_a_long_report,
      {{"the bound of the wait", "_try_lock", " SET lock_timeout TO '300ms'\n", "", HANGS},
-      {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED}}},
+      {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED},
+      {"waking those who count", "_count_later", "set available_at = ts + interval '1 second'",
+       "set available_at = available_at", SLEEPS_ON}}},
     {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
      {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
     {"plans_made_without_joins_serve_many", plans,

@@ -1,5 +1,6 @@
 -- Messages have ended, but the joins they are steps of are held by somebody: their members are to be looked at
--- (_settle_joins). A member whose row is locked is being reported by hand: that is its outcome then.
+-- (_settle_joins), and the waits for these joins, which do that, are due in a second. A member whose row is
+-- locked is being reported by hand: that is its outcome then.
 create or replace function :"schema"._count_later(items int8multirange, p_joins uuid[], ts timestamptz) returns void
 language plpgsql volatile :hot as $$
 begin
@@ -10,4 +11,11 @@ begin
             for no key update skip locked) m
         where m.join_id = any (p_joins))
     update :"schema".join_member m set check_at = ts from missed x where m.ctid = x.tid;
+
+    with due as (
+        select p.work_id from :"schema".parked p
+        where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))
+          and p.epoch is null and p.available_at > ts + interval '1 second'
+        order by p.work_id for update skip locked)
+    update :"schema".parked p set available_at = ts + interval '1 second' from due d where p.work_id = d.work_id;
 end $$;
