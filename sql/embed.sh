@@ -1,8 +1,8 @@
 #!/bin/sh
-# embed.sh SQL_DIR OUTPUT: writes every file named in postgres/manifest and sqlite/manifest
-# as a C string, in that order.
+# embed.sh SQL_DIR OUTPUT DEPFILE: writes every file named in postgres/manifest and sqlite/manifest
+# as a C string, in that order; and into DEPFILE, as make would, what OUTPUT was made from.
 set -eu
-dir=$1 out=$2
+dir=$1 out=$2 depfile=$3
 emit() { # store array
     echo "const struct sql_file $2[] = {"
     while read -r name; do
@@ -20,3 +20,12 @@ emit() { # store array
     emit sqlite SQL_SQLITE
 } > "$out.tmp"
 mv "$out.tmp" "$out"
+
+{
+    printf '%s:' "$out"
+    for store in postgres sqlite; do
+        { echo manifest; sed -e '/^#/d' -e '/^$/d' "$dir/$store/manifest"; } |
+            sed -e "s|^|$dir/$store/|" -e 's/ /\\ /g' | while read -r name; do printf ' %s' "$name"; done
+    done
+    echo
+} > "$depfile"
