@@ -328,12 +328,12 @@ boxcar join attach "$good" $none >/dev/null 2>&1
 boxcar join attach "$bad" $none >/dev/null 2>&1
 resolve
 is "nothing follows while they are pending" "" "$(followed)"
-late=$(new_join 1 --deadline 100ms)
+late=$(new_join 1 --deadline 1s)
 two_waits late "$late"
 boxcar join complete "$good" $none >/dev/null
 boxcar join fail "$bad" $none >/dev/null
 boxcar join cancel "$gone" >/dev/null
-sleep 0.2
+sleep 1.1
 boxcar maintain --once >/dev/null
 is "the deadline came" 'failed timed_out' "$(show "$late" '"\(.status) \(.reason)"')"
 exits "for people" 0 boxcar join ls --status failed --limit 1
@@ -368,9 +368,9 @@ boxcar settings retention_joins --reset >/dev/null
 
 # ---- a deadline that has passed, though nobody has seen it: BX-046 ----
 past=$(new_join 2 --deadline 2020-01-01T00:00:00Z)
-soon=$(new_join 2 --deadline 100ms)
+soon=$(new_join 2 --deadline 1s)
 boxcar join attach "$soon" "$a" >/dev/null
-sleep 0.2
+sleep 1.1
 for d in "$past" "$soon"; do
     refuses "attaching after the deadline" 4 "boxcar: join attach: *" boxcar join attach "$d" "$b"
     refuses "enqueueing after the deadline" 4 "boxcar: enqueue: *" boxcar enqueue refused x --join "$d"

@@ -282,3 +282,16 @@ boxcar_maintenance maintain_joins(struct fixture *f) {
     }
     return sum;
 }
+
+void make_overdue(struct fixture *f) {
+    fixture_sql(f, "update boxcar_join set deadline = created_at where deadline is not null",
+                "update join_row set deadline = created_at where deadline is not null");
+}
+
+void make_due_soon(struct fixture *f) {
+    fixture_sql(f,
+                "update boxcar_join set deadline = cast((julianday('now') - 2440587.5) * 86400000000 as integer) + "
+                "abs(random()) % 100000 where deadline is not null and status = 0",
+                "update join_row set deadline = clock_timestamp() + random() * interval '100 ms' "
+                "where deadline is not null and status = 0");
+}

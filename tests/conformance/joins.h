@@ -63,4 +63,8 @@ void assert_no_continuation(struct fixture *f, boxcar_enqueued wait);
 /* All upkeep there is to do, in as many rounds as it takes. */
 boxcar_maintenance maintain_joins(struct fixture *f);
 
+/* The deadlines of all joins that have one have just passed, or come within a tenth of a second. */
+void make_overdue(struct fixture *f);
+void make_due_soon(struct fixture *f);
+
 #endif

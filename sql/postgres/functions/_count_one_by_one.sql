@@ -33,7 +33,7 @@ begin
         set seq = p.seq + 1,
             completed_steps = p.completed_steps + case when p_outcome = 1 then cardinality(c.members) else 0 end,
             failed_steps = p.failed_steps + case when p_outcome = 1 then 0 else cardinality(c.members) end,
-            updated_at = ts
+            updated_at = greatest(p.updated_at, ts)
         from chosen c where p.join_id = c.join_id and p.seq = c.seq)
     select sum(cardinality(c.members)), array_agg(c.join_id) filter (where cardinality(c.members) = c.room)
     into counted, full_ones from chosen c;

@@ -66,7 +66,7 @@ begin
         set seq = p.seq + 1,
             completed_steps = p.completed_steps + case when p_outcome = 1 then c.steps else 0 end,
             failed_steps = p.failed_steps + case when p_outcome = 1 then 0 else c.steps end,
-            updated_at = ts
+            updated_at = greatest(p.updated_at, ts)
         from chosen c where c.is_run and not c.is_overdue and p.join_id = c.join_id and p.seq = c.seq)
     select coalesce(sum(c.steps) filter (where c.is_run and not c.is_overdue), 0),
            array_agg(c.join_id) filter (where c.is_overdue),

@@ -5,13 +5,14 @@ returns table (counted boolean, ended boolean, expected_steps int, completed_ste
 language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
 declare
-    ts timestamptz := clock_timestamp();
+    ts timestamptz;
     j :"schema".join_row;
 begin
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
+    ts := clock_timestamp();   -- not before the join was ours
     perform :"schema"._check_pending(j, ts);
     perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);
     return query select * from :"schema"._join_change(p_join, false, true);

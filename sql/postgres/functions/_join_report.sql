@@ -6,7 +6,7 @@ returns table (counted boolean, ended boolean, expected_steps int, completed_ste
 language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
 declare
-    ts timestamptz := clock_timestamp();
+    ts timestamptz;
     j :"schema".join_row;
     member_status smallint;
     member_work_id bigint;
@@ -22,6 +22,7 @@ begin
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
+    ts := clock_timestamp();   -- not before the join was ours
     if not is_member then
         raise exception using errcode = 'BX002',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
@@ -38,7 +39,7 @@ begin
         select p.seq into last_seq from :"schema".join_progress p where p.join_id = p_join order by p.seq desc limit 1;
         update :"schema".join_progress p
         set seq = p.seq + 1, completed_steps = p.completed_steps + (p_outcome = 1)::int,
-            failed_steps = p.failed_steps + (p_outcome = 2)::int, updated_at = ts
+            failed_steps = p.failed_steps + (p_outcome = 2)::int, updated_at = greatest(p.updated_at, ts)
         where p.join_id = p_join and p.seq = last_seq
         returning p.completed_steps + p.failed_steps >= j.expected_steps into is_full;
         if is_full then

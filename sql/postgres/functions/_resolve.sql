@@ -59,11 +59,9 @@ begin
     end if;
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,
-           array_agg(ceil(extract(epoch from least(
-               greatest(interval '1 second', least(
-                   case when j.join_id = any (locked) then interval '1 minute' else interval '0' end,
-                   ts - m.created_at)),
-               j.deadline - ts)) * 1000)::bigint) as delays
+           array_agg(case when j.join_id = any (locked) then ceil(extract(epoch from least(
+               greatest(interval '1 second', least(interval '1 minute', ts - m.created_at)),
+               j.deadline - ts)) * 1000)::bigint else 1000 end) as delays
     into part
     from unnest(ids, held, outcomes, joins) i(id, epoch, outcome, join_id)
     cross join lateral (
