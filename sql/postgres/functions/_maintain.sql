@@ -1,4 +1,4 @@
--- One small step of upkeep of a box: reap, expire, fold, joins, purge, each bounded; and workers that were not
+-- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded; and workers that were not
 -- heard of for a minute are forgotten, naps that are over too. The caller repeats it,
 -- a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
 -- claimers' turn and so wants a transaction of its own.
@@ -16,10 +16,6 @@ begin
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
     folded := :"schema"._fold_tally(p_box, most);
-    select * into joins from :"schema"._maintain_joins();
-    settled := joins.settled;
-    timed_out := joins.timed_out;
-    purged_joins := joins.purged;
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
     delete from :"schema".instance_row r
@@ -28,6 +24,11 @@ begin
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
                               order by s.until limit most for update skip locked));
+    -- Last, because joins stay locked until the commit.
+    select * into joins from :"schema"._maintain_joins();
+    settled := joins.settled;
+    timed_out := joins.timed_out;
+    purged_joins := joins.purged;
     more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most
         or joins.more;
     ended := array(select e.join_id from :"schema"._joins_ended() e);
