@@ -1,6 +1,7 @@
 -- A page of a join's members by message id, behind p_after (null = from the first). BX002: no such join.
 create or replace function :"schema"._join_members(p_join uuid, p_after uuid, max_members int)
-returns setof :"schema".outbox_join_member language plpgsql stable security definer :hot as $$
+returns setof :"schema".outbox_join_member language plpgsql stable security definer :hot
+set enable_sort = off set enable_bitmapscan = off as $$
 begin
     if not exists (select from :"schema".join_row j where j.join_id = p_join) then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;

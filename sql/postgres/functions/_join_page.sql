@@ -1,8 +1,9 @@
 -- A page of joins, newest first, by the index that fits what is asked for. p_after: older than this one; BX002
--- if there is none such.
+-- if there is none such. Indexes give the order: sorting would read all joins of a key or a status first.
 create or replace function :"schema"._join_page(
     p_grouping text, p_status smallint, p_before timestamptz, p_after uuid, max_joins int)
-returns setof :"schema".outbox_join language plpgsql stable security definer :hot as $$
+returns setof :"schema".outbox_join language plpgsql stable security definer :hot
+set enable_sort = off set enable_bitmapscan = off as $$
 declare
     upto timestamptz := coalesce(p_before, 'infinity');
     upto_id uuid := '00000000-0000-0000-0000-000000000000';

@@ -2,7 +2,7 @@
 -- somebody is counting in are left for the next time.
 create or replace function :"schema"._maintain_joins(
     out settled bigint, out timed_out bigint, out purged bigint, out more boolean)
-language plpgsql volatile :hot as $$
+language plpgsql volatile :hot set enable_sort = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();

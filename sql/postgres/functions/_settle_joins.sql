@@ -5,7 +5,7 @@
 -- enqueues its message, is left for the next time. Says how many
 -- were counted and looked at.
 create or replace function :"schema"._settle_joins(p_joins uuid[], ts timestamptz, out counted bigint, out looked_at bigint)
-language plpgsql volatile :hot as $$
+language plpgsql volatile :hot set enable_sort = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     overdue uuid[] := array(
