@@ -55,6 +55,26 @@ static const char *attached_beside_an_ack(struct fixture *f)
     return same(sql_text(other, STATUS), "completed") ? NULL : MISCOUNTED;
 }
 
+/* Attached while a purge removes the message, done long ago: the purge waits and counts it. BX-026, BX-042 */
+static const char *attached_beside_a_purge(struct fixture *f)
+{
+    PGconn *attacher = sql_connect(f), *other = sql_connect(f);
+    sql_enqueue(other, "1");
+    assert_int_equal(sql_number(other, CLAIM_ONE), 1);
+    assert_int_equal(sql_number(other, ACK("1")), 1);
+    sql_run(other, "select join_start(1)");
+    sql_run(other, "insert into setting (name, number) values ('retention_done', 0)");
+    sql_run(attacher, "begin");
+    sql_run(attacher, "select join_attach(" JOIN ", (select message_id from message where payload = '1'))");
+    sql_send(other, UPKEEP);
+    (void)sql_is_answered(other, 200);
+    sql_run(attacher, "commit");
+    sql_answer(other);
+    assert_int_equal(sql_number(other, "select count(*) from message"), 0);
+    sql_run(other, UPKEEP);
+    return same(sql_text(other, STATUS), "completed") ? NULL : MISCOUNTED;
+}
+
 /* An id that was attached before its message came. BX-042 */
 static const char *attached_before_its_message(struct fixture *f)
 {
@@ -270,6 +290,8 @@ static const struct trap TRAPS[] = {
        MISCOUNTED},
       {"looking again", "_settle_joins", "check_at = case when not l.is_over then", "check_at = case when false then",
        MISCOUNTED}}},
+    {"member_attached_beside_the_purge_of_its_message_counts", attached_beside_a_purge,
+     {{"the lock", "_attach", " limit 1 for key share) x on true", " limit 1) x on true", MISCOUNTED}}},
     {"member_attached_before_its_message_counts", attached_before_its_message,
      {{"resolving single ones", "enqueue", "elsif enqueue.message_id is not null or key is not null then",
        "elsif false then", MISCOUNTED},
