@@ -110,7 +110,7 @@ static int64_t count_open_joins(struct trial *trial) {
 /* Members of open joins whose message has ended. */
 static int64_t count_unsettled(struct trial *trial) {
     return sql_number(trial,
-                      "select count(*) from boxcar_join j join boxcar_join_member m using (join_id)"
+                      "select count(*) from boxcar_join j join boxcar_member m using (join_id)"
                       " join boxcar_message x using (message_id) where j.status = 0 and m.status = 0"
                       " and (exists (select 1 from boxcar_dead d where d.work_id = x.work_id) or x.work_id <="
                       " (select f.last_id from boxcar_finished f where f.first_id <= x.work_id"

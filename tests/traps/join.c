@@ -11,7 +11,8 @@ static const char WALKS[] = "a call reads the rows of other joins";
 #define CLAIM_ONE "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{t}')"
 #define ACK(payload) \
     "select count(*) from outbox_ack(" WORKER ", array(select work_id from message where payload = '" payload "'))"
-
+#define REPORT(payload) \
+    "select join_report_completed(" JOIN ", (select message_id from message where payload = '" payload "'))"
 #define UPKEEP "select _maintain(0::smallint)"
 
 /* A join of `steps` messages with the payloads 1, 2, ..., each leased by itself. */
@@ -174,12 +175,25 @@ static const char *ack_beside_a_long_report(struct fixture *f)
     assert_string_equal(sql_text(holder, RESOLVE("null")), "{1}");
     sql_run(holder, "update parked set available_at = available_at + interval '1 hour'");
     sql_run(holder, "begin");
-    sql_run(holder, "select join_report_completed(" JOIN ", (select message_id from message where payload = '1'))");
+    sql_run(holder, REPORT("1"));
     const char *verdict = answered_beside(holder, acker, ACK("2"));
     if (sql_number(acker, "select count(*) from parked where available_at < clock_timestamp() + interval '2 s'") == 0)
         return SLEEPS_ON;
     sql_run(acker, UPKEEP);
     return verdict || same(sql_text(acker, STATUS), "completed") ? verdict : MISCOUNTED;
+}
+
+/* The ack found its member being reported by hand, which then did not happen. BX-007, BX-041 */
+static const char *ack_beside_a_report_that_fails(struct fixture *f)
+{
+    PGconn *reporter = sql_connect(f), *acker = sql_connect(f);
+    start(acker, 1);
+    sql_run(reporter, "begin");
+    sql_run(reporter, REPORT("1"));
+    sql_run(acker, ACK("1"));
+    sql_run(reporter, "rollback");
+    sql_run(acker, UPKEEP);
+    return same(sql_text(acker, STATUS), "completed") ? NULL : MISCOUNTED;
 }
 
 /* Upkeep looks at a member whose message is being enqueued in a long transaction. BX-042 */
@@ -198,7 +212,9 @@ static const char *upkeep_beside_a_long_enqueue(struct fixture *f)
 
 enum { LARGE = 2000 };
 
-static const char *const TABLES[] = {"join_row", "join_progress", "join_member", "join_outcome", "join_wait"};
+static const char *const TABLES[] = {"join_row", "join_progress", "join_member", "join_outcome", "join_span",
+                                     "join_wait"};
+#define TABLE_NAMES "join_row, join_progress, join_member, join_outcome, join_span, join_wait"
 
 static int64_t reads(PGconn *conn)
 {
@@ -211,7 +227,7 @@ static int64_t reads(PGconn *conn)
     return sum;
 }
 
-/* A join of its own with four steps in progress and one whose message is unknown. */
+/* A join of its own with four steps in progress and one whose message is unknown; and a large one with a span. */
 static void make_steps(PGconn *conn)
 {
     sql_run(conn, "create temp table j as select join_start(6, 'g') as id");
@@ -219,6 +235,12 @@ static void make_steps(PGconn *conn)
     sql_run(conn, "select join_attach(id, gen_random_uuid()) from j");
     sql_run(conn, "create temp table got as select * from outbox_claim(" WORKER ", '30 s', 100, '{t}')");
     assert_int_equal(sql_number(conn, "select count(*) from got"), 4);
+    sql_run(conn, "create temp table k as select join_start(50000, 'g') as id");
+    sql_run(conn, "create temp table n as select r.* from (select array_agg(gen_random_uuid()) as ids, "
+                  "array_agg('s'::text) as s, array_agg(k.id) as joins from k, generate_series(1, 64)) a, "
+                  "_enqueue(0::smallint, ids, s, s, null, null, null, null, null, null, null, true, joins) r");
+    sql_run(conn, "create temp table many as select * from outbox_claim(" WORKER ", '30 s', 100, '{s}')");
+    assert_int_equal(sql_number(conn, "select count(*) from many"), 64);
 }
 
 /* Count in a row and one by one, report, wait, page, cancel. */
@@ -233,16 +255,26 @@ static void use_steps(PGconn *conn)
     sql_run(conn, "select _join_page('g', null, null, null, 1)");
     sql_run(conn, "select join_cancel(id) from j");
     sql_run(conn, "delete from message where topic = 'join.wait'");
-    sql_run(conn, "drop table j, m, got");
+    sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from many order by work_id limit 40))");
+    sql_run(conn, "select outbox_fail(" WORKER ", array(select work_id from many order by work_id offset 50))");
+    sql_run(conn, "select join_report_completed(id, n.message_id) from k, n order by n.work_id desc limit 1");
+    sql_run(conn, "select _count_later(int8multirange(int8range(min(work_id), max(work_id))), array[id], now()) "
+                  "from k, n group by id");
+    sql_run(conn, "select join_wait(id, true, 'then', 'p') from k");
+    sql_run(conn, "select join_cancel(id) from k");
+    sql_run(conn, "drop table j, k, m, n, got, many");
 }
 
 #define OLD_JOINS "join_row where created_at < now() - interval '1 hour'"
 
 static void fill_tables(PGconn *conn)
 {
-    sql_run(conn, "insert into join_row (join_id, expected_steps, created_at, grouping_key) "
-                  "select md5(i::text)::uuid, 5, now() - interval '1 day', 'g' from generate_series(1, %d) i", LARGE);
-    sql_run(conn, "insert into join_progress select join_id, 0, 0, 0, now() from " OLD_JOINS);
+    sql_run(conn, "insert into join_row (join_id, expected_steps, created_at, grouping_key, last_lane) "
+                  "select md5(i::text)::uuid, 5, now() - interval '1 day', 'g', 8 from generate_series(1, %d) i", LARGE);
+    sql_run(conn, "insert into join_progress (join_id, lane, seq, completed_steps, failed_steps, updated_at) "
+                  "select join_id, lane, 0, 0, 0, now() from generate_series(0, 8) lane, " OLD_JOINS);
+    sql_run(conn, "insert into join_span select join_id, -5000 * row_number() over (), "
+                  "-5000 * row_number() over () + 99 from " OLD_JOINS);
     sql_run(conn, "insert into join_member (join_id, message_id, work_id, created_at) "
                   "select join_id, gen_random_uuid(), -row_number() over (), now() from " OLD_JOINS);
     sql_run(conn, "insert into join_outcome select join_id, 1, 2, 1 from " OLD_JOINS);
@@ -267,7 +299,7 @@ static const char *plans(struct fixture *f)
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
     for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
         sql_run(other, "alter table %s set (autovacuum_enabled = off)", TABLES[i]);
-    sql_run(other, "vacuum analyze join_row, join_progress, join_member, join_outcome, join_wait");
+    sql_run(other, "vacuum analyze " TABLE_NAMES);
     for (int i = 0; i < 7; i++) {
         make_steps(conn);
         use_steps(conn);
@@ -276,7 +308,7 @@ static const char *plans(struct fixture *f)
     bool walks = reads_of_use(conn) > LARGE / 2;
     sql_run(conn, "discard plans");
     walks = reads_of_use(conn) > LARGE / 2 || walks;
-    sql_run(other, "analyze join_row, join_progress, join_member, join_outcome, join_wait");
+    sql_run(other, "analyze " TABLE_NAMES);
     sql_run(conn, "discard plans");
     walks = reads_of_use(conn) > LARGE / 2 || walks;
     return walks ? WALKS : NULL;
@@ -297,7 +329,8 @@ static const struct trap TRAPS[] = {
        "elsif false then", MISCOUNTED},
       {"resolving many", "_enqueue", "if not fresh_ids then", "if false then", MISCOUNTED}}},
     {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
-     {{"the lock", "_resolve", "locked := :\"schema\"._lock_in_time(joins);", "locked := joins;", SLEEPS_ON},
+     {{"the lock", "_resolve", "unnest(joins, :\"schema\"._lock_in_time(joins))",
+       "unnest(joins, array_fill(0, array[cardinality(joins)]))", SLEEPS_ON},
       {"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},
     {"continuation_is_enqueued_once", repeated_evaluation, {{0}}},
     {"claim_does_not_wait_for_a_join_that_somebody_counts_in", claim_beside_a_long_ack,
@@ -307,10 +340,15 @@ static const struct trap TRAPS[] = {
       {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED},
       {"waking those who count", "_count_later", "set available_at = ts + interval '1 second'",
        "set available_at = available_at", SLEEPS_ON}}},
+    {"ack_beside_a_report_that_is_rolled_back_counts", ack_beside_a_report_that_fails,
+     {{"leaving the member free", "_join_report", "if member_work_id is null then\n        perform",
+       "if true then\n        perform", MISCOUNTED}}},
     {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
      {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
     {"plans_made_without_joins_serve_many", plans,
-     {{"reading run by run", "_count_steps", "where m.work_id >= lower(r.run)", "where m.work_id + 0 >= lower(r.run)",
+     {{"reading run by run", "_steps", "where m.work_id >= lower(r.run)", "where m.work_id + 0 >= lower(r.run)",
+       WALKS},
+      {"reading span by span", "_steps", "where s.first_id > lower(r.run) - 1000", "where s.first_id + 1000 > lower(r.run)",
        WALKS}}},
 };
 

@@ -17,7 +17,9 @@ begin
         select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
     select range_agg(r), range_agg(r) filter (where t.has_parked),
            bool_or(exists (select from :"schema".join_member m
-                           where m.work_id >= lower(r) and m.work_id < upper(r) and m.status = 0))
+                           where m.work_id >= lower(r) and m.work_id < upper(r) and not m.in_span and m.status = 0)
+                   or exists (select from :"schema".join_span s
+                              where s.first_id > lower(r) - 1000 and s.first_id < upper(r) and s.last_id >= lower(r)))
     into done, off_path, is_step
     from taken t, unnest(t.items) r;
 

@@ -1,5 +1,6 @@
 -- Attaches messages that this call has enqueued to their joins: arrays that go together by position,
--- null where there is no join. Nobody can have ended them, unless they were there before.
+-- null where there is no join. Nobody can have ended them, unless they were there before. Neighbours in large
+-- numbers are remembered as spans.
 create or replace function :"schema"._attach_enqueued(
     p_joins uuid[], p_messages uuid[], p_work_ids bigint[], p_there_before boolean[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -18,10 +19,21 @@ begin
             perform :"schema"._join_ended(too_late);
         end if;
     end if;
-    insert into :"schema".join_member (join_id, message_id, work_id, created_at, check_at)
-    select i.join_id, i.message_id, i.work_id, ts, case when i.there_before then ts end
-    from unnest(p_joins, p_messages, p_work_ids, p_there_before) i(join_id, message_id, work_id, there_before)
-    where i.join_id = any (open_ones)
-    order by i.join_id, i.message_id
-    on conflict (join_id, message_id) do nothing;
+    with said as (
+        select i.*, i.work_id - row_number() over (
+                   partition by i.join_id, i.there_before order by i.work_id) as run
+        from unnest(p_joins, p_messages, p_work_ids, p_there_before) i(join_id, message_id, work_id, there_before)
+        where i.join_id = any (open_ones)),
+    attached as (
+        insert into :"schema".join_member as m (join_id, message_id, work_id, created_at, check_at, in_span)
+        select s.join_id, s.message_id, s.work_id, ts, case when s.there_before then ts end,
+               not s.there_before and count(*) over (partition by s.join_id, s.there_before, s.run) >= 64
+        from said s order by s.join_id, s.message_id
+        on conflict (join_id, message_id) do nothing
+        returning m.join_id, m.work_id, m.in_span)
+    insert into :"schema".join_span (join_id, first_id, last_id)
+    select r.join_id, min(r.work_id), max(r.work_id)
+    from (select a.join_id, a.work_id, row_number() over (partition by a.join_id order by a.work_id) as n
+          from attached a where a.in_span) r
+    group by r.join_id, r.work_id - r.n, (r.n - 1) / 1000;
 end $$;

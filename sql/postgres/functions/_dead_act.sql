@@ -17,6 +17,10 @@ begin
                      else :"schema"._dead_purge(p_box, ids) end;
     counted_steps := case when replay then (
         select count(*) from unnest(ids) i
-        where exists (select from :"schema"._join_member m where m.work_id = i and m.status <> 0)) else 0 end;
+        where exists (select from :"schema".join_member m where m.work_id = i and not m.in_span and m.status <> 0)
+           or exists (select from :"schema"._steps(int8multirange(int8range(i, i, '[]'))) s
+                      where (select o.last_id >= i from :"schema".join_outcome o
+                             where o.join_id = s.join_id and o.first_id <= i
+                             order by o.first_id desc limit 1))) else 0 end;
     ended := array(select e.join_id from :"schema"._joins_ended() e);
 end $$;

@@ -9,8 +9,10 @@ declare
 begin
     update :"schema".join_row j
     set status = coalesce(p_status, (
-            select case when p.failed_steps > 0 then 2 else 1 end from :"schema".join_progress p
-            where p.join_id = j.join_id order by p.seq desc limit 1)),
+            select case when max(p.failed_steps) > 0 then 2 else 1 end
+            from generate_series(0, j.last_lane) l(lane) cross join lateral (
+                select p.failed_steps from :"schema".join_progress p
+                where p.join_id = j.join_id and p.lane = l.lane order by p.seq desc limit 1) p)),
         reason = p_reason, ended_at = ts, ended_xid = pg_current_xact_id()
     where j.join_id = any (p_joins);
 

@@ -12,6 +12,7 @@ begin
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
+    perform :"schema"._lock_lanes(p_join);
     ts := clock_timestamp();   -- not before the join was ours
     perform :"schema"._check_pending(j, ts);
     perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);

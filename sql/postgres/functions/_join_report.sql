@@ -12,22 +12,27 @@ declare
     member_work_id bigint;
     is_member boolean;
     last_seq bigint;
-    is_full boolean;
 begin
-    -- Whoever enqueues its message right now writes the work id: waited for before the join is locked.
+    -- Whoever enqueues its message right now writes the work id: waited for before the join is locked. A member
+    -- with a message is not held: who acks that meanwhile marks it (_count_later), and this report may be rolled back.
     select m.work_id into member_work_id from :"schema".join_member m
-    where m.join_id = p_join and m.message_id = p_message for update;
+    where m.join_id = p_join and m.message_id = p_message;
     is_member := found;
+    if member_work_id is null then
+        perform from :"schema".join_member m where m.join_id = p_join and m.message_id = p_message for update;
+    end if;
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
+    perform :"schema"._lock_lanes(p_join);
     ts := clock_timestamp();   -- not before the join was ours
     if not is_member then
         raise exception using errcode = 'BX002',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);
     end if;
-    select m.status into member_status from :"schema"._join_member m where m.join_id = p_join and m.message_id = p_message;
+    select m.status, m.work_id into member_status, member_work_id from :"schema"._join_member m
+    where m.join_id = p_join and m.message_id = p_message;
     if member_status = 0 then
         perform :"schema"._check_pending(j, ts);
         if member_work_id is null then
@@ -36,13 +41,14 @@ begin
             insert into :"schema".join_outcome (join_id, first_id, last_id, status)
             values (p_join, member_work_id, member_work_id, p_outcome);
         end if;
-        select p.seq into last_seq from :"schema".join_progress p where p.join_id = p_join order by p.seq desc limit 1;
+        select p.seq into last_seq from :"schema".join_progress p
+        where p.join_id = p_join and p.lane = 0 order by p.seq desc limit 1;
         update :"schema".join_progress p
         set seq = p.seq + 1, completed_steps = p.completed_steps + (p_outcome = 1)::int,
             failed_steps = p.failed_steps + (p_outcome = 2)::int, updated_at = greatest(p.updated_at, ts)
-        where p.join_id = p_join and p.seq = last_seq
-        returning p.completed_steps + p.failed_steps >= j.expected_steps into is_full;
-        if is_full then
+        where p.join_id = p_join and p.lane = 0 and p.seq = last_seq;
+        if exists (select from :"schema".outbox_join v
+                   where v.join_id = p_join and v.completed_steps + v.failed_steps >= v.expected_steps) then
             perform :"schema"._end_joins(array[p_join], null, null, ts);
         end if;
     end if;

@@ -1,5 +1,5 @@
 -- Starts a join under an id that the library chose; one that exists is left alone. deadline_ms: from now,
--- 0 = none.
+-- 0 = none. A large one gets lanes to count in (_lock_join).
 create or replace function :"schema"._join_start(
     p_join uuid, p_expected int, p_grouping text, p_metadata text, p_deadline timestamptz, deadline_ms bigint)
 returns void language plpgsql volatile security definer :hot as $$
@@ -8,12 +8,13 @@ declare
     ts timestamptz := clock_timestamp();
 begin
     with started as (
-        insert into :"schema".join_row as j (join_id, expected_steps, created_at, deadline, grouping_key, metadata)
+        insert into :"schema".join_row as j (
+            join_id, expected_steps, created_at, deadline, grouping_key, metadata, last_lane)
         values (p_join, p_expected, ts,
                 coalesce(p_deadline, ts + make_interval(secs => nullif(deadline_ms, 0) / 1000.0)),
-                nullif(p_grouping, ''), p_metadata)
+                nullif(p_grouping, ''), p_metadata, case when p_expected >= 50000 then 8 else 0 end)
         on conflict (join_id) do nothing
-        returning j.join_id)
-    insert into :"schema".join_progress (join_id, seq, completed_steps, failed_steps, updated_at)
-    select s.join_id, 0, 0, 0, ts from started s;
+        returning j.join_id, j.last_lane)
+    insert into :"schema".join_progress (join_id, lane, seq, completed_steps, failed_steps, updated_at)
+    select s.join_id, lane, 0, 0, 0, ts from started s, generate_series(0, s.last_lane) lane;
 end $$;

@@ -17,6 +17,7 @@ begin
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
+    perform :"schema"._lock_lanes(p_join);
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
     select * into wait from :"schema"._enqueue(
         0::smallint, array[p_message], array[topic], array[p_payload],

@@ -1,12 +1,20 @@
--- Locks joins, in the order of their ids, and says which it has: all of them, unless somebody's open transaction
--- holds one. He may hold it for long, and whoever settles messages has other work to do: after a moment those
--- that are free are enough.
-create or replace function :"schema"._lock_in_time(p_joins uuid[]) returns uuid[]
+-- Locks joins, in the order of their ids, each to count so many steps in it (null: whatever else), and says in
+-- which lane (_lock_join), by position: null where somebody's open transaction holds the join. He may hold it
+-- for long, and whoever settles messages has other work to do: after a moment those that are free are enough.
+create or replace function :"schema"._lock_in_time(p_joins uuid[], p_steps bigint[] default null) returns smallint[]
 language plpgsql volatile :hot as $$
+declare
+    lanes smallint[] := :"schema"._try_lock(p_joins, p_steps);
+    free uuid[];
 begin
-    if :"schema"._try_lock(p_joins) then
-        return p_joins;
+    if lanes is not null then
+        return lanes;
     end if;
-    return array(select j.join_id from :"schema".join_row j where j.join_id = any (p_joins)
-                 order by j.join_id for no key update skip locked);
+    free := array(select j.join_id from :"schema".join_row j where j.join_id = any (p_joins)
+                  order by j.join_id for no key update skip locked);
+    free := array(select f from unnest(free) f cross join lateral (
+                      select j.last_lane from :"schema".join_row j where j.join_id = f limit 1) j
+                  where (select coalesce(bool_and(pg_try_advisory_xact_lock(:"schema"._lane_key(f, lane))), true)
+                         from generate_series(1, j.last_lane) lane));
+    return array(select case when i = any (free) then 0 end from unnest(p_joins) with ordinality i(i, n) order by n);
 end $$;

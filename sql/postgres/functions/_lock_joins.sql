@@ -10,7 +10,10 @@ begin
     perform from :"schema".lease l
     where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from and l.items && wanted
     order by l.epoch, l.part for update;
-    perform :"schema"._lock_in_time(joins || array(
-        select m.join_id from unnest(ids) i cross join lateral (
-            select m.join_id from :"schema".join_member m where m.work_id = i and m.status = 0 offset 0) m));
+    perform :"schema"._lock_in_time(array_agg(j.join_id), array_agg(j.steps))
+    from (select i as join_id, null as steps from unnest(joins) i
+          union all
+          select s.join_id, sum(s.last_id - s.first_id + 1)::bigint from :"schema"._steps(wanted) s
+          group by s.join_id) j
+    having count(*) > 0;
 end $$;

@@ -17,10 +17,14 @@ declare
     done record;
     swept record;
 begin
-    select coalesce(array_agg(l.join_id), '{}'), count(*) filter (where l.status = 0 and l.deadline <= ts)
-    into locked, timed_out from (
-        select j.join_id, j.status, j.deadline from :"schema".join_row j where j.join_id = any (overdue || unsure)
-        order by j.join_id for no key update skip locked) l;
+    locked := array(
+        select j.join_id from :"schema".join_row j where j.join_id = any (overdue || unsure)
+        order by j.join_id for no key update skip locked);
+    select coalesce(array_agg(l.join_id) filter (where l.lane is not null), '{}'),
+           count(*) filter (where l.lane is not null and l.join_id = any (overdue) and exists (
+               select from :"schema".join_row j where j.join_id = l.join_id and j.status = 0))
+    into locked, timed_out
+    from unnest(locked, :"schema"._lock_in_time(locked)) l(join_id, lane);
     select * into done from :"schema"._settle_joins(locked, ts);
     settled := done.counted;
     select * into swept from :"schema"._purge_joins(2000);

@@ -28,6 +28,7 @@ begin
     with empty as materialized (
         select o as join_id from unnest(old) o
         where not exists (select from :"schema".join_member m where m.join_id = o)),
+    spans as (delete from :"schema".join_span s using empty e where s.join_id = e.join_id),
     outcomes as (delete from :"schema".join_outcome o using empty e where o.join_id = e.join_id),
     counters as (delete from :"schema".join_progress p using empty e where p.join_id = e.join_id),
     waits as (delete from :"schema".join_wait w using empty e where w.join_id = e.join_id),

@@ -19,7 +19,8 @@ declare
 begin
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
     held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
-    locked := :"schema"._lock_in_time(joins);
+    locked := array(select i.join_id from unnest(joins, :"schema"._lock_in_time(joins)) i(join_id, lane)
+                    where i.lane is not null);
     perform :"schema"._settle_joins(locked, ts);
     outcomes := array(
         select case
@@ -32,10 +33,13 @@ begin
         from unnest(held, joins, allow_failures, fail_topics) with ordinality
             i(epoch, join_id, allow_failures, fail_topic, n)
         left join lateral (
-            select j.join_id, j.status, j.reason from :"schema".join_row j where j.join_id = i.join_id limit 1) j on true
+            select j.join_id, j.status, j.reason, j.last_lane from :"schema".join_row j
+            where j.join_id = i.join_id limit 1) j on true
         left join lateral (
-            select p.failed_steps from :"schema".join_progress p
-            where p.join_id = j.join_id order by p.seq desc limit 1) p on true
+            select sum(p.failed_steps) as failed_steps
+            from generate_series(0, j.last_lane) l(lane) cross join lateral (
+                select p.failed_steps from :"schema".join_progress p
+                where p.join_id = j.join_id and p.lane = l.lane order by p.seq desc limit 1) p) p on true
         order by i.n);
 
     select array_agg(i.continuation order by i.n) as ids,

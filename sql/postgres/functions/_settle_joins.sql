@@ -35,7 +35,9 @@ begin
         limit 10000),
     known as (   -- a message that was purged before it could count may come again under another work id
         update :"schema".join_member m
-        set work_id = case when l.is_over then m.work_id when l.work_id is not null then l.work_id
+        set in_span = m.in_span and (l.is_over or case when l.work_id is not null then m.work_id = l.work_id
+                                                       else m.work_id is distinct from l.seen_id end),
+            work_id = case when l.is_over then m.work_id when l.work_id is not null then l.work_id
                            when m.work_id = l.seen_id then null else m.work_id end,
             check_at = case when not l.is_over then ts + least(
                 greatest(interval '1 second', ts - m.created_at), interval '1 hour') end

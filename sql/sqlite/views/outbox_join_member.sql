@@ -9,4 +9,4 @@ select lower(substr(hex(join_id), 1, 8) || '-' || substr(hex(join_id), 9, 4) || 
        case status when 0 then 'pending' when 1 then 'completed' else 'failed' end as status,
        strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch')
            || printf('.%06dZ', created_at % 1000000) as created_at
-from boxcar_join_member;
+from boxcar_member;

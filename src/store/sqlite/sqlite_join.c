@@ -74,8 +74,8 @@ static boxcar_status read_member(struct sqlite_store *store, const struct changi
 
 static boxcar_status count(struct sqlite_store *store, struct changing *changing, boxcar_error *err) {
     struct join_change *change = &changing->change;
-    boxcar_status status = sqlite_join_count_member(store, changing->join_id, changing->message_id,
-                                                    changing->outcome, &change->counted, err);
+    boxcar_status status = sqlite_join_outcome_report(store, changing->join_id, changing->message_id,
+                                                      changing->outcome, &change->counted, err);
 
     if (status != BOXCAR_OK)
         return status;

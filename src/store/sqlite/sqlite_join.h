@@ -30,10 +30,6 @@ boxcar_status sqlite_join_count_done(struct sqlite_store *store, const int64_t *
 /* Remembers a burial; it is counted with the others of the call. */
 boxcar_status sqlite_join_note_burial(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
 boxcar_status sqlite_join_count_buried(struct sqlite_store *store, boxcar_error *err);
-/* Counts one member; false = it had its outcome before. */
-boxcar_status sqlite_join_count_member(struct sqlite_store *store, boxcar_join_id join_id,
-                                       boxcar_message_id message_id, boxcar_member_status outcome,
-                                       bool *ret_counted, boxcar_error *err);
 /* Brings a pending join up to date: its deadline, and members whose message had ended before. */
 boxcar_status sqlite_join_settle(struct sqlite_store *store, boxcar_join *join, int64_t *ret_settled,
                                  boxcar_error *err);
@@ -43,6 +39,26 @@ boxcar_status sqlite_join_settle_some(struct sqlite_store *store, int limit, int
 /* And for messages that are about to be removed. */
 boxcar_status sqlite_join_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                        boxcar_error *err);
+
+/* ---- what became of members (sqlite_join_outcome.c); whoever asks for it changes the counters ---- */
+/* A walk through members of a join, by rising work ids; begins with 0 in the others. */
+struct outcome_walk {
+    boxcar_join_id join_id;
+    int64_t known_to, known_from; /* between these two nobody has an outcome */
+};
+/* Neighbouring work ids, all of them members of that join. */
+struct member_run {
+    int64_t first, last;
+    boxcar_member_status outcome;
+};
+/* Gives the outcome to those that have none yet, the oldest first and not to more than `room`. */
+boxcar_status sqlite_join_outcome_add(struct sqlite_store *store, struct outcome_walk *walk,
+                                      const struct member_run *run, int64_t room, int64_t *ret_counted,
+                                      boxcar_error *err);
+/* The same for one member, which may have no message; false = it had its outcome before. */
+boxcar_status sqlite_join_outcome_report(struct sqlite_store *store, boxcar_join_id join_id,
+                                         boxcar_message_id message_id, boxcar_member_status outcome,
+                                         bool *ret_counted, boxcar_error *err);
 
 /* ---- members (sqlite_join_attach.c) ---- */
 /* Whether members wait for messages that nobody has enqueued yet; and one of those has come. */

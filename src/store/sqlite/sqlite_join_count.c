@@ -1,10 +1,10 @@
 /* Counting: messages that have ended become steps of their joins.
  *
  * A call gathers the members of everything it has ended, sorts them by join, and reads and writes each
- * join once: a thousand acks of one join cost one row beside their own thousand. For messages that are in
- * no join this is one look into an index for each run of neighbouring numbers. What a member's outcome is
- * worth is decided in core/join.h; here each member is marked only while there is room for it, the oldest
- * messages first, so that counters and members always agree. */
+ * join once: a thousand acks of one join cost two rows beside their own thousand, its counters and the
+ * outcome of the run. For messages that are in no join this is one look into an index for each run of
+ * neighbouring numbers. What a member's outcome is worth is decided in core/join.h; here members get one only
+ * while there is room for it, the oldest messages first, so that counters and members always agree. */
 #include <string.h>
 
 #include "base/uuid.h"
@@ -61,34 +61,33 @@ static boxcar_status gather(struct sqlite_store *store, struct query *query, box
 
 /* ---- joins, one after the other ---- */
 
-boxcar_status sqlite_join_count_member(struct sqlite_store *store, boxcar_join_id join_id,
-                                       boxcar_message_id message_id, boxcar_member_status outcome,
-                                       bool *ret_counted, boxcar_error *err) {
-    struct query query = query_on(store, S_MEMBER_COUNT);
-    boxcar_status status;
+/* How many of the steps, from the first on, are neighbours with one outcome. */
+static size_t run_length(const struct step *steps, size_t count) {
+    size_t length = 1;
 
-    query_id(&query, join_id.bytes);
-    query_id(&query, message_id.bytes);
-    query_int(&query, outcome);
-    status = query_run(&query, err);
-    if (status == BOXCAR_OK)
-        *ret_counted = sqlite3_changes(store->db) > 0;
-    return status;
+    while (length < count && steps[length].work_id == steps[length - 1].work_id + 1 &&
+           steps[length].outcome == steps[0].outcome)
+        length++;
+    return length;
 }
 
-/* Marks members until the join is full. Those that had an outcome before are passed over. */
+/* Counts members until the join is full. Those that had an outcome before are passed over. */
 static boxcar_status count_members(struct sqlite_store *store, boxcar_join *join, const struct step *steps,
                                    size_t count, int64_t *ret_counted, boxcar_error *err) {
     int64_t counted[] = {[BOXCAR_MEMBER_COMPLETED] = 0, [BOXCAR_MEMBER_FAILED] = 0};
     int64_t total = 0, room = join_remaining(join);
+    struct outcome_walk walk = {.join_id = join->join_id};
     boxcar_status status = BOXCAR_OK;
 
-    for (size_t i = 0; status == BOXCAR_OK && i < count && total < room; i++) {
-        bool is_new = false;
-        status = sqlite_join_count_member(store, join->join_id, steps[i].message_id, steps[i].outcome,
-                                          &is_new, err);
-        counted[steps[i].outcome] += is_new;
-        total += is_new;
+    for (size_t i = 0, length; status == BOXCAR_OK && i < count && total < room; i += length) {
+        struct member_run run = {.first = steps[i].work_id, .outcome = steps[i].outcome};
+        int64_t added = 0;
+
+        length = run_length(&steps[i], count - i);
+        run.last = steps[i + length - 1].work_id;
+        status = sqlite_join_outcome_add(store, &walk, &run, room - total, &added, err);
+        counted[run.outcome] += added;
+        total += added;
     }
     if (status != BOXCAR_OK)
         return status;

@@ -3,7 +3,7 @@
 #include "sqlite_join.h"
 
 #define JOINS_MAX 500    /* ended or removed in a transaction */
-#define MEMBERS_MAX 1000 /* settled or removed in a transaction */
+#define MEMBERS_MAX 1000 /* settled or removed in a transaction, with their outcomes */
 
 /* ---- deadlines ---- */
 
@@ -69,16 +69,17 @@ static boxcar_status read_over(struct sqlite_store *store, boxcar_join_id *join_
     return status;
 }
 
-static boxcar_status delete_members(struct sqlite_store *store, boxcar_join_id join_id, int64_t limit,
-                                    int64_t *ret_count, boxcar_error *err) {
-    struct query query = query_on(store, S_MEMBERS_DELETE);
+/* Adds to *count how many went. */
+static boxcar_status delete_rows(struct sqlite_store *store, enum statement statement, boxcar_join_id join_id,
+                                 int64_t limit, int64_t *count, boxcar_error *err) {
+    struct query query = query_on(store, statement);
     boxcar_status status;
 
     query_id(&query, join_id.bytes);
     query_int(&query, limit);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)
-        *ret_count = sqlite3_changes(store->db);
+        *count += sqlite3_changes(store->db);
     return status;
 }
 
@@ -90,12 +91,16 @@ static boxcar_status run_on_join(struct sqlite_store *store, enum statement stat
     return query_run(&query, err);
 }
 
-/* Members first; *ret_gone: none is left, and the join went with them. */
+/* Members first, then what became of them; *ret_gone: nothing is left, and the join went with it. */
 static boxcar_status purge_one(struct sqlite_store *store, boxcar_join_id join_id, int64_t limit,
                                int64_t *ret_count, bool *ret_gone, boxcar_error *err) {
-    boxcar_status status = delete_members(store, join_id, limit, ret_count, err);
+    boxcar_status status;
 
+    *ret_count = 0;
     *ret_gone = false;
+    status = delete_rows(store, S_MEMBERS_DELETE, join_id, limit, ret_count, err);
+    if (status == BOXCAR_OK && *ret_count < limit)
+        status = delete_rows(store, S_OUTCOMES_DELETE, join_id, limit - *ret_count, ret_count, err);
     if (status != BOXCAR_OK || *ret_count == limit)
         return status;
     status = run_on_join(store, S_WAITS_DELETE, join_id, err);

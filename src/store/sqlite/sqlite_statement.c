@@ -218,8 +218,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MEMBER_INSERT] =
         "insert into boxcar_join_member (join_id, message_id, work_id, settle, created_at) "
         "values (?1, ?2, ?3, ?4, ?5) on conflict (join_id, message_id) do nothing",
-    [S_MEMBER_READ] = "select status, work_id from boxcar_join_member where join_id = ?1 and message_id = ?2",
-    /* Leaves the mark alone: hardly any member has one, and looking after its index costs them all. */
+    [S_MEMBER_READ] = "select status, work_id from boxcar_member where join_id = ?1 and message_id = ?2",
     [S_MEMBER_COUNT] = "update boxcar_join_member set status = ?3 "
                        "where join_id = ?1 and message_id = ?2 and status = 0",
     [S_MEMBER_UNMARK] = "update boxcar_join_member set settle = 0 "
@@ -231,7 +230,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                           "and message_id > coalesce(?1, x'') order by message_id limit ?2",
     [S_MEMBERS_OF_RANGE] =
         "select work_id, join_id, message_id, 0 from boxcar_join_member where work_id between ?1 and ?2",
-    [S_MEMBERS_PAGE] = "select message_id, work_id, status, created_at from boxcar_join_member "
+    [S_MEMBERS_PAGE] = "select message_id, work_id, status, created_at from boxcar_member "
                        "where join_id = ?1 and message_id > coalesce(?2, x'') order by message_id limit ?3",
     [S_MEMBERS_TO_SETTLE] = "select work_id, join_id, message_id, settle from boxcar_join_member "
                             "where join_id = ?1 and settle <> 0 order by work_id limit ?2",
@@ -253,7 +252,19 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "when exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("m.work_id")
         " and f.last_id >= m.work_id) then 1 else 0 end from boxcar_message m where m.message_id = ?1",
     [S_MESSAGE_IS_COUNTED] =
-        "select 1 from boxcar_join_member where work_id = ?1 and +status <> 0 limit 1",
+        "select 1 from boxcar_member where work_id = ?1 and +status <> 0 limit 1",
+
+    /* Where the run that begins at or before ?2 ends, and where the next one begins. */
+    [S_OUTCOME_GAP] =
+        "select (select last_id from boxcar_join_outcome where join_id = ?1 and first_id <= ?2 "
+        "order by first_id desc limit 1), "
+        "(select first_id from boxcar_join_outcome where join_id = ?1 and first_id > ?2 "
+        "order by first_id limit 1)",
+    [S_OUTCOME_INSERT] =
+        "insert into boxcar_join_outcome (join_id, first_id, last_id, status) values (?1, ?2, ?3, ?4)",
+    [S_OUTCOMES_DELETE] =
+        "delete from boxcar_join_outcome where join_id = ?1 and first_id in "
+        "(select first_id from boxcar_join_outcome where join_id = ?1 order by first_id limit ?2)",
 
     [S_WAIT_INSERT] =
         "insert into boxcar_join_wait (work_id, join_id) values (?1, ?2) on conflict (work_id) do nothing",

@@ -109,6 +109,10 @@ enum statement {
     S_MEMBERS_DELETE,
     S_MESSAGE_END,
     S_MESSAGE_IS_COUNTED,
+    /* what became of them */
+    S_OUTCOME_GAP,
+    S_OUTCOME_INSERT,
+    S_OUTCOMES_DELETE,
     /* waits */
     S_WAIT_INSERT,
     S_WAITS_WAKE,
