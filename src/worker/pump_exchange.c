@@ -166,7 +166,7 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
         if (kind == SETTLE_RESOLVE)
             continue;
         answer.kind = (enum settle_kind)kind;
-        outbound_match(&pump->out.lists[kind], &result->settled[kind],
+        outbound_match(&pump->out.lists[kind], &result->parts[BOXCAR_OUTBOX].settled[kind],
                        kind == SETTLE_RENEW ? renewed : settled, &answer);
     }
 }
@@ -279,10 +279,8 @@ static void take_failure(struct pump *pump, boxcar_status status, const boxcar_e
 
 static struct batch make_batch(struct pump *pump, int claim_size) {
     const struct outbound_list *fails = &pump->out.lists[SETTLE_FAIL];
-    struct batch batch = {.box = BOXCAR_OUTBOX,
-                          .owner = pump->worker->owner,
-                          .sent_before = pump->sent_before,
-                          .fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
+    struct batch batch = {.owner = pump->worker->owner, .sent_before = pump->sent_before};
+    struct batch_part part = {.fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
                           .renew_lease_ms = pump_tuning(pump)->lease_ms,
                           .claim_size = claim_size,
                           .claim_lease_ms = pump_tuning(pump)->lease_ms,
@@ -293,8 +291,9 @@ static struct batch make_batch(struct pump *pump, int claim_size) {
                           .topic_count = pump->pattern_count};
 
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
-        batch.settle[kind] =
+        part.settle[kind] =
             (struct settlement_list){pump->out.lists[kind].items, pump->out.lists[kind].count};
+    batch.parts[BOXCAR_OUTBOX] = part;
     return batch;
 }
 
@@ -340,7 +339,7 @@ bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
         batch_result_release(&result);
         return true;
     }
-    claimed = result.claimed_count;
+    claimed = result.parts[BOXCAR_OUTBOX].claimed_count;
     atomic_fetch_add(&pump->worker->count.claims, 1);
     log_claim(pump, claimed);
     pump_admit(pump, &result, asked_at_ms);

@@ -103,7 +103,7 @@ static void admit(struct pump *pump, struct job *job, struct job_list *ready) {
 }
 
 void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
-    size_t count = result->claimed_count;
+    size_t count = result->parts[BOXCAR_OUTBOX].claimed_count;
     struct job_list ready = {0};
     struct load *load;
 

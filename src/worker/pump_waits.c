@@ -75,7 +75,7 @@ void pump_take_waits(struct pump *pump, const struct batch_result *result, bool 
 
     for (size_t i = 0; i < list->count; i++) {
         struct job *job = list->jobs[i];
-        enum wait_outcome outcome = result->waits[i];
+        enum wait_outcome outcome = result->parts[BOXCAR_OUTBOX].waits[i];
 
         if (outcome != WAIT_LOST) {
             atomic_fetch_add(&job->handler->outcomes[SAYINGS[outcome].counted], 1);

@@ -14,6 +14,8 @@
 struct script_message {
     boxcar_str topic;
     boxcar_str payload;
+    boxcar_box box;
+    boxcar_str stream;
     int crash_count;
     bool leased;
     int settled; /* times, by any kind but renew */
@@ -26,7 +28,8 @@ struct script_message {
 /* One call of process(), as it was asked. */
 struct script_call {
     size_t settlements, renewals;
-    int claim_size;
+    int claim_size;        /* of both boxes together ... */
+    int claim_of[BOXES];   /* ... and of each */
     bool sent_before, no_suspects;
     boxcar_status answer;
 };
