@@ -31,10 +31,16 @@ static bool apply(struct script_store *script, const struct batch *batch, int bo
             message->leased = false;
         return message->leased;
     }
+    if (item->work_id.value == script->lose) {
+        message->leased = false;
+        message->settled++;
+        return false;
+    }
     if (!message->leased)
         return batch->sent_before && message->settled > 0 && message->kind == kind;
     message->leased = false;
     message->settled++;
+    message->settled_in = script->call_count;
     message->kind = kind;
     message->delay_ms = item->delay_ms;
     message->reason = kind == SETTLE_FAIL ? batch->parts[box].fail_reason : BOXCAR_REASON_NONE;
@@ -98,7 +104,7 @@ static void claim(struct script_store *script, const struct batch *batch, int bo
         message->leased = true;
         got->claimed[got->claimed_count++] = (boxcar_message){.work_id = {(int64_t)i + 1},
                                                               .box = message->box,
-                                                              .epoch = {1},
+                                                              .epoch = {message->epoch ? message->epoch : 1},
                                                               .owner = batch->owner,
                                                               .topic = message->topic,
                                                               .stream = message->stream,
@@ -107,6 +113,12 @@ static void claim(struct script_store *script, const struct batch *batch, int bo
                                                               .retry_count = message->crash_count};
         if (message->crash_count > 0)
             break;
+    }
+    for (size_t i = 0; script->backwards && i < got->claimed_count / 2; i++) {
+        boxcar_message swapped = got->claimed[i];
+
+        got->claimed[i] = got->claimed[got->claimed_count - 1 - i];
+        got->claimed[got->claimed_count - 1 - i] = swapped;
     }
 }
 
