@@ -14,6 +14,6 @@ begin
       and c.relkind = 'r'
       and c.relname in ('message', 'frontier', 'lease', 'parked', 'stream', 'dead', 'attempt', 'finished',
                         'tally', 'tally_delta', 'instance_row', 'sleeper', 'join_row', 'join_progress', 'join_member',
-                        'join_outcome', 'join_wait')
+                        'join_outcome', 'join_wait', 'stage')
     order by s.n_dead_tup desc;
 end $$;
