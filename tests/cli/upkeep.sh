@@ -11,7 +11,7 @@ if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     exits "init of a new file" 0 boxcar init --store sqlite:new.db
     is "applies the migration" "schema version 4, 4 migrations applied" "$out"
     exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
-    is "applied" 3 "$(json .applied)"
+    is "applied" 4 "$(json .applied)"
 else
     exits "init of a new schema" 0 boxcar init --schema "${BOXCAR_SCHEMA}_new"
     is "applies the migration" "schema version 4, 4 migrations applied" "$out"
@@ -87,7 +87,7 @@ refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --int
 
 # version
 exits "version" 0 boxcar version
-like "for people" "boxcar [0-9]*.*.* (library *, schema 3)" "$out"
+like "for people" "boxcar [0-9]*.*.* (library *, schema 4)" "$out"
 exits "version as JSON" 0 boxcar version -o json
 is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
 exits "--version" 0 boxcar --version
