@@ -1,7 +1,7 @@
 /* boxcar/worker.h: a worker claims messages, runs handlers on threads, settles what they say.
  *
  * One thread of the worker talks to the store: it carries results out and brings new work back
- * in the same round trip. Handlers run on threads of their own, `concurrency` at a time. The
+ * in the same round trip, for the outbox and the inbox alike. Handlers run on threads of their own, `concurrency` at a time. The
  * worker renews the leases of all it holds, retries with a backoff, buries what cannot be
  * done, survives its database going away and coming back, and stops cleanly.
  *
@@ -128,7 +128,7 @@ typedef struct boxcar_worker_options {
 BOXCAR_API boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
                                            boxcar_error *err);
 
-/* Registers a handler for a topic: exact, or ending in * for a prefix. The longest match wins.
+/* Registers a handler for a topic of the outbox: exact, or ending in * for a prefix. The longest match wins.
  * A second handler for the same pattern is BOXCAR_E_CONFLICT. */
 BOXCAR_API boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic,
                                               boxcar_handler_fn handler, void *context, boxcar_error *err);
@@ -143,6 +143,15 @@ BOXCAR_API boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar
 /* A handler that acks at once: drops a topic on purpose, and serves load tests. */
 BOXCAR_API boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic,
                                                       boxcar_error *err);
+
+/* The same for messages of the inbox. A worker serves the boxes that it has handlers for, and asks only
+ * those: both in the same round trip. A topic may have a handler in each box. */
+BOXCAR_API boxcar_status boxcar_worker_handle_inbox(boxcar_worker *worker, boxcar_str topic,
+                                                    boxcar_handler_fn handler, void *context, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_worker_handle_inbox_exec(boxcar_worker *worker, boxcar_str topic,
+                                                         boxcar_str command, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_worker_handle_inbox_discard(boxcar_worker *worker, boxcar_str topic,
+                                                            boxcar_error *err);
 
 /* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once
  * when there is no handler or the store cannot be opened; later troubles of the store are
@@ -222,11 +231,12 @@ typedef struct boxcar_handler_stats {
     int64_t timed_out; /* handlers cancelled for their time */
     double seconds;    /* in the handler, all together */
     int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, not cumulated */
+    boxcar_box box;    /* whose messages it handles */
 } boxcar_handler_stats;
 
 #ifdef __cplusplus
 #define BOXCAR_HANDLER_STATS_INIT (boxcar_handler_stats{sizeof(boxcar_handler_stats), {0, 0}, 0, 0, 0, 0, \
-    0, 0, 0, 0, {0}})
+    0, 0, 0, 0, {0}, BOXCAR_OUTBOX})
 #else
 #define BOXCAR_HANDLER_STATS_INIT ((boxcar_handler_stats){.struct_size = sizeof(boxcar_handler_stats)})
 #endif

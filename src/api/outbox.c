@@ -60,7 +60,7 @@ static boxcar_status give_ids(struct arena *arena, boxcar_new_message *messages,
 
 /* Copies the messages in the form that stores want: every one has an id. */
 static boxcar_status prepare(struct arena *arena, const boxcar_new_message *messages, size_t count,
-                             struct batch *batch, boxcar_error *err) {
+                             struct batch_part *part, boxcar_error *err) {
     boxcar_new_message *copies = arena_alloc_array(arena, count, sizeof(*copies));
     size_t missing = 0;
 
@@ -72,9 +72,9 @@ static boxcar_status prepare(struct arena *arena, const boxcar_new_message *mess
             return error_no_memory(err);
         missing += boxcar_message_id_is_none(copies[i].message_id);
     }
-    batch->messages = copies;
-    batch->message_count = count;
-    batch->fresh_ids = missing == count;
+    part->messages = copies;
+    part->message_count = count;
+    part->fresh_ids = missing == count;
     return missing > 0 ? give_ids(arena, copies, count, missing, err) : BOXCAR_OK;
 }
 
@@ -94,14 +94,16 @@ static void log_enqueued(const boxcar_store *store, const boxcar_new_message *me
               enqueued->duplicate ? "message is already there" : "message enqueued");
 }
 
-static void log_all_enqueued(const boxcar_store *store, const struct batch *batch,
+static void log_all_enqueued(const boxcar_store *store, const struct batch_part *part,
                              const struct batch_result *result) {
+    const boxcar_enqueued *enqueued = result->parts[BOXCAR_OUTBOX].enqueued;
+
     if (!store_logs(store, BOXCAR_LOG_INFO))
         return;
-    for (size_t i = 0; i < batch->message_count; i++) {
-        log_enqueued(store, &batch->messages[i], &result->enqueued[i]);
-        if (!boxcar_join_id_is_none(batch->messages[i].join_id))
-            join_log_attached(store, batch->messages[i].join_id, result->enqueued[i].message_id);
+    for (size_t i = 0; i < part->message_count; i++) {
+        log_enqueued(store, &part->messages[i], &enqueued[i]);
+        if (!boxcar_join_id_is_none(part->messages[i].join_id))
+            join_log_attached(store, part->messages[i].join_id, enqueued[i].message_id);
     }
     join_log_ended(store, result->ended, result->ended_count);
 }
@@ -110,16 +112,17 @@ static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_messa
                                      boxcar_enqueued *ret_enqueued, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX};
-    boxcar_status status = prepare(&arena, messages, count, &batch, err);
+    struct batch batch = {.sent_before = false};
+    struct batch_part *part = &batch.parts[BOXCAR_OUTBOX];
+    boxcar_status status = prepare(&arena, messages, count, part, err);
 
     if (status == BOXCAR_OK)
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    log_all_enqueued(store, &batch, &result);
+    log_all_enqueued(store, part, &result);
     if (ret_enqueued)
-        memcpy(ret_enqueued, result.enqueued, count * sizeof(*ret_enqueued));
+        memcpy(ret_enqueued, result.parts[BOXCAR_OUTBOX].enqueued, count * sizeof(*ret_enqueued));
     return BOXCAR_OK;
 }
 
@@ -159,19 +162,18 @@ static void log_count(const boxcar_store *store, boxcar_log_level level, const c
 static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_options *options,
                                    boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX,
-                          .owner = options->owner,
-                          .claim_size = options->batch_size,
-                          .claim_lease_ms = options->lease_ms,
-                          .topics = options->topics,
-                          .topic_count = options->topic_count};
+    struct batch batch = {.owner = options->owner,
+                          .parts[BOXCAR_OUTBOX] = {.claim_size = options->batch_size,
+                                                   .claim_lease_ms = options->lease_ms,
+                                                   .topics = options->topics,
+                                                   .topic_count = options->topic_count}};
     boxcar_status status = store->ops->process(store, &batch, &result, err);
     boxcar_message_list *list;
 
     if (status != BOXCAR_OK)
         return status;
     join_log_ended(store, result.ended, result.ended_count);
-    list = batch_result_into_list(&result);
+    list = batch_result_into_list(&result, BOXCAR_OUTBOX);
     if (!list)
         return error_no_memory(err);
     log_count(store, BOXCAR_LOG_DEBUG, "claim", (int64_t)list->count);
@@ -195,17 +197,19 @@ boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *opti
 
 boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX, .reap = true};
+    struct batch batch = {.parts[BOXCAR_OUTBOX] = {.reap = true}};
+    int64_t reaped;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    if (result.reaped > 0)
-        log_count(store, BOXCAR_LOG_INFO, "reap", result.reaped);
+    reaped = result.parts[BOXCAR_OUTBOX].reaped;
+    if (reaped > 0)
+        log_count(store, BOXCAR_LOG_INFO, "reap", reaped);
     join_log_ended(store, result.ended, result.ended_count);
     if (ret_count)
-        *ret_count = result.reaped;
+        *ret_count = reaped;
     return BOXCAR_OK;
 }

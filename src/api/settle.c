@@ -93,18 +93,19 @@ static void report(const struct settle_call *call, const struct work_id_list *af
 static boxcar_status process(boxcar_store *store, struct settle_call *call, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = call->owner, .renew_lease_ms = call->lease_ms};
+    struct batch batch = {.owner = call->owner, .parts[BOXCAR_OUTBOX] = {.renew_lease_ms = call->lease_ms}};
+    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[call->kind];
     boxcar_status status = normalize(&arena, call, err);
 
     if (status != BOXCAR_OK)
         return status;
-    batch.settle[call->kind] = (struct settlement_list){call->items, call->count};
+    batch.parts[BOXCAR_OUTBOX].settle[call->kind] = (struct settlement_list){call->items, call->count};
     status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    log_settled(store, call, result.settled[call->kind].count);
+    log_settled(store, call, settled->count);
     join_log_ended(store, result.ended, result.ended_count);
-    report(call, &result.settled[call->kind]);
+    report(call, settled);
     return BOXCAR_OK;
 }
 

@@ -38,34 +38,62 @@ static boxcar_status check_handler(const boxcar_worker *worker, boxcar_str topic
     return status;
 }
 
-boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
-                                   void *context, boxcar_error *err) {
+static boxcar_status add_function(boxcar_worker *worker, boxcar_box box, boxcar_str topic,
+                                  boxcar_handler_fn handler, void *context, boxcar_error *err) {
     boxcar_status status = check_handler(worker, topic, err);
 
     if (status == BOXCAR_OK && !handler)
         status = error_invalid(err, "handler", "handler is NULL: it is required");
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, topic, handler, context, NULL, err)
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, box, topic, handler, context, NULL, err)
                                : status;
 }
 
 static void release_command(void *command) { exec_command_free(command); }
 
-boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
-                                        boxcar_error *err) {
+static boxcar_status add_command(boxcar_worker *worker, boxcar_box box, boxcar_str topic, boxcar_str command,
+                                 boxcar_error *err) {
     struct exec_command *words = NULL;
     boxcar_status status = check_handler(worker, topic, err);
 
     if (status == BOXCAR_OK)
         status = exec_command_new(command, &words, err);
     return status == BOXCAR_OK
-               ? handler_table_add(worker->handlers, topic, exec_run, words, release_command, err)
+               ? handler_table_add(worker->handlers, box, topic, exec_run, words, release_command, err)
                : status;
 }
 
-boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
+static boxcar_status add_discard(boxcar_worker *worker, boxcar_box box, boxcar_str topic, boxcar_error *err) {
     boxcar_status status = check_handler(worker, topic, err);
 
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, topic, NULL, NULL, NULL, err) : status;
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, box, topic, NULL, NULL, NULL, err) : status;
+}
+
+boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
+                                   void *context, boxcar_error *err) {
+    return add_function(worker, BOXCAR_OUTBOX, topic, handler, context, err);
+}
+
+boxcar_status boxcar_worker_handle_inbox(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
+                                         void *context, boxcar_error *err) {
+    return add_function(worker, BOXCAR_INBOX, topic, handler, context, err);
+}
+
+boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
+                                        boxcar_error *err) {
+    return add_command(worker, BOXCAR_OUTBOX, topic, command, err);
+}
+
+boxcar_status boxcar_worker_handle_inbox_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
+                                              boxcar_error *err) {
+    return add_command(worker, BOXCAR_INBOX, topic, command, err);
+}
+
+boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
+    return add_discard(worker, BOXCAR_OUTBOX, topic, err);
+}
+
+boxcar_status boxcar_worker_handle_inbox_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
+    return add_discard(worker, BOXCAR_INBOX, topic, err);
 }
 
 boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {

@@ -9,22 +9,24 @@
 static struct {
     int print, defaults, docs;
     char *check;
-    char **handlers;
+    struct config_given config;
 } given;
 
-enum { OWN_OPTIONS = 5 };
+enum { OWN_OPTIONS = 6 };
 static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
     {"print", 0, POPT_ARG_NONE, &given.print, 0, "the values that count, and where they come from", NULL},
     {"defaults", 0, POPT_ARG_NONE, &given.defaults, 0, "an example file with all settings", NULL},
     {"docs", 0, POPT_ARG_NONE, &given.docs, 0, "the settings as Markdown", NULL},
     {"check", 0, POPT_ARG_STRING, &given.check, 0, "say whether this file is right", "FILE"},
-    {"handler", 0, POPT_ARG_ARGV, &given.handlers, 0, "as for boxcar worker; may be repeated",
-     "TOPIC=ACTION"}};
+    {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
+     "as for boxcar worker; may be repeated", "TOPIC=ACTION"},
+    {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
+     "as for boxcar worker; may be repeated", "TOPIC=ACTION"}};
 
 static void prepare(void) { config_options(OPTIONS, OWN_OPTIONS); }
 
 static int print(struct cli *cli) {
-    int result = config_apply(cli, CONFIG_SCOPE_ALL, given.handlers);
+    int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
     return result == CLI_DONE ? config_print_values(cli, cli->config) : result;
 }
 

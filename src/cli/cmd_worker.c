@@ -16,15 +16,17 @@
 #include "worker_setup.h"
 
 static struct {
-    char **handlers;
+    struct config_given config;
     char *owner;
     int drain;
 } given;
 
-enum { OWN_OPTIONS = 3 };
+enum { OWN_OPTIONS = 4 };
 static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
-    {"handler", 0, POPT_ARG_ARGV, &given.handlers, 0, "exec:COMMAND or discard for a topic; may be repeated",
-     "TOPIC=ACTION"},
+    {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
+     "exec:COMMAND or discard for a topic; may be repeated", "TOPIC=ACTION"},
+    {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
+     "the same for a topic of the inbox; may be repeated", "TOPIC=ACTION"},
     {"drain", 0, POPT_ARG_NONE, &given.drain, 0, "stop when nothing is left to do", NULL},
     {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "whose leases these are (default a new one)", "UUID"}};
 
@@ -163,11 +165,11 @@ static int work_watched(struct worker_session *session) {
 }
 
 static int run(struct cli *cli, const char *const *args) {
-    struct worker_session session = {.cli = cli, .handlers = given.handlers};
+    struct worker_session session = {.cli = cli, .given = &given.config};
     boxcar_owner owner = {{0}};
     if (!cli_args_at_most(cli, args, 0) || (given.owner && !value_owner(cli, given.owner, &owner)))
         return CLI_USAGE;
-    int result = config_apply(cli, CONFIG_SCOPE_ALL, given.handlers);
+    int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
     if (result != CLI_DONE)
         return result;
     if (cli->config->handler_count == 0)
@@ -190,7 +192,7 @@ static int run(struct cli *cli, const char *const *args) {
 const struct command CMD_WORKER = {
     .name = "worker",
     .summary = "claim messages and run handlers for them",
-    .usage = "--handler TOPIC=exec:COMMAND|discard... [--drain]\n"
+    .usage = "[--handler TOPIC=exec:COMMAND|discard]... [--inbox-handler TOPIC=ACTION]... [--drain]\n"
              "--config FILE",
     .description =
         "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
@@ -198,10 +200,13 @@ const struct command CMD_WORKER = {
         "are in its environment. Exit 0 is done, 65 fails for good, anything else is tried again later;\n"
         "the end of its standard error becomes the last error. discard drops the messages of a topic.\n"
         "\n"
+        "A worker serves the boxes that it has handlers for: the outbox with --handler, the inbox with\n"
+        "--inbox-handler, or both, each claim shared between them. BOXCAR_BOX says which one it was.\n"
+        "\n"
         "SIGTERM or SIGINT: claim no more, let handlers finish within the grace time, give back the rest,\n"
-        "exit 0; a second one ends it at once. SIGHUP reads the configuration file again. All but --handler,\n"
-        "--drain and --owner can be set by a variable or in that file, handlers in the file: see boxcar\n"
-        "config, docs/configuration.md and docs/worker.md.\n",
+        "exit 0; a second one ends it at once. SIGHUP reads the configuration file again. All but the\n"
+        "handlers, --drain and --owner can be set by a variable or in that file, handlers in the file: see\n"
+        "boxcar config, docs/configuration.md and docs/worker.md.\n",
     .examples = "boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
                 "boxcar worker --drain --handler 'orders.*=exec:grep -q .' --handler 'audit.*=discard'\n",
     .options = OPTIONS,

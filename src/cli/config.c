@@ -97,14 +97,23 @@ bool config_put_curve(struct config *config, const char *topic, enum config_id i
     return good;
 }
 
-static bool handler_append(struct config *config, const char *from, const char *topic, const char *action) {
+const char *config_handler_option(boxcar_box box) {
+    return box == BOXCAR_INBOX ? "--inbox-handler" : "--handler";
+}
+
+const char *config_handler_section(boxcar_box box) {
+    return box == BOXCAR_INBOX ? CONFIG_INBOX_HANDLERS : CONFIG_HANDLERS;
+}
+
+static bool handler_append(struct config *config, boxcar_box box, const char *from, const char *topic,
+                           const char *action) {
     struct config_handler *handlers =
         reallocarray(config->handlers, config->handler_count + 1, sizeof(*config->handlers));
     if (!handlers)
         return false;
     config->handlers = handlers;
     struct config_handler *handler = &handlers[config->handler_count];
-    *handler = (struct config_handler){strdup(topic), strdup(action), strdup(from)};
+    *handler = (struct config_handler){box, strdup(topic), strdup(action), strdup(from)};
     if (!handler->topic || !handler->action || !handler->from) {
         handler_release(handler);
         return false;
@@ -114,13 +123,13 @@ static bool handler_append(struct config *config, const char *from, const char *
 }
 
 /* BX-024: two handlers for one topic is an error at the start. */
-bool config_put_handler(struct config *config, const char *from, const char *topic, const char *action,
-                        struct complaints *complaints) {
+bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic,
+                        const char *action, struct complaints *complaints) {
     for (size_t i = 0; i < config->handler_count; i++)
-        if (strcmp(config->handlers[i].topic, topic) == 0)
+        if (config->handlers[i].box == box && strcmp(config->handlers[i].topic, topic) == 0)
             return complain(complaints, "%s: topic '%.255s' has a handler already, from %s", from, topic,
                             config->handlers[i].from);
-    return handler_append(config, from, topic, action) || complain_no_memory(complaints);
+    return handler_append(config, box, from, topic, action) || complain_no_memory(complaints);
 }
 
 static bool put_defaults(struct config *config, struct complaints *complaints) {
@@ -167,12 +176,13 @@ static const char *find_action(const char *text) {
     return strchr(text, '=');
 }
 
-static bool put_handler_option(struct config *config, const char *text, struct complaints *complaints) {
-    const char *split = find_action(text);
+static bool put_handler_option(struct config *config, boxcar_box box, const char *text,
+                               struct complaints *complaints) {
+    const char *option = config_handler_option(box), *split = find_action(text);
     if (!split)
-        return complain(complaints, "--handler is '%.64s': give TOPIC=exec:COMMAND or TOPIC=discard", text);
+        return complain(complaints, "%s is '%.64s': give TOPIC=exec:COMMAND or TOPIC=discard", option, text);
     char *topic = strndup(text, (size_t)(split - text));
-    bool good = topic ? config_put_handler(config, "--handler", topic, split + 1, complaints)
+    bool good = topic ? config_put_handler(config, box, option, topic, split + 1, complaints)
                       : complain_no_memory(complaints);
     free(topic);
     return good;
@@ -183,7 +193,7 @@ bool config_file_check(const char *path, struct complaints *complaints, struct c
     return put_defaults(ret_config, complaints) && config_file_read(path, complaints, ret_config);
 }
 
-bool config_load(const char *path, enum config_scope scope, char *const *handlers,
+bool config_load(const char *path, enum config_scope scope, const struct config_given *given,
                  struct complaints *complaints, struct config *ret_config) {
     *ret_config = (struct config){0};
     bool good = put_defaults(ret_config, complaints);
@@ -192,8 +202,9 @@ bool config_load(const char *path, enum config_scope scope, char *const *handler
     for (size_t i = 0; i < CONFIG_SETTINGS; i++)
         if (is_in_scope(&CONFIG_TABLE[i], scope))
             good = put_given(ret_config, (enum config_id)i, complaints) && good;
-    for (size_t i = 0; handlers && handlers[i]; i++)
-        good = put_handler_option(ret_config, handlers[i], complaints) && good;
+    for (int box = BOXCAR_OUTBOX; given && box <= BOXCAR_INBOX; box++)
+        for (char **handler = given->handlers[box]; handler && *handler; handler++)
+            good = put_handler_option(ret_config, (boxcar_box)box, *handler, complaints) && good;
     return good;
 }
 
@@ -233,11 +244,11 @@ static void apply_store(struct cli *cli, const struct config *config) {
     cli->schema_from = schema->from ? schema->from : "--schema";
 }
 
-int config_apply(struct cli *cli, enum config_scope scope, char *const *handlers) {
+int config_apply(struct cli *cli, enum config_scope scope, const struct config_given *given) {
     static struct config config;
     struct complaints complaints = complaints_to_user(cli);
     config_release(&config);
-    if (!config_load(config_path(), scope, handlers, &complaints, &config))
+    if (!config_load(config_path(), scope, given, &complaints, &config))
         return CLI_USAGE;
     cli->config = &config;
     if (scope == CONFIG_SCOPE_ALL || config_is_set(&config, CONFIG_LOG_LEVEL))

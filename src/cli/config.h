@@ -59,8 +59,9 @@ struct config_setting {
 
 extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
 
-/* Sections that are not in the table: [handlers], and [backoff TOPIC] beside [backoff]. */
+/* Sections that are not in the table: [handlers], [inbox_handlers], and [backoff TOPIC] beside [backoff]. */
 #define CONFIG_HANDLERS "handlers"
+#define CONFIG_INBOX_HANDLERS "inbox_handlers"
 #define CONFIG_BACKOFF "backoff"
 
 /* The setting, or CONFIG_SETTINGS when there is none. */
@@ -87,6 +88,7 @@ bool config_value_parse(const struct config_setting *setting, const char *label,
                         struct complaints *complaints, double *ret_number);
 
 struct config_handler {
+    boxcar_box box;
     char *topic;
     char *action; /* "exec:COMMAND" or "discard" */
     char *from;
@@ -111,9 +113,17 @@ struct config {
 /* Which settings a command looks at. A file is always checked as a whole. */
 enum config_scope { CONFIG_SCOPE_STORE_AND_LOG, CONFIG_SCOPE_ALL };
 
+/* Handlers of the command line: the values of --handler and of --inbox-handler, each ended by NULL, or NULL. */
+struct config_given {
+    char **handlers[2]; /* by box */
+};
+/* Where --handler and --inbox-handler come from, for complaints and for config. */
+const char *config_handler_option(boxcar_box box);
+const char *config_handler_section(boxcar_box box);
+
 /* Reads everything. Returns false when there were complaints; release *ret_config in any case.
- * `handlers` are the values of --handler, ended by NULL, or NULL. */
-bool config_load(const char *path, enum config_scope scope, char *const *handlers,
+ * `handlers` are those of the command line, or NULL. */
+bool config_load(const char *path, enum config_scope scope, const struct config_given *given,
                  struct complaints *complaints, struct config *ret_config);
 void config_release(struct config *config);
 /* The file above the defaults, and nothing else. */
@@ -127,7 +137,7 @@ bool config_put(struct config *config, enum config_id id, const char *label, con
                 const char *text, struct complaints *complaints);
 bool config_put_curve(struct config *config, const char *topic, enum config_id id, const char *from,
                       const char *text, struct complaints *complaints);
-bool config_put_handler(struct config *config, const char *from, const char *topic, const char *action,
+bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic, const char *action,
                         struct complaints *complaints);
 
 /* The file of --config or BOXCAR_CONFIG; NULL = none. */
@@ -135,7 +145,7 @@ const char *config_path(void);
 
 /* Loads the configuration of this process into cli->config and what every command needs of it into
  * `cli`. Returns an enum cli_exit and has reported what is wrong. */
-int config_apply(struct cli *cli, enum config_scope scope, char *const *handlers);
+int config_apply(struct cli *cli, enum config_scope scope, const struct config_given *given);
 
 /* What is asked most. */
 static inline double config_number(const struct config *config, enum config_id id) {

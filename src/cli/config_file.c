@@ -47,7 +47,8 @@ static const char *curve_topic(const char *section) {
 }
 
 static bool is_known_section(const char *section) {
-    if (strcmp(section, CONFIG_HANDLERS) == 0 || curve_topic(section))
+    if (strcmp(section, CONFIG_HANDLERS) == 0 || strcmp(section, CONFIG_INBOX_HANDLERS) == 0 ||
+        curve_topic(section))
         return true;
     for (size_t i = 0; i < CONFIG_SETTINGS; i++)
         if (strcmp(CONFIG_TABLE[i].section, section) == 0)
@@ -58,6 +59,7 @@ static bool is_known_section(const char *section) {
 static void unknown_section(struct config_file *file) {
     struct suggestion suggestion = {.typed = file->section};
     suggest_consider(&suggestion, CONFIG_HANDLERS);
+    suggest_consider(&suggestion, CONFIG_INBOX_HANDLERS);
     for (size_t i = 0; i < CONFIG_SETTINGS; i++)
         suggest_consider(&suggestion, CONFIG_TABLE[i].section);
     if (suggestion.best) {
@@ -163,7 +165,9 @@ static bool put_line(struct config_file *file, const char *key, const char *text
     const char *topic = curve_topic(file->section);
     const char *section = topic ? CONFIG_BACKOFF : file->section;
     if (strcmp(section, CONFIG_HANDLERS) == 0)
-        return config_put_handler(file->config, place, key, text, file->complaints);
+        return config_put_handler(file->config, BOXCAR_OUTBOX, place, key, text, file->complaints);
+    if (strcmp(section, CONFIG_INBOX_HANDLERS) == 0)
+        return config_put_handler(file->config, BOXCAR_INBOX, place, key, text, file->complaints);
     enum config_id id = config_find(section, key);
     if (id == CONFIG_SETTINGS)
         return unknown_key(file, section, key, place);

@@ -42,7 +42,12 @@ static const char EXAMPLE_TAIL[] =
     "input;\n"
     "# TOPIC = discard drops the messages. TOPIC is exact, or PREFIX*; the longest match wins.\n"
     "#orders.* = exec:/bin/cat\n"
-    "#audit.page_seen = discard\n";
+    "#audit.page_seen = discard\n"
+    "\n"
+    "[inbox_handlers]\n"
+    "\n"
+    "# The same for messages of the inbox.\n"
+    "#payments.* = exec:/bin/cat\n";
 
 void config_print_example(void) {
     fputs(EXAMPLE_HEAD, stdout);
@@ -123,7 +128,7 @@ static bool add_handlers(struct output *output, const struct config *config) {
     for (size_t i = 0; i < config->handler_count; i++) {
         const struct config_handler *handler = &config->handlers[i];
         if (!output_list_add(output,
-                             row_json(CONFIG_HANDLERS, handler->topic, handler->action, handler->from)))
+                             row_json(config_handler_section(handler->box), handler->topic, handler->action, handler->from)))
             return false;
     }
     return true;

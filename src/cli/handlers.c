@@ -8,9 +8,13 @@ static const char EXEC[] = "exec:";
 
 static boxcar_status give(const struct config_handler *handler, boxcar_worker *worker, boxcar_error *err) {
     boxcar_str topic = boxcar_str_of(handler->topic);
+    bool inbox = handler->box == BOXCAR_INBOX;
     if (strcmp(handler->action, "discard") == 0)
-        return boxcar_worker_handle_discard(worker, topic, err);
-    return boxcar_worker_handle_exec(worker, topic, boxcar_str_of(handler->action + sizeof(EXEC) - 1), err);
+        return inbox ? boxcar_worker_handle_inbox_discard(worker, topic, err)
+                     : boxcar_worker_handle_discard(worker, topic, err);
+    boxcar_str command = boxcar_str_of(handler->action + sizeof(EXEC) - 1);
+    return inbox ? boxcar_worker_handle_inbox_exec(worker, topic, command, err)
+                 : boxcar_worker_handle_exec(worker, topic, command, err);
 }
 
 static bool is_action(const char *text) {
@@ -43,7 +47,8 @@ char *handlers_topics(const struct config *config) {
     if (!out)
         return NULL;
     for (size_t i = 0; i < config->handler_count; i++)
-        fprintf(out, "%s%s", i ? "," : "", config->handlers[i].topic);
+        fprintf(out, "%s%s%s", i ? "," : "", config->handlers[i].box == BOXCAR_INBOX ? "inbox:" : "",
+                config->handlers[i].topic);
     if (fclose(out) == 0)
         return result;
     free(result);
@@ -52,7 +57,7 @@ char *handlers_topics(const struct config *config) {
 
 static bool has_handler(const struct config *config, const struct config_handler *wanted) {
     for (size_t i = 0; i < config->handler_count; i++)
-        if (strcmp(config->handlers[i].topic, wanted->topic) == 0)
+        if (config->handlers[i].box == wanted->box && strcmp(config->handlers[i].topic, wanted->topic) == 0)
             return strcmp(config->handlers[i].action, wanted->action) == 0;
     return false;
 }

@@ -65,11 +65,11 @@ static struct answer answer_metrics(const struct metrics *metrics) {
     struct answer answer = {.status = MHD_HTTP_OK, .content_type = METRICS_TEXT_CONTENT_TYPE};
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     boxcar_handler_stats *handlers = NULL;
-    boxcar_stats store;
+    boxcar_stats store[2];
     struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
     boxcar_worker_stats_read(metrics->worker, &worker);
-    if (metrics_store_read(metrics->store, &store, &numbers.store_age_seconds))
-        numbers.store = &store;
+    if (metrics_store_read(metrics->store, store, &numbers.store_age_seconds))
+        numbers.store = store;
     if (!read_handlers(metrics->worker, &handlers, &numbers.handler_count))
         return answer;
     numbers.handlers = handlers;

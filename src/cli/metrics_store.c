@@ -25,7 +25,7 @@ struct metrics_store {
     bool stopping, ended;
     bool abandoned; /* nobody waits for the thread: it frees this */
     bool known, failing;
-    boxcar_stats stats;
+    boxcar_stats stats[2]; /* by box */
     struct timespec read_at;
 };
 
@@ -64,19 +64,27 @@ static void report(const struct metrics_store *store, const boxcar_error *err) {
     log_writer_write((void *)store->log, &record);
 }
 
-static boxcar_status read_stats(const struct metrics_store *store, boxcar_store **connection,
-                                boxcar_stats *ret_stats, boxcar_error *err) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+static boxcar_status read_box(boxcar_store *connection, boxcar_box box, boxcar_stats *ret_stats,
+                              boxcar_error *err) {
     boxcar_stats_list *list = NULL;
+    boxcar_status status = boxcar_stats_read(connection, box, false, &list, err);
+    if (status == BOXCAR_OK) {
+        *ret_stats = *boxcar_stats_list_get(list, 0);
+        ret_stats->topic = (boxcar_str){0};
+    }
+    boxcar_stats_list_free(list);
+    return status;
+}
+
+static boxcar_status read_stats(const struct metrics_store *store, boxcar_store **connection,
+                                boxcar_stats ret_stats[2], boxcar_error *err) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     options.url = boxcar_str_of(store->url);
     options.schema = boxcar_str_of(store->schema);
     options.busy_timeout_ms = PATIENCE_MS;
     boxcar_status status = *connection ? BOXCAR_OK : boxcar_store_open(&options, connection, err);
-    if (status == BOXCAR_OK)
-        status = boxcar_stats_read(*connection, BOXCAR_OUTBOX, false, &list, err);
-    if (status == BOXCAR_OK)
-        *ret_stats = *boxcar_stats_list_get(list, 0);
-    boxcar_stats_list_free(list);
+    for (int box = BOXCAR_OUTBOX; status == BOXCAR_OK && box <= BOXCAR_INBOX; box++)
+        status = read_box(*connection, (boxcar_box)box, &ret_stats[box], err);
     return status;
 }
 
@@ -84,17 +92,16 @@ static boxcar_status read_stats(const struct metrics_store *store, boxcar_store 
  * to a server that has moved. */
 static void look(struct metrics_store *store, boxcar_store **connection) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stats stats;
+    boxcar_stats stats[2];
     pthread_mutex_unlock(&store->lock);
-    boxcar_status status = read_stats(store, connection, &stats, &err);
+    boxcar_status status = read_stats(store, connection, stats, &err);
     if (status != BOXCAR_OK) {
         boxcar_store_close(*connection);
         *connection = NULL;
     }
     pthread_mutex_lock(&store->lock);
     if (status == BOXCAR_OK) {
-        store->stats = stats;
-        store->stats.topic = (boxcar_str){0};
+        memcpy(store->stats, stats, sizeof(stats));
         store->known = true;
         store->read_at = now();
     } else if (!store->failing && !store->stopping) {
@@ -157,7 +164,7 @@ struct metrics_store *metrics_store_start(struct cli *cli) {
     return store;
 }
 
-bool metrics_store_read(struct metrics_store *store, boxcar_stats *ret_stats, double *ret_age_seconds) {
+bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2], double *ret_age_seconds) {
     struct timespec time = now();
     pthread_mutex_lock(&store->lock);
     bool known = store->known;
@@ -165,7 +172,7 @@ bool metrics_store_read(struct metrics_store *store, boxcar_stats *ret_stats, do
         double age = (double)(time.tv_sec - store->read_at.tv_sec) +
                      (double)(time.tv_nsec - store->read_at.tv_nsec) / 1e9;
         *ret_age_seconds = age > 0 ? age : 0;
-        *ret_stats = store->stats;
+        memcpy(ret_stats, store->stats, sizeof(store->stats));
     }
     pthread_mutex_unlock(&store->lock);
     return known;

@@ -89,11 +89,11 @@ static void put_label_value(FILE *out, boxcar_str value) {
     }
 }
 
-/* name{topic="...": more labels or the closing brace are up to the caller. */
+/* name{topic="...",box="...": more labels or the closing brace are up to the caller. */
 static void put_topic(FILE *out, const char *name, const boxcar_handler_stats *handler) {
     fprintf(out, "%s{topic=\"", name);
     put_label_value(out, handler->topic);
-    fputc('"', out);
+    fprintf(out, "\",box=\"%s\"", boxcar_box_name(handler->box));
 }
 
 static void put_build(FILE *out, const char *version) {
@@ -174,14 +174,17 @@ static void put_handlers(FILE *out, const struct metrics_numbers *numbers) {
 }
 
 static void put_store_numbers(FILE *out, const boxcar_stats *store) {
-    put_head(out, "boxcar_store_messages", GAUGE, "Messages in the outbox of the store.");
-    for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
-        fprintf(out, "boxcar_store_messages{status=\"%s\"} %lld\n", STATUSES[i].label,
-                number_at(store, STATUSES[i].offset));
-    put_gauge(out, "boxcar_store_oldest_ready_seconds", "How long the oldest ready message has waited.",
-              store->oldest_ready_age_seconds);
+    put_head(out, "boxcar_store_messages", GAUGE, "Messages in the store.");
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
+            fprintf(out, "boxcar_store_messages{status=\"%s\",box=\"%s\"} %lld\n", STATUSES[i].label,
+                    boxcar_box_name((boxcar_box)box), number_at(&store[box], STATUSES[i].offset));
+    put_head(out, "boxcar_store_oldest_ready_seconds", GAUGE, "How long the oldest ready message has waited.");
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "boxcar_store_oldest_ready_seconds{box=\"%s\"} %.9g\n", boxcar_box_name((boxcar_box)box),
+                store[box].oldest_ready_age_seconds);
     put_gauge(out, "boxcar_store_stats_exact", "0 when some numbers of the store are estimates.",
-              store->exact);
+              store[BOXCAR_OUTBOX].exact && store[BOXCAR_INBOX].exact);
 }
 
 static void put_store(FILE *out, const struct metrics_numbers *numbers) {

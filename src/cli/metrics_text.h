@@ -15,7 +15,7 @@ struct metrics_numbers {
     const boxcar_worker_stats *worker;
     const boxcar_handler_stats *handlers;
     size_t handler_count;
-    const boxcar_stats *store; /* NULL = not known */
+    const boxcar_stats *store; /* of the outbox and of the inbox; NULL = not known */
     double store_age_seconds;  /* how old the store's numbers are */
 };
 

@@ -125,7 +125,7 @@ void worker_reload(struct worker_session *session) {
     }
     service_reloading(session->service);
     bool good =
-        config_load(session->cli->config->path, CONFIG_SCOPE_ALL, session->handlers, &complaints, &fresh) &&
+        config_load(session->cli->config->path, CONFIG_SCOPE_ALL, session->given, &complaints, &fresh) &&
         reconfigure(session, &fresh);
     if (good)
         apply(session, &fresh);

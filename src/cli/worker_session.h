@@ -10,7 +10,7 @@
 
 struct worker_session {
     struct cli *cli;
-    char *const *handlers; /* of --handler, for reading the configuration again */
+    const struct config_given *given; /* for reading the configuration again */
     boxcar_worker *worker;
     char *store_id;
     boxcar_backoff_curve store_curve; /* as it was at the start */

@@ -7,13 +7,21 @@ void batch_result_release(struct batch_result *result) {
     *result = (struct batch_result){.arena = ARENA_INIT};
 }
 
-struct boxcar_message_list *batch_result_into_list(struct batch_result *result) {
+struct boxcar_message_list *batch_result_into_list(struct batch_result *result, boxcar_box box) {
+    const struct part_result *part = &result->parts[box];
     struct boxcar_message_list *list = malloc(sizeof(*list));
 
     if (!list)
         return NULL;
     *list = (struct boxcar_message_list){
-        .arena = result->arena, .items = result->claimed, .count = result->claimed_count};
+        .arena = result->arena, .items = part->claimed, .count = part->claimed_count};
     *result = (struct batch_result){.arena = ARENA_INIT};
     return list;
+}
+
+bool batch_part_changes(const struct batch_part *part) {
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        if (part->settle[kind].count > 0)
+            return true;
+    return part->message_count > 0 || part->reap;
 }

@@ -1,7 +1,12 @@
 /* One request, one round trip: everything that is asked of a store at once.
  *
- * Enqueueing, settling and reaping are one durable transaction; claiming follows it in the
- * same round trip. Every public operation is a batch with one part filled in. */
+ * A batch has a part for each box. Enqueueing, settling and reaping in both boxes are one durable
+ * transaction; claiming follows it in the same round trip, box by box. A part that asks nothing costs
+ * nothing. Every public operation is a batch with one list of one part filled in.
+ *
+ * Stores apply the parts in one order, so that two batches never wait for each other: what both boxes'
+ * settlements may count in is locked first; then messages are enqueued, the outbox is settled, the inbox
+ * is settled; then the outbox is claimed from, then the inbox. */
 #ifndef BOXCAR_STORE_BATCH_H
 #define BOXCAR_STORE_BATCH_H
 
@@ -27,16 +32,21 @@ enum settle_kind {
     SETTLE_KINDS
 };
 
-/* Everything here is borrowed for the call and has been validated: stores trust it. */
-struct batch {
-    boxcar_box box;
-    boxcar_owner owner;                    /* of the settlements and the claim */
+#define BOXES 2 /* a boxcar_box is an index */
+
+/* Where a message of the inbox came from. */
+struct inbox_key {
+    boxcar_str source, external_id;
+    boxcar_str content_hash; /* absent = none was given */
+};
+
+/* What is asked of one box. */
+struct batch_part {
     const boxcar_new_message *messages;    /* message_id is always set, key already derived */
+    const struct inbox_key *keys;          /* one for each message of the inbox; NULL in the outbox */
     size_t message_count;
     bool fresh_ids;                        /* the library made every message id in this very
                                               call: none can be a duplicate */
-    bool sent_before;                      /* a try of this very batch may have taken effect: what it
-                                              settled counts as settled by this one */
     struct settlement_list settle[SETTLE_KINDS];
     boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
     const struct wait *waits;              /* for settle[SETTLE_RESOLVE], in the same order */
@@ -47,6 +57,14 @@ struct batch {
     bool no_suspects;                      /* claim none: one of them is being tried already */
     const boxcar_str *topics;              /* patterns; none = every topic */
     size_t topic_count;
+};
+
+/* Everything here is borrowed for the call and has been validated: stores trust it. */
+struct batch {
+    boxcar_owner owner; /* of the settlements and the claims */
+    bool sent_before;   /* a try of this very batch may have taken effect: what it settled counts
+                           as settled by this one */
+    struct batch_part parts[BOXES];
 };
 
 /* A message list is what its public name says: an array in an arena. */
@@ -61,22 +79,30 @@ struct work_id_list {
     size_t count;
 };
 
-/* The answer; lives in one arena, released once with batch_result_release(). */
-struct batch_result {
-    struct arena arena;
+/* What became of one part. */
+struct part_result {
     boxcar_enqueued *enqueued; /* one per message, in order */
     struct work_id_list settled[SETTLE_KINDS];
     enum wait_outcome *waits;  /* one per wait that was to be resolved, in order */
-    boxcar_join *ended;        /* joins that ended by this batch, without their texts; only looked for
-                                  when the store logs at INFO */
-    size_t ended_count;
-    int64_t reaped;            /* messages, when the batch asked to reap */
+    int64_t reaped;            /* messages, when the part asked to reap */
     boxcar_message *claimed;
     size_t claimed_count;
 };
 
+/* The answer; lives in one arena, released once with batch_result_release(). */
+struct batch_result {
+    struct arena arena;
+    struct part_result parts[BOXES];
+    boxcar_join *ended;        /* joins that ended by this batch, without their texts; only looked for
+                                  when the store logs at INFO */
+    size_t ended_count;
+};
+
 void batch_result_release(struct batch_result *result);
-/* The claimed messages as a list of their own; takes the arena over. NULL = out of memory. */
-struct boxcar_message_list *batch_result_into_list(struct batch_result *result);
+/* What was claimed from a box as a list of its own; takes the arena over. NULL = out of memory. */
+struct boxcar_message_list *batch_result_into_list(struct batch_result *result, boxcar_box box);
+
+/* Whether a part has something for the durable transaction: all but claims. */
+bool batch_part_changes(const struct batch_part *part);
 
 #endif

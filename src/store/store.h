@@ -70,7 +70,7 @@ struct setting_value_list {
 
 enum dead_action { DEAD_REPLAY, DEAD_PURGE };
 
-/* A worker as others see it. All borrowed. */
+/* A worker in one of its boxes, as others see it. All borrowed. */
 struct instance {
     boxcar_owner owner;
     boxcar_box box;
@@ -84,9 +84,11 @@ struct instance {
 /* Somebody who has nothing to do. */
 struct nap {
     boxcar_owner owner;
-    boxcar_box box;
-    const boxcar_str *topics; /* what would wake it */
-    size_t topic_count;
+    struct {
+        bool awaited;             /* work in this box would wake it ... */
+        const boxcar_str *topics; /* ... if it has one of these topics */
+        size_t topic_count;
+    } boxes[BOXES];
     int64_t longest_ms;
     int wake_fd;              /* readable = get up at once; -1 = none */
 };
@@ -108,12 +110,12 @@ struct store_ops {
     boxcar_status (*commit)(struct boxcar_store *store, boxcar_error *err);
     void (*rollback)(struct boxcar_store *store);
 
-    /* Workers say that they live (again and again) and that they go. Those silent for long are
-     * removed by maintenance. */
+    /* Workers say that they live (again and again, for each box they serve) and that they go, from both
+     * boxes. Those silent for long are removed by maintenance. */
     boxcar_status (*heartbeat)(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
     boxcar_status (*farewell)(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 
-    /* Waits until something for these topics may have become ready, nap->wake_fd is readable, or
+    /* Waits until something for these boxes and topics may have become ready, nap->wake_fd is readable, or
      * nap->longest_ms is over, whichever comes first. It may return early for no reason; a store
      * that cannot tell just waits. Costs enqueueing programs nothing measurable. */
     void (*sleep)(struct boxcar_store *store, const struct nap *nap);
@@ -226,6 +228,6 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 
 #endif

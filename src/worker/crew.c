@@ -161,10 +161,50 @@ static struct ending run_handler(struct slot *slot, const struct handler *handle
     return ending;
 }
 
+/* ---- streams: one after the other ---- */
+
+/* Under the lock. */
+static void let_follow(struct crew *crew, struct job *job) {
+    job->place = PLACE_QUEUED;
+    job->queued_at_ms = clock_ms();
+    crew->behind--;
+    job_list_push(&crew->queue, job);
+    pthread_cond_signal(&crew->work);
+}
+
+/* Under the lock. It never ran, and spends no attempt. */
+static void give_back_unstarted(struct crew *crew, struct job *job) {
+    job->place = PLACE_FINISHED;
+    job->verdict = BOXCAR_VERDICT_DEFER;
+    job->given_back = true;
+    job->unstarted = true;
+    job->delay_ms = 0;
+    crew->behind--;
+    job_list_push(&crew->finished, job);
+}
+
+/* Under the lock: the job has its verdict. An ack may still be on its way to the store; anything else
+ * stops the stream (BX-062). */
+static void follow(struct crew *crew, struct job *job) {
+    struct job *next = job->behind;
+
+    if (!next || next->place != PLACE_BEHIND)
+        return;
+    if (job->verdict == BOXCAR_VERDICT_ACK && !job->late) {
+        let_follow(crew, next);
+        return;
+    }
+    for (; next && next->place == PLACE_BEHIND; next = next->behind)
+        give_back_unstarted(crew, next);
+}
+
+/* ---- running ---- */
+
 /* Under the lock. */
 static void begin_job(struct slot *slot, struct job *job) {
     struct crew *crew = slot->crew;
 
+    job->place = PLACE_RUNNING;
     slot->job = job;
     slot->started_us = clock_us();
     slot->cancelled_at_ms = INT64_MAX;
@@ -182,7 +222,9 @@ static void end_job(struct slot *slot) {
     slot->job = NULL;
     slot->crew->running--;
     atomic_fetch_sub(&job->handler->running, 1);
+    job->place = PLACE_FINISHED;
     job_list_push(&slot->crew->finished, job);
+    follow(slot->crew, job);
     wake_loop(slot->crew);
 }
 
@@ -338,10 +380,15 @@ void crew_put(struct crew *crew, struct job_list *jobs) {
     int64_t now = clock_ms();
     size_t count = jobs->count;
 
+    pthread_mutex_lock(&crew->mutex);
     for (struct job *job = jobs->first; job; job = job->next) {
         job->queued_at_ms = now;
+        job->place = PLACE_QUEUED;
+        for (struct job *behind = job->behind; behind; behind = behind->behind) {
+            behind->place = PLACE_BEHIND;
+            crew->behind++;
+        }
     }
-    pthread_mutex_lock(&crew->mutex);
     job_list_append(&crew->queue, jobs);
     if (count == 1)
         pthread_cond_signal(&crew->work);
@@ -356,19 +403,55 @@ void crew_collect(struct crew *crew, struct job_list *ret_finished) {
     pthread_mutex_unlock(&crew->mutex);
 }
 
-void crew_take_back(struct crew *crew, struct job_list *ret_jobs) {
+/* Under the lock. False = a thread has it, or had it. */
+static bool take_back(struct crew *crew, struct job *job) {
+    if (job->place == PLACE_QUEUED)
+        (void)job_list_remove(&crew->queue, job);
+    else if (job->place == PLACE_BEHIND)
+        crew->behind--;
+    else
+        return false;
+    job->place = PLACE_NONE;
+    return true;
+}
+
+/* Under the lock. */
+static void take_back_behind(struct crew *crew, struct job *job, struct job_list *ret_jobs) {
+    for (struct job *behind = job->behind; behind; behind = behind->behind)
+        if (take_back(crew, behind))
+            job_list_push(ret_jobs, behind);
+}
+
+void crew_take_back(struct crew *crew, bool all, struct job_list *ret_jobs) {
+    struct job *job;
+
     pthread_mutex_lock(&crew->mutex);
-    job_list_append(ret_jobs, &crew->queue);
+    while ((job = job_list_pop(&crew->queue)) != NULL) {
+        job->place = PLACE_NONE;
+        job_list_push(ret_jobs, job);
+        take_back_behind(crew, job, ret_jobs);
+    }
+    for (struct slot *slot = crew->slots; all && slot; slot = slot->next)
+        if (slot->job)
+            take_back_behind(crew, slot->job, ret_jobs);
     pthread_mutex_unlock(&crew->mutex);
 }
 
 bool crew_take_back_one(struct crew *crew, struct job *job) {
-    bool removed;
+    bool taken;
 
     pthread_mutex_lock(&crew->mutex);
-    removed = job_list_remove(&crew->queue, job);
+    taken = take_back(crew, job);
     pthread_mutex_unlock(&crew->mutex);
-    return removed;
+    return taken;
+}
+
+void crew_take_back_behind(struct crew *crew, struct job *job, struct job_list *ret_jobs) {
+    if (!job->behind)
+        return;
+    pthread_mutex_lock(&crew->mutex);
+    take_back_behind(crew, job, ret_jobs);
+    pthread_mutex_unlock(&crew->mutex);
 }
 
 /* When the thread of a cancelled handler is given up. */
@@ -387,6 +470,7 @@ void crew_look(struct crew *crew, struct crew_view *ret_view) {
     pthread_mutex_lock(&crew->mutex);
     view.queued = crew->queue.count;
     view.running = crew->running;
+    view.behind = crew->behind;
     view.abandoned = crew->abandoned;
     if (crew->queue.first)
         view.oldest_queued_ms = crew->queue.first->queued_at_ms;

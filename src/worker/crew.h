@@ -42,6 +42,7 @@ struct crew {
     size_t leaving;             /* threads that end, but have not yet */
     size_t wanted;              /* threads there should be */
     size_t running;             /* of them in handlers */
+    size_t behind;              /* jobs held back in their streams */
     size_t abandoned;           /* threads given up that have not returned */
     int64_t timeout_ms;         /* of handlers; 0 = none */
     int64_t abandon_ms;         /* CREW_ABANDON_MS */
@@ -62,16 +63,22 @@ void crew_close(struct crew *crew);
 boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *err);
 void crew_set_timeout(struct crew *crew, int64_t timeout_ms);
 
+/* What is behind a job comes with it, and is begun in order: each when the one before it has the verdict
+ * ack. When one has another verdict, or its ack came too late, those behind it are among the finished
+ * together with it, to be given back, and have never run. */
 void crew_put(struct crew *crew, struct job_list *jobs);
 /* Takes every finished job out. */
 void crew_collect(struct crew *crew, struct job_list *ret_finished);
-/* Takes every job out that no thread has begun. */
-void crew_take_back(struct crew *crew, struct job_list *ret_jobs);
+/* Takes every job out that no thread has begun; without `all`, those stay that are held back behind one
+ * which is running. */
+void crew_take_back(struct crew *crew, bool all, struct job_list *ret_jobs);
 /* Takes one job out; false = a thread has it, or had it. */
 bool crew_take_back_one(struct crew *crew, struct job *job);
+/* Takes out what is behind a job and not begun, whatever became of the job itself. */
+void crew_take_back_behind(struct crew *crew, struct job *job, struct job_list *ret_jobs);
 
 struct crew_view {
-    size_t queued, running, abandoned;
+    size_t queued, running, behind, abandoned;
     int64_t elapsed_ms;       /* of the running handlers, on average */
     int64_t next_check_ms;    /* when crew_supervise() has something to do; INT64_MAX = never */
     int64_t oldest_queued_ms; /* since when the longest waiting job is queued; INT64_MAX = none */

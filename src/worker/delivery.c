@@ -77,17 +77,18 @@ char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len) {
 
 static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
     struct boxcar_store *store = delivery->store;
+    boxcar_box box = delivery->message->box;
     boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
-    struct batch batch = {.box = delivery->message->box, .owner = delivery->message->owner};
+    struct batch batch = {.owner = delivery->message->owner};
     struct batch_result result = {.arena = ARENA_INIT};
     boxcar_status status;
     bool acked;
 
     ack.work_id = delivery->message->work_id;
     ack.epoch = delivery->message->epoch;
-    batch.settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
+    batch.parts[box].settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
     status = store->ops->process(store, &batch, &result, err);
-    acked = status == BOXCAR_OK && result.settled[SETTLE_ACK].count == 1;
+    acked = status == BOXCAR_OK && result.parts[box].settled[SETTLE_ACK].count == 1;
     batch_result_release(&result);
     if (!acked) {
         store->ops->rollback(store);

@@ -109,6 +109,7 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
     const struct variable variables[] = {
         {"BOXCAR_MESSAGE_ID", text_if(!boxcar_message_id_is_none(message->message_id), texts.message_id)},
         {"BOXCAR_WORK_ID", text_if(message->work_id.value != 0, texts.work_id)},
+        {"BOXCAR_BOX", boxcar_str_of(boxcar_box_name(message->box))},
         {"BOXCAR_TOPIC", message->topic},
         {"BOXCAR_ATTEMPT", boxcar_str_of(texts.attempt)},
         {"BOXCAR_EPOCH", text_if(message->epoch.value != 0, texts.epoch)},

@@ -23,9 +23,9 @@ static void handler_free(struct handler *handler) {
     free(handler);
 }
 
-static bool has_pattern(const struct handler_table *table, boxcar_str topic) {
-    for (size_t i = 0; i < table->count; i++) {
-        boxcar_str known = table->patterns[i];
+static bool has_pattern(const struct handler_table *table, boxcar_box box, boxcar_str topic) {
+    for (size_t i = 0; i < table->boxes[box].count; i++) {
+        boxcar_str known = table->boxes[box].patterns[i];
 
         if (known.len == topic.len && memcmp(known.data, topic.data, topic.len) == 0)
             return true;
@@ -33,22 +33,30 @@ static bool has_pattern(const struct handler_table *table, boxcar_str topic) {
     return false;
 }
 
-static bool grow(struct handler_table *table) {
-    struct handler **items = realloc(table->items, (table->count + 1) * sizeof(struct handler *));
+static bool grow_list(struct handler ***list, size_t count) {
+    struct handler **items = realloc(*list, (count + 1) * sizeof(struct handler *));
+
+    if (items)
+        *list = items;
+    return items != NULL;
+}
+
+static bool grow(struct handler_table *table, boxcar_box box) {
+    size_t count = table->boxes[box].count;
     boxcar_str *patterns;
 
-    if (!items)
+    if (!grow_list(&table->items, table->count) || !grow_list(&table->boxes[box].items, count))
         return false;
-    table->items = items;
-    patterns = realloc(table->patterns, (table->count + 1) * sizeof(boxcar_str));
+    patterns = realloc(table->boxes[box].patterns, (count + 1) * sizeof(boxcar_str));
     if (!patterns)
         return false;
-    table->patterns = patterns;
+    table->boxes[box].patterns = patterns;
     return true;
 }
 
-boxcar_status handler_table_add(struct handler_table *table, boxcar_str topic, boxcar_handler_fn run,
-                                void *context, void (*release)(void *context), boxcar_error *err) {
+boxcar_status handler_table_add(struct handler_table *table, boxcar_box box, boxcar_str topic,
+                                boxcar_handler_fn run, void *context, void (*release)(void *context),
+                                boxcar_error *err) {
     struct handler *handler = calloc(1, sizeof(*handler));
 
     if (!handler) {
@@ -56,33 +64,35 @@ boxcar_status handler_table_add(struct handler_table *table, boxcar_str topic, b
             release(context);
         return error_no_memory(err);
     }
+    handler->box = box;
     handler->run = run;
     handler->context = context;
     handler->release = release;
-    if (has_pattern(table, topic)) {
+    if (has_pattern(table, box, topic)) {
         handler_free(handler);
-        error_invalid(err, "topic", "topic '%.*s' has a handler already: give each topic one",
-                      (int)(topic.len < 200 ? topic.len : 200), topic.data);
+        error_invalid(err, "topic", "topic '%.*s' has a handler already in the %s: give each topic one",
+                      (int)(topic.len < 200 ? topic.len : 200), topic.data, boxcar_box_name(box));
         if (err)
             err->status = BOXCAR_E_CONFLICT;
         return BOXCAR_E_CONFLICT;
     }
     handler->topic = memory_copy_text(topic);
     handler->topic_len = topic.len;
-    if (!handler->topic || !grow(table)) {
+    if (!handler->topic || !grow(table, box)) {
         handler_free(handler);
         return error_no_memory(err);
     }
-    table->items[table->count] = handler;
-    table->patterns[table->count] = handler_topic(handler);
-    table->count++;
+    table->items[table->count++] = handler;
+    table->boxes[box].items[table->boxes[box].count] = handler;
+    table->boxes[box].patterns[table->boxes[box].count++] = handler_topic(handler);
     return BOXCAR_OK;
 }
 
-struct handler *handler_table_find(const struct handler_table *table, boxcar_str topic) {
-    ptrdiff_t i = topic_best_match(table->patterns, table->count, sizeof(boxcar_str), topic);
+struct handler *handler_table_find(const struct handler_table *table, boxcar_box box, boxcar_str topic) {
+    ptrdiff_t i =
+        topic_best_match(table->boxes[box].patterns, table->boxes[box].count, sizeof(boxcar_str), topic);
 
-    return i < 0 ? NULL : table->items[i];
+    return i < 0 ? NULL : table->boxes[box].items[i];
 }
 
 struct handler_table *handler_table_new(void) {
@@ -100,8 +110,11 @@ void handler_table_release(struct handler_table *table) {
         return;
     for (size_t i = 0; i < table->count; i++)
         handler_free(table->items[i]);
+    for (int box = 0; box < BOXES; box++) {
+        free(table->boxes[box].items);
+        free(table->boxes[box].patterns);
+    }
     free(table->items);
-    free(table->patterns);
     free(table);
 }
 
@@ -119,6 +132,7 @@ void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats
     size_t size = ret_stats->struct_size;
 
     stats.topic = handler_topic(handler);
+    stats.box = handler->box;
     stats.running = atomic_load(&handler->running);
     stats.acked = atomic_load(&handler->outcomes[OUTCOME_ACKED]);
     stats.retried = atomic_load(&handler->outcomes[OUTCOME_RETRIED]);

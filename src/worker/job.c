@@ -2,9 +2,15 @@
 
 #include <stdlib.h>
 
+static size_t count_claimed(const struct batch_result *result) {
+    return result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
+}
+
 struct load *load_new(struct batch_result *result) {
+    size_t count = count_claimed(result);
     struct load *load = calloc(1, sizeof(*load));
-    struct job *jobs = calloc(result->claimed_count ? result->claimed_count : 1, sizeof(*jobs));
+    struct job *jobs = calloc(count ? count : 1, sizeof(*jobs));
+    struct job *job = jobs;
 
     if (!load || !jobs) {
         free(load);
@@ -14,12 +20,13 @@ struct load *load_new(struct batch_result *result) {
     }
     load->result = *result;
     load->jobs = jobs;
-    load->count = result->claimed_count;
+    load->count = count;
     atomic_init(&load->references, load->count + 1); /* and one for the caller */
-    for (size_t i = 0; i < load->count; i++) {
-        jobs[i].load = load;
-        jobs[i].message = &load->result.claimed[i];
-    }
+    for (int box = 0; box < BOXES; box++)
+        for (size_t i = 0; i < load->result.parts[box].claimed_count; i++, job++) {
+            job->load = load;
+            job->message = &load->result.parts[box].claimed[i];
+        }
     return load;
 }
 

@@ -17,9 +17,20 @@ struct load {
     size_t count;
 };
 
+/* Where the crew has a job. */
+enum job_place {
+    PLACE_NONE,     /* it has not: not given to it yet, or taken back */
+    PLACE_BEHIND,   /* held back until the one before it in its stream is done */
+    PLACE_QUEUED,
+    PLACE_RUNNING,
+    PLACE_FINISHED, /* handed over, or to be */
+};
+
 struct job {
     struct job *next;                      /* in the queue or among the finished */
     struct job *held_next, *held_previous; /* among all that the worker holds */
+    struct job *behind;                    /* of the same stream and claim: starts when this one is done */
+    enum job_place place;                  /* under the crew's mutex */
     struct load *load;
     const boxcar_message *message;
     struct handler *handler; /* NULL = none for this topic */
@@ -35,6 +46,7 @@ struct job {
     bool settled;    /* acked in the handler's own transaction */
     bool late;       /* that transaction found the lease lost and was rolled back */
     bool given_back; /* deferred by the worker, not by its handler */
+    bool unstarted;  /* given back by the crew: the one before it in its stream was not done */
     int64_t delay_ms;
     char *error; /* malloc'ed, or NULL */
     size_t error_len;

@@ -40,37 +40,52 @@ static size_t queue_room(const struct pace *pace, const struct pace_view *view) 
     return fits < (double)view->batch_size ? (size_t)fits : view->batch_size;
 }
 
+static size_t at_most(size_t size, size_t most) { return size < most ? size : most; }
+
 size_t pace_claim_size(const struct pace *pace, const struct pace_view *view) {
     size_t room = queue_room(pace, view);
-    size_t held = view->queued + view->running;
+    size_t active = view->queued + view->running;
+    size_t held = active + view->behind;
     size_t most = view->concurrency + room;
-    size_t size;
 
-    if (held >= most)
-        return 0;
     /* Half a queue is no reason to ask yet, unless a thread has nothing to do. */
-    if (held >= view->concurrency && view->queued > room / 2)
+    if (active >= view->concurrency && (held >= most || view->queued > room / 2))
         return 0;
-    size = most - held;
-    return size < view->batch_size ? size : view->batch_size;
+    /* What is held back in streams keeps no thread busy. */
+    if (held >= most)
+        return at_most(view->concurrency - active, view->batch_size);
+    return at_most(most - held, view->batch_size);
 }
 
-int64_t pace_pause(struct pace *pace, int64_t poll_ms) {
-    int64_t pause = pace->pause_ms < PACE_PAUSE_FIRST_MS ? PACE_PAUSE_FIRST_MS : pace->pause_ms;
+void pace_share(size_t size, const bool asked[2], unsigned turn, int ret_sizes[2]) {
+    size_t first = turn & 1;
+
+    ret_sizes[0] = asked[0] ? (int)size : 0;
+    ret_sizes[1] = asked[1] ? (int)size : 0;
+    if (!asked[0] || !asked[1])
+        return;
+    ret_sizes[first] = (int)(size - size / 2);
+    ret_sizes[1 - first] = (int)(size / 2);
+}
+
+int64_t pace_pause(int64_t *pause_ms, int64_t poll_ms) {
+    int64_t pause = *pause_ms < PACE_PAUSE_FIRST_MS ? PACE_PAUSE_FIRST_MS : *pause_ms;
 
     if (pause > poll_ms)
         pause = poll_ms;
-    pace->pause_ms = pause * 2;
+    *pause_ms = pause * 2;
+    return pause;
+}
+
+void pace_in_vain(struct pace *pace) {
     if (!pace->woken)
         pace->deaf_ms = 0;
     else if (pace->deaf_ms < DEAF_LONGEST_MS)
         pace->deaf_ms = pace->deaf_ms * 2 + 1;
     pace->woken = false;
-    return pause;
 }
 
 void pace_found(struct pace *pace) {
-    pace->pause_ms = PACE_PAUSE_FIRST_MS;
     pace->deaf_ms = 0;
     pace->woken = false;
 }

@@ -13,7 +13,6 @@
 struct pace {
     bool known;
     double message_us; /* what a message takes in a handler, smoothed */
-    int64_t pause_ms;  /* before the next look, as long as looks find nothing */
     bool woken;        /* the next look happens because the store said so */
     int64_t deaf_ms;   /* how long to ignore the store after a look it asked for in vain */
 };
@@ -26,6 +25,7 @@ void pace_learn(struct pace *pace, int64_t microseconds, size_t count);
 struct pace_view {
     size_t concurrency, batch_size;
     size_t queued, running;
+    size_t behind;      /* held back: they wait for the one before them in their stream */
     int64_t elapsed_ms; /* how long the running ones have been at it, on average */
     int64_t lease_ms;
 };
@@ -33,9 +33,16 @@ struct pace_view {
 /* How many to ask for now; 0 = enough is here. */
 size_t pace_claim_size(const struct pace *pace, const struct pace_view *view);
 
-/* After a look that found nothing: how long to wait. Doubles up to poll_ms. */
-int64_t pace_pause(struct pace *pace, int64_t poll_ms);
-void pace_found(struct pace *pace); /* a look found something */
+/* How many of them to ask which box for. A box that is asked gets half, or everything if it is the only
+ * one; what cannot be halved goes to each in turn. */
+void pace_share(size_t size, const bool asked[2], unsigned turn, int ret_sizes[2]);
+
+/* After a look at a box that found nothing: how long to wait before the next one. *pause_ms doubles up to
+ * poll_ms as long as looks find nothing. */
+int64_t pace_pause(int64_t *pause_ms, int64_t poll_ms);
+/* A look, at whatever boxes, found something, or nothing. */
+void pace_found(struct pace *pace);
+void pace_in_vain(struct pace *pace);
 /* The store says that there may be work. When it was wrong before, as it is while others enqueue
  * what is not for this worker, it is ignored for some milliseconds after each look. */
 void pace_wake(struct pace *pace);

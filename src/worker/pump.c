@@ -25,6 +25,7 @@
 #define CALL_MS_MIN 1000
 #define CALL_MS_MAX 5000
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
+#define BESIDE_MS 20     /* between looks at a box that has nothing, while the other one has work */
 #define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
 
 static void set_state(struct pump *pump, boxcar_worker_state state) {
@@ -48,6 +49,11 @@ static void set_patience(struct pump *pump) {
     pump->store->call_ms = third < CALL_MS_MIN ? CALL_MS_MIN : third > CALL_MS_MAX ? CALL_MS_MAX : third;
 }
 
+static void look_now(struct pump *pump, int64_t now_ms) {
+    for (int box = 0; box < BOXES; box++)
+        pump->boxes[box].next_look_ms = now_ms;
+}
+
 static void apply_tuning(struct pump *pump, struct steward *steward) {
     struct tuning tuning;
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -68,7 +74,7 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
     for (struct job *job = pump->held; job; job = job->held_next)
         job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
     set_patience(pump);
-    pump->next_look_ms = pump->now_ms;
+    look_now(pump, pump->now_ms);
     pump->next_renewal_ms = pump->now_ms;
 }
 
@@ -83,6 +89,7 @@ static int claim_size(const struct pump *pump) {
     struct pace_view view = {.concurrency = (size_t)pump_tuning(pump)->concurrency,
                              .batch_size = (size_t)pump_tuning(pump)->batch_size,
                              .queued = pump->view.queued,
+                             .behind = pump->view.behind,
                              .running = pump->view.running,
                              .elapsed_ms = pump->view.elapsed_ms,
                              .lease_ms = pump_tuning(pump)->lease_ms};
@@ -90,9 +97,23 @@ static int claim_size(const struct pump *pump) {
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
-/* A look costs little beside results that go out anyway. */
-static bool is_time_to_look(const struct pump *pump) {
-    return pump->found || pump->finished.count > 0 || pump->now_ms >= pump->next_look_ms;
+/* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
+ * other one has a lot. */
+static bool is_time_to_look(const struct pump *pump, int i) {
+    const struct pump_box *box = &pump->boxes[i];
+
+    if (!pump_serves(pump, (boxcar_box)i))
+        return false;
+    if (box->found || pump->now_ms >= box->next_look_ms)
+        return true;
+    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump->finished.count > 0;
+}
+
+/* What to ask each box for. */
+static void plan_claim(const struct pump *pump, int ret_sizes[BOXES]) {
+    bool asked[BOXES] = {is_time_to_look(pump, BOXCAR_OUTBOX), is_time_to_look(pump, BOXCAR_INBOX)};
+
+    pace_share((size_t)claim_size(pump), asked, pump->turn, ret_sizes);
 }
 
 static bool renewal_is_due(const struct pump *pump) {
@@ -106,34 +127,45 @@ static bool verdicts_are_due(const struct pump *pump) {
 /* Makes a round trip if there is a reason to. */
 static bool exchange(struct pump *pump) {
     bool renew = renewal_is_due(pump);
-    int size = claim_size(pump);
+    int sizes[BOXES] = {0};
 
-    if (!is_time_to_look(pump) || pump->one_by_one)
-        size = 0;
-    if (!renew && size == 0 && !verdicts_are_due(pump))
+    if (!pump->one_by_one)
+        plan_claim(pump, sizes);
+    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !verdicts_are_due(pump))
         return false;
     if (renew)
         pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
-    return pump_exchange(pump, size, renew);
+    return pump_exchange(pump, sizes, renew);
 }
 
-static void beat(struct pump *pump) {
+/* One row a box. */
+static boxcar_status register_instance(struct pump *pump, boxcar_error *err) {
     struct instance instance = {.owner = pump->worker->owner,
-                                .box = BOXCAR_OUTBOX,
                                 .pid = getpid(),
-                                .concurrency = pump_tuning(pump)->concurrency,
-                                .topics = pump->patterns,
-                                .topic_count = pump->pattern_count};
-    boxcar_error err = BOXCAR_ERROR_INIT;
+                                .concurrency = pump_tuning(pump)->concurrency};
     char host[HOST_NAME_MAX + 1] = "";
-    boxcar_status status;
+    boxcar_status status = BOXCAR_OK;
 
-    pump->next_heartbeat_ms = pump->now_ms + HEARTBEAT_MS;
     (void)gethostname(host, sizeof(host) - 1);
     instance.host = boxcar_str_of(host);
     if (!utf8_is_valid(instance.host))
         instance.host = BOXCAR_STR("?");
-    status = pump->store->ops->heartbeat(pump->store, &instance, &err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        if (!pump_serves(pump, (boxcar_box)box))
+            continue;
+        instance.box = (boxcar_box)box;
+        instance.topics = pump->boxes[box].patterns;
+        instance.topic_count = pump->boxes[box].pattern_count;
+        status = pump->store->ops->heartbeat(pump->store, &instance, err);
+    }
+    return status;
+}
+
+static void beat(struct pump *pump) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = register_instance(pump, &err);
+
+    pump->next_heartbeat_ms = pump->now_ms + HEARTBEAT_MS;
     if (status != BOXCAR_OK && err.retryable) {
         pump_detach(pump, &err);
         return;
@@ -149,9 +181,13 @@ static void beat(struct pump *pump) {
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
  * held, then for more. */
 static bool exchange_detached(struct pump *pump) {
+    int sizes[BOXES] = {0};
+
     if (pump->now_ms < pump->retry_at_ms)
         return false;
-    if (!pump_exchange(pump, pump->held_count > 0 ? 0 : claim_size(pump), true))
+    if (pump->held_count == 0)
+        plan_claim(pump, sizes);
+    if (!pump_exchange(pump, sizes, true))
         beat(pump);
     return true;
 }
@@ -179,18 +215,31 @@ static int64_t longest_backoff(const struct pump *pump) {
     return longest;
 }
 
+/* Handlers of one box may feed the other: nothing is left in both. */
+static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    *ret_drained = true;
+    for (int i = 0; status == BOXCAR_OK && *ret_drained && i < BOXES; i++) {
+        const struct pump_box *box = &pump->boxes[i];
+        boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
+
+        if (pump_serves(pump, (boxcar_box)i))
+            status = pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
+                                                  wait_topic, longest_backoff(pump), ret_drained, err);
+    }
+    return status;
+}
+
 static void end_if_drained(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     bool drained = false;
     boxcar_status status;
 
-    if (!pump->worker->drain || pump->held_count > 0 || pump->found || !pump_is_attached(pump) ||
+    if (!pump->worker->drain || pump->held_count > 0 || pump_has_found(pump) || !pump_is_attached(pump) ||
         pump->stopping)
         return;
-    status =
-        pump->store->ops->is_drained(pump->store, BOXCAR_OUTBOX, pump->patterns,
-                                     pump->pattern_count, boxcar_str_of(pump->wait_topic), longest_backoff(pump),
-                                     &drained, &err);
+    status = is_drained(pump, &drained, &err);
     if (status != BOXCAR_OK && !err.retryable)
         finish(pump, status, &err);
     else if (status != BOXCAR_OK)
@@ -215,24 +264,27 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
         at = earlier(at, pump->retry_at_ms);
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
-    return wants_work ? earlier(at, pump->next_look_ms) : at;
+    for (int box = 0; wants_work && box < BOXES; box++)
+        if (pump_serves(pump, (boxcar_box)box))
+            at = earlier(at, pump->boxes[box].next_look_ms);
+    return at;
 }
 
 /* The store is told only about waits that are worth it. Getting up early without a reason of our own
  * means that it may have work. */
 static void nap(struct pump *pump, int64_t ms) {
-    struct nap how = {.owner = pump->worker->owner,
-                      .box = BOXCAR_OUTBOX,
-                      .topics = pump->patterns,
-                      .topic_count = pump->pattern_count,
-                      .longest_ms = ms,
-                      .wake_fd = pump->worker->wake_fd};
+    struct nap how = {.owner = pump->worker->owner, .longest_ms = ms, .wake_fd = pump->worker->wake_fd};
     struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
     int64_t before = clock_ms();
 
+    for (int box = 0; box < BOXES; box++) {
+        how.boxes[box].awaited = pump_serves(pump, (boxcar_box)box);
+        how.boxes[box].topics = pump->boxes[box].patterns;
+        how.boxes[box].topic_count = pump->boxes[box].pattern_count;
+    }
     pump->store->ops->sleep(pump->store, &how);
     if (clock_ms() - before < ms && poll(&own, 1, 0) == 0) {
-        pump->next_look_ms = before;
+        look_now(pump, before);
         pace_wake(&pump->pace);
     }
 }
@@ -257,7 +309,7 @@ static void wait_for_event(struct pump *pump) {
 
 static void publish(struct pump *pump) {
     atomic_store(&pump->worker->turned_at_ms, pump->now_ms);
-    atomic_store(&pump->worker->count.queued, (int64_t)(pump->view.queued + (pump->waiting != NULL)));
+    atomic_store(&pump->worker->count.queued, (int64_t)(pump->view.queued + pump->view.behind + (pump->waiting != NULL)));
     atomic_store(&pump->worker->count.running, (int64_t)pump->view.running);
 }
 
@@ -302,7 +354,7 @@ static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
     }
     pump->backoff_cap_ms = (int64_t)cap_ms;
     if (status == BOXCAR_OK)
-        status = pump_set_wait_topic(pump, wait_topic, err);
+        status = pump_set_topics(pump, wait_topic, err);
     arena_release(&list.arena);
     return status;
 }
@@ -321,6 +373,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     if (status != BOXCAR_OK)
         return status;
     set_patience(pump);
+    pump_look_soon(pump);
     crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
     status = crew_resize(pump->crew, (size_t)worker->tuning.concurrency, err);
     atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
@@ -334,15 +387,17 @@ static void pump_close(struct pump *pump) {
     if (pump->crew) {
         struct job_list rest = {0};
 
-        crew_take_back(pump->crew, &rest);
+        crew_take_back(pump->crew, true, &rest);
         crew_cancel_all(pump->crew, CANCEL_STOP);
         (void)crew_supervise(pump->crew, true);
     }
     while (pump->held)
         pump_forget(pump, pump->held);
     crew_close(pump->crew);
-    outbound_release(&pump->out);
-    free(pump->patterns);
+    for (int box = 0; box < BOXES; box++) {
+        outbound_release(&pump->boxes[box].out);
+        free(pump->boxes[box].patterns);
+    }
     free(pump->wait_topic);
     if (pump->store)
         pump->store->ops->close(pump->store);
@@ -351,7 +406,7 @@ static void pump_close(struct pump *pump) {
 
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     struct pump pump = {
-        .worker = worker, .next_renewal_ms = INT64_MAX, .found = true, .end_error = BOXCAR_ERROR_INIT};
+        .worker = worker, .next_renewal_ms = INT64_MAX, .end_error = BOXCAR_ERROR_INIT};
     struct steward *steward;
     boxcar_status status;
 

@@ -7,6 +7,16 @@
 #include "pace.h"
 #include "worker.h"
 
+/* A box, if there are handlers for it. */
+struct pump_box {
+    boxcar_str *patterns; /* what claims ask for: the handlers' topics, and the waits' */
+    size_t pattern_count; /* 0 = this box is not served */
+    struct outbound out;
+    bool found;           /* the last look found something */
+    int64_t looked_at_ms, next_look_ms;
+    int64_t pause_ms; /* before the next look, as long as looks find nothing */
+};
+
 struct pump {
     struct boxcar_worker *worker;
     struct boxcar_store *store;
@@ -16,23 +26,20 @@ struct pump {
     struct pace pace;
     unsigned random;
 
-    char *wait_topic;     /* of the store's setting */
-    boxcar_str *patterns; /* what claims ask for: the handlers' topics and the waits' */
-    size_t pattern_count;
+    char *wait_topic; /* of the store's setting */
+    struct pump_box boxes[BOXES];
+    unsigned turn; /* counts the looks: what cannot be shared goes to each box in turn */
 
     struct job *held; /* everything leased: queued, waiting, running, finished */
     size_t held_count;
     struct job_list finished; /* verdicts that are not in the store yet */
-    struct outbound out;
 
     struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
     int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
     int64_t no_suspects_until_ms;
     struct job *suspect; /* the suspect in flight: one at a time */
 
-    bool found; /* the last look found something */
-    int64_t looked_at_ms;
-    int64_t next_look_ms;
+    int64_t looked_at_ms; /* at whatever box */
     int64_t next_renewal_ms;
     int64_t next_heartbeat_ms;
     bool mute;              /* heartbeats are refused, and that was said */
@@ -54,11 +61,21 @@ struct pump {
 
 static inline bool pump_is_attached(const struct pump *pump) { return pump->failures == 0; }
 static inline const struct tuning *pump_tuning(const struct pump *pump) { return &pump->worker->tuning; }
+static inline bool pump_serves(const struct pump *pump, boxcar_box box) {
+    return pump->boxes[box].pattern_count > 0;
+}
+static inline bool pump_has_found(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
+}
 static inline struct boxcar_store *pump_face(const struct pump *pump) { return &pump->crew->face; }
 
 /* ---- pump_jobs.c: taking messages in and letting them go ---- */
 /* Claimed messages become jobs: discarded, queued, or kept waiting if they are suspects. */
 void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms);
+/* One of them, whose handler is known; those for the crew are added to `ready`. */
+void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready);
+/* It goes back to the store, without an attempt. */
+void pump_give_back_one(struct pump *pump, struct job *job, int64_t delay_ms);
 /* The job is settled, or lost: it is forgotten. */
 void pump_forget(struct pump *pump, struct job *job);
 /* The job has a verdict. */
@@ -73,9 +90,15 @@ bool pump_runs_alone(const struct job *job);
  * that no handler has begun. */
 void pump_give_back(struct pump *pump, bool all);
 
+/* ---- pump_streams.c: one after the other ---- */
+/* The messages of a load that have a stream. */
+void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, struct job_list *ready);
+/* The job is not done after all: what is behind it in its stream and not begun goes back. */
+void pump_give_back_behind(struct pump *pump, struct job *job);
+
 /* ---- pump_waits.c: waits for joins ---- */
-/* Once, before anything is claimed. BOXCAR_E_CONFLICT: the topic has a handler. */
-boxcar_status pump_set_wait_topic(struct pump *pump, boxcar_str topic, boxcar_error *err);
+/* Once, before anything is claimed: what to ask for. BOXCAR_E_CONFLICT: the waits' topic has a handler. */
+boxcar_status pump_set_topics(struct pump *pump, boxcar_str wait_topic, boxcar_error *err);
 bool pump_is_wait(const struct pump *pump, const struct job *job);
 void pump_admit_wait(struct pump *pump, struct job *job);
 /* What became of the waits that went out. sent_before: they may have gone out twice. */
@@ -88,8 +111,10 @@ int64_t pump_next_stop_event(const struct pump *pump); /* INT64_MAX = none ahead
 void pump_supervise(struct pump *pump, bool all);
 
 /* ---- pump_exchange.c: the round trip ---- */
-/* Sends verdicts and renewals, asks for `claim_size` messages. false = there was nothing to say. */
-bool pump_exchange(struct pump *pump, int claim_size, bool renew);
+/* Sends verdicts and renewals, asks each box for so many messages. false = there was nothing to say. */
+bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
+/* Looks at every box as soon as there is room. */
+void pump_look_soon(struct pump *pump);
 double pump_chance(struct pump *pump); /* in [0, 1) */
 void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
 /* The store failed: says so once and waits longer each time. */

@@ -76,11 +76,20 @@ static boxcar_reason reason_of(const struct job *job) {
     return job->handler ? BOXCAR_REASON_NONE : BOXCAR_REASON_NO_HANDLER;
 }
 
-static bool fits(const struct pump *pump, const struct job *job, enum settle_kind kind) {
-    const struct outbound_list *fails = &pump->out.lists[SETTLE_FAIL];
+static struct outbound *outbound_of(struct pump *pump, const struct job *job) {
+    return &pump->boxes[job->message->box].out;
+}
+
+static bool says_nothing(const struct pump *pump) {
+    return outbound_is_empty(&pump->boxes[BOXCAR_OUTBOX].out) &&
+           outbound_is_empty(&pump->boxes[BOXCAR_INBOX].out);
+}
+
+static bool fits(struct pump *pump, const struct job *job, enum settle_kind kind) {
+    const struct outbound_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
 
     if (pump->one_by_one)
-        return outbound_is_empty(&pump->out);
+        return says_nothing(pump);
     return kind != SETTLE_FAIL || fails->count == 0 || reason_of(fails->jobs[0]) == reason_of(job);
 }
 
@@ -98,7 +107,7 @@ static void load_verdicts(struct pump *pump) {
         }
         if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
             job->delay_ms = backoff_ms(pump, job);
-        job->sent = fits(pump, job, kind) && outbound_add(&pump->out, kind, job);
+        job->sent = fits(pump, job, kind) && outbound_add(outbound_of(pump, job), kind, job);
         if (!job->sent)
             job_list_push(&rest, job);
     }
@@ -111,7 +120,7 @@ static void load_renewals(struct pump *pump) {
 
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->sent && !job->lost && job->leased_at_ms <= young)
-            (void)outbound_add(&pump->out, SETTLE_RENEW, job);
+            (void)outbound_add(outbound_of(pump, job), SETTLE_RENEW, job);
 }
 
 /* ---- what comes back ---- */
@@ -126,12 +135,14 @@ static void settled(void *context, struct job *job, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
 
-    if (!affected)
+    if (!affected) {
         pump_count_lost(pump, job);
-    else if (job->given_back)
+        pump_give_back_behind(pump, job);
+    } else if (job->given_back) {
         atomic_fetch_add(&pump->worker->count.given_back, 1);
-    else if (job->handler)
+    } else if (job->handler) {
         atomic_fetch_add(&job->handler->outcomes[OUTCOMES_OF[answer->kind]], 1);
+    }
     pump_forget(pump, job);
 }
 
@@ -147,6 +158,7 @@ static void renewed(void *context, struct job *job, bool affected) {
         return;
     }
     job->lost = true;
+    pump_give_back_behind(pump, job);
     if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
         pump->waiting = pump->waiting == job ? NULL : pump->waiting;
         pump_count_lost(pump, job);
@@ -162,13 +174,14 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
 
     join_log_ended(pump_face(pump), result->ended, result->ended_count);
     pump_take_waits(pump, result, batch->sent_before);
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        if (kind == SETTLE_RESOLVE)
-            continue;
-        answer.kind = (enum settle_kind)kind;
-        outbound_match(&pump->out.lists[kind], &result->settled[kind],
-                       kind == SETTLE_RENEW ? renewed : settled, &answer);
-    }
+    for (int box = 0; box < BOXES; box++)
+        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+            if (kind == SETTLE_RESOLVE)
+                continue;
+            answer.kind = (enum settle_kind)kind;
+            outbound_match(&pump->boxes[box].out.lists[kind], &result->parts[box].settled[kind],
+                           kind == SETTLE_RENEW ? renewed : settled, &answer);
+        }
 }
 
 /* ---- when it fails ---- */
@@ -193,7 +206,7 @@ void pump_attach(struct pump *pump) {
     if (pump->failures == 0)
         return;
     pump->failures = 0;
-    pump->found = true;
+    pump_look_soon(pump);
     pump->next_heartbeat_ms = pump->now_ms;
     if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
         atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
@@ -207,10 +220,17 @@ static bool is_refusal(boxcar_status status) {
            status == BOXCAR_E_TRANSACTION || status == BOXCAR_E_UNSUPPORTED || status == BOXCAR_E_STORE;
 }
 
+/* The verdicts of both boxes, list by list: so many lists there are. */
+#define VERDICT_LISTS (BOXES * SETTLE_RENEW)
+
+static struct outbound_list *verdict_list(struct pump *pump, int i) {
+    return &pump->boxes[i / SETTLE_RENEW].out.lists[i % SETTLE_RENEW];
+}
+
 /* What was not settled is sent again; what was refused by itself, after the others. */
 static void keep_verdicts(struct pump *pump) {
-    for (int kind = 0; kind < SETTLE_RENEW; kind++) {
-        struct outbound_list *list = &pump->out.lists[kind];
+    for (int k = 0; k < VERDICT_LISTS; k++) {
+        struct outbound_list *list = verdict_list(pump, k);
 
         for (size_t i = 0; i < list->count; i++) {
             list->jobs[i]->sent = false;
@@ -221,24 +241,25 @@ static void keep_verdicts(struct pump *pump) {
 
 /* A verdict that was refused by itself again and again until its lease was over. */
 static bool drop_if_hopeless(struct pump *pump, const boxcar_error *err) {
-    for (int kind = 0; kind < SETTLE_RENEW; kind++) {
-        struct outbound_list *list = &pump->out.lists[kind];
+    for (int k = 0; k < VERDICT_LISTS; k++) {
+        struct outbound_list *list = verdict_list(pump, k);
 
         if (list->count == 0 || pump->now_ms - list->jobs[0]->leased_at_ms < pump_tuning(pump)->lease_ms)
             continue;
         log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", list->jobs[0]->message,
                     boxcar_str_of(err->message), "the store refuses to settle this: given up");
+        pump_give_back_behind(pump, list->jobs[0]);
         pump_forget(pump, list->jobs[0]);
         return true;
     }
     return false;
 }
 
-static size_t count_verdicts(const struct pump *pump) {
+static size_t count_verdicts(struct pump *pump) {
     size_t count = 0;
 
-    for (int kind = 0; kind < SETTLE_RENEW; kind++)
-        count += pump->out.lists[kind].count;
+    for (int k = 0; k < VERDICT_LISTS; k++)
+        count += verdict_list(pump, k)->count;
     return count;
 }
 
@@ -277,56 +298,87 @@ static void take_failure(struct pump *pump, boxcar_status status, const boxcar_e
 
 /* ---- the exchange ---- */
 
-static struct batch make_batch(struct pump *pump, int claim_size) {
-    const struct outbound_list *fails = &pump->out.lists[SETTLE_FAIL];
-    struct batch batch = {.box = BOXCAR_OUTBOX,
-                          .owner = pump->worker->owner,
-                          .sent_before = pump->sent_before,
-                          .fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
-                          .renew_lease_ms = pump_tuning(pump)->lease_ms,
-                          .claim_size = claim_size,
-                          .claim_lease_ms = pump_tuning(pump)->lease_ms,
-                          .no_suspects = (pump->suspect && !pump->suspect->collected) ||
-                                         pump->now_ms < pump->no_suspects_until_ms,
-                          .waits = pump->out.waits,
-                          .topics = pump->patterns,
-                          .topic_count = pump->pattern_count};
+/* One suspect at a time: two boxes that are asked at once bring one each, so only one of them may. */
+static bool takes_suspects(const struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+    if ((pump->suspect && !pump->suspect->collected) || pump->now_ms < pump->no_suspects_until_ms)
+        return false;
+    return claim_sizes[1 - box] == 0 || (boxcar_box)(pump->turn & 1) == box;
+}
+
+static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+    const struct pump_box *from = &pump->boxes[box];
+    const struct outbound_list *fails = &from->out.lists[SETTLE_FAIL];
+    struct batch_part part = {.fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
+                              .renew_lease_ms = pump_tuning(pump)->lease_ms,
+                              .claim_size = claim_sizes[box],
+                              .claim_lease_ms = pump_tuning(pump)->lease_ms,
+                              .no_suspects = !takes_suspects(pump, box, claim_sizes),
+                              .waits = from->out.waits,
+                              .topics = from->patterns,
+                              .topic_count = from->pattern_count};
 
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
-        batch.settle[kind] =
-            (struct settlement_list){pump->out.lists[kind].items, pump->out.lists[kind].count};
-    return batch;
+        part.settle[kind] = (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
+    return part;
 }
 
-static void plan_next_look(struct pump *pump, size_t claimed) {
-    pump->found = claimed > 0;
+void pump_look_soon(struct pump *pump) {
+    for (int box = 0; box < BOXES; box++)
+        pump->boxes[box].found = pump_serves(pump, (boxcar_box)box);
+}
+
+/* Each box that was asked: again at once, or after its pause. */
+static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], const size_t claimed[BOXES]) {
     pump->looked_at_ms = clock_ms();
-    if (claimed > 0)
+    pump->turn++;
+    for (int i = 0; i < BOXES; i++) {
+        struct pump_box *box = &pump->boxes[i];
+
+        if (claim_sizes[i] == 0)
+            continue;
+        box->looked_at_ms = pump->looked_at_ms;
+        box->found = claimed[i] > 0;
+        if (box->found)
+            box->pause_ms = PACE_PAUSE_FIRST_MS;
+        else
+            box->next_look_ms = pump->looked_at_ms + pace_pause(&box->pause_ms, pump_tuning(pump)->poll_ms);
+    }
+    if (claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX] > 0)
         pace_found(&pump->pace);
     else
-        pump->next_look_ms = pump->looked_at_ms + pace_pause(&pump->pace, pump_tuning(pump)->poll_ms);
+        pace_in_vain(&pump->pace);
 }
 
-static void log_claim(struct pump *pump, size_t claimed) {
-    if (claimed > 0)
-        store_log(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", NULL, 0, "claimed %zu messages", claimed);
+static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct batch_result *result,
+                      int64_t asked_at_ms) {
+    size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
+                             result->parts[BOXCAR_INBOX].claimed_count};
+    size_t all = claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX];
+
+    atomic_fetch_add(&pump->worker->count.claims, 1);
+    if (all > 0)
+        store_log(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", NULL, 0, "claimed %zu messages", all);
+    plan_next_look(pump, claim_sizes, claimed);
+    pump_admit(pump, result, asked_at_ms);
 }
 
-bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
+bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
     struct batch_result result = {.arena = ARENA_INIT};
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t asked_at_ms = clock_ms();
-    struct batch batch;
+    bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
+    struct batch batch = {.owner = pump->worker->owner, .sent_before = pump->sent_before};
     boxcar_status status;
-    size_t claimed;
 
-    outbound_clear(&pump->out);
+    for (int box = 0; box < BOXES; box++)
+        outbound_clear(&pump->boxes[box].out);
     load_verdicts(pump);
     if (renew)
         load_renewals(pump);
-    if (outbound_is_empty(&pump->out) && claim_size == 0)
+    if (says_nothing(pump) && !claims)
         return false;
-    batch = make_batch(pump, claim_size);
+    for (int box = 0; box < BOXES; box++)
+        batch.parts[box] = make_part(pump, (boxcar_box)box, claim_sizes);
     status = pump->store->ops->process(pump->store, &batch, &result, &err);
     if (status != BOXCAR_OK) {
         take_failure(pump, status, &err);
@@ -336,14 +388,9 @@ bool pump_exchange(struct pump *pump, int claim_size, bool renew) {
     pump_attach(pump);
     pump->one_by_one = pump->one_by_one && pump->finished.count > 0;
     take_answer(pump, &batch, &result, asked_at_ms);
-    if (claim_size == 0) {
+    if (claims)
+        take_work(pump, claim_sizes, &result, asked_at_ms);
+    else
         batch_result_release(&result);
-        return true;
-    }
-    claimed = result.claimed_count;
-    atomic_fetch_add(&pump->worker->count.claims, 1);
-    log_claim(pump, claimed);
-    pump_admit(pump, &result, asked_at_ms);
-    plan_next_look(pump, claimed);
     return true;
 }

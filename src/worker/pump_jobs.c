@@ -4,6 +4,7 @@
  * else in flight (BX-003). */
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "clock.h"
 #include "log_message.h"
 #include "pump.h"
@@ -32,7 +33,7 @@ void pump_forget(struct pump *pump, struct job *job) {
     pump->held_count--;
     if (pump->suspect == job) { /* there may be another, which was not asked for */
         pump->suspect = NULL;
-        pump->found = true;
+        pump_look_soon(pump);
     }
     if (pump->waiting == job)
         pump->waiting = NULL;
@@ -47,7 +48,7 @@ void pump_finish(struct pump *pump, struct job *job, boxcar_verdict verdict, int
     job_list_push(&pump->finished, job);
 }
 
-static void give_back(struct pump *pump, struct job *job, int64_t delay_ms) {
+void pump_give_back_one(struct pump *pump, struct job *job, int64_t delay_ms) {
     job->given_back = true;
     pump_finish(pump, job, BOXCAR_VERDICT_DEFER, delay_ms);
 }
@@ -62,7 +63,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
     if (fail)
         pump_finish(pump, job, BOXCAR_VERDICT_FAIL, BOXCAR_BACKOFF);
     else
-        give_back(pump, job, UNHANDLED_AWAY_MS);
+        pump_give_back_one(pump, job, UNHANDLED_AWAY_MS);
 }
 
 static void admit_discarded(struct pump *pump, struct job *job) {
@@ -76,7 +77,7 @@ bool pump_runs_alone(const struct job *job) { return job->message->crash_count >
 /* A suspect comes alone, and claims ask for none while one is here. */
 static void admit_suspect(struct pump *pump, struct job *job, struct job_list *ready) {
     if (pump->waiting || pump->suspect) {
-        give_back(pump, job, SUSPECT_AWAY_MS);
+        pump_give_back_one(pump, job, SUSPECT_AWAY_MS);
     } else if (pump_runs_alone(job)) {
         pump->waiting = job;
         pump->waiting_since_ms = pump->now_ms;
@@ -86,10 +87,7 @@ static void admit_suspect(struct pump *pump, struct job *job, struct job_list *r
     }
 }
 
-static void admit(struct pump *pump, struct job *job, struct job_list *ready) {
-    job->handler = pump_is_wait(pump, job) ? &pump->worker->wait_handler
-                                           : handler_table_find(pump->worker->handlers, job->message->topic);
-    hold(pump, job);
+void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready) {
     if (job->handler == &pump->worker->wait_handler)
         pump_admit_wait(pump, job);
     else if (!job->handler)
@@ -102,9 +100,35 @@ static void admit(struct pump *pump, struct job *job, struct job_list *ready) {
         job_list_push(ready, job);
 }
 
-void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
-    size_t count = result->claimed_count;
+static struct handler *find_handler(const struct pump *pump, const struct job *job) {
+    if (pump_is_wait(pump, job))
+        return &pump->worker->wait_handler;
+    return handler_table_find(pump->worker->handlers, job->message->box, job->message->topic);
+}
+
+static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms) {
     struct job_list ready = {0};
+    size_t streamed = 0;
+
+    for (size_t i = 0; i < load->count; i++) {
+        struct job *job = &load->jobs[i];
+
+        job->leased_at_ms = asked_at_ms;
+        job->handler = find_handler(pump, job);
+        hold(pump, job);
+        if (str_is_empty(job->message->stream))
+            pump_admit_one(pump, job, &ready);
+        else
+            streamed++;
+    }
+    if (streamed > 0)
+        pump_admit_streams(pump, load, streamed, &ready);
+    if (ready.count > 0)
+        crew_put(pump->crew, &ready);
+}
+
+void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
+    size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
     struct load *load;
 
     if (count == 0) {
@@ -118,12 +142,7 @@ void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at
         return;
     }
     atomic_fetch_add(&pump->worker->count.claimed, (int64_t)count);
-    for (size_t i = 0; i < count; i++) {
-        load->jobs[i].leased_at_ms = asked_at_ms;
-        admit(pump, &load->jobs[i], &ready);
-    }
-    if (ready.count > 0)
-        crew_put(pump->crew, &ready);
+    admit_load(pump, load, asked_at_ms);
     load_release(load);
 }
 
@@ -140,7 +159,10 @@ static void log_verdict(struct pump *pump, const struct job *job) {
     };
     boxcar_str error = {job->error, job->error_len};
 
-    if (job->given_back)
+    if (job->unstarted)
+        log_message(pump_face(pump), BOXCAR_LOG_DEBUG, "give_back", job->message, error,
+                    "given back: the one before it in its stream was not done");
+    else if (job->given_back)
         log_message(pump_face(pump), BOXCAR_LOG_INFO, "give_back", job->message, error,
                     "stopped before it was done");
     else
@@ -189,7 +211,7 @@ void pump_release_suspect(struct pump *pump) {
     pump->no_suspects_until_ms = pump->now_ms + pump->patience_ms;
     if (pump->patience_ms < PATIENCE_LONGEST_MS)
         pump->patience_ms *= 2;
-    give_back(pump, job, SUSPECT_AWAY_MS);
+    pump_give_back_one(pump, job, SUSPECT_AWAY_MS);
 }
 
 void pump_give_back(struct pump *pump, bool all) {
@@ -199,12 +221,12 @@ void pump_give_back(struct pump *pump, bool all) {
     if (!all && (pump->view.oldest_queued_ms == INT64_MAX ||
                  pump->now_ms - pump->view.oldest_queued_ms < pump_tuning(pump)->lease_ms / 2))
         return;
-    crew_take_back(pump->crew, &jobs);
+    crew_take_back(pump->crew, all, &jobs);
     while ((job = job_list_pop(&jobs)) != NULL)
-        give_back(pump, job, 0);
+        pump_give_back_one(pump, job, 0);
     if (all && pump->waiting) {
         job = pump->waiting;
         pump->waiting = NULL;
-        give_back(pump, job, 0);
+        pump_give_back_one(pump, job, 0);
     }
 }

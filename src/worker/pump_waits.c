@@ -11,7 +11,8 @@
 #include "pump.h"
 
 bool pump_is_wait(const struct pump *pump, const struct job *job) {
-    return str_equal(job->message->topic, boxcar_str_of(pump->wait_topic));
+    return job->message->box == BOXCAR_OUTBOX &&
+           str_equal(job->message->topic, boxcar_str_of(pump->wait_topic));
 }
 
 static void refuse(struct pump *pump, struct job *job, boxcar_status status, const boxcar_error *err) {
@@ -71,11 +72,11 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
 
 /* What an earlier try of the same batch has settled is lost to this one: nothing to complain about. */
 void pump_take_waits(struct pump *pump, const struct batch_result *result, bool sent_before) {
-    const struct outbound_list *list = &pump->out.lists[SETTLE_RESOLVE];
+    const struct outbound_list *list = &pump->boxes[BOXCAR_OUTBOX].out.lists[SETTLE_RESOLVE];
 
     for (size_t i = 0; i < list->count; i++) {
         struct job *job = list->jobs[i];
-        enum wait_outcome outcome = result->waits[i];
+        enum wait_outcome outcome = result->parts[BOXCAR_OUTBOX].waits[i];
 
         if (outcome != WAIT_LOST) {
             atomic_fetch_add(&job->handler->outcomes[SAYINGS[outcome].counted], 1);
@@ -87,27 +88,50 @@ void pump_take_waits(struct pump *pump, const struct batch_result *result, bool 
     }
 }
 
-/* ---- the topic ---- */
+/* ---- the topics ---- */
 
-boxcar_status pump_set_wait_topic(struct pump *pump, boxcar_str topic, boxcar_error *err) {
+static boxcar_status refuse_handler(const struct pump *pump, boxcar_error *err) {
+    return error_set(err, BOXCAR_E_CONFLICT,
+                     "topic '%s' belongs to the waits for joins: give it no handler, or change the setting "
+                     "join_wait_topic",
+                     pump->wait_topic);
+}
+
+/* Room for the waits' topic is always there. */
+static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_error *err) {
     const struct handler_table *handlers = pump->worker->handlers;
-    boxcar_str *patterns = calloc(handlers->count + 1, sizeof(*patterns));
+    size_t count = handlers->boxes[box].count;
+    boxcar_str *patterns = calloc(count + 1, sizeof(*patterns));
 
-    free(pump->wait_topic);
-    pump->wait_topic = memory_copy_text(topic);
-    pump->patterns = patterns;
-    if (!patterns || !pump->wait_topic)
+    if (!patterns)
         return error_no_memory(err);
-    for (size_t i = 0; i < handlers->count; i++) {
-        patterns[i] = handlers->patterns[i];
-        if (str_equal(patterns[i], topic))
-            return error_set(
-                err, BOXCAR_E_CONFLICT,
-                "topic '%s' belongs to the waits for joins: give it no handler, or change the setting "
-                "join_wait_topic",
-                pump->wait_topic);
-    }
-    patterns[handlers->count] = boxcar_str_of(pump->wait_topic);
-    pump->pattern_count = handlers->count + 1;
+    for (size_t i = 0; i < count; i++)
+        patterns[i] = handlers->boxes[box].patterns[i];
+    pump->boxes[box].patterns = patterns;
+    pump->boxes[box].pattern_count = count;
     return BOXCAR_OK;
+}
+
+/* Waits are messages of the outbox, for whoever serves that. */
+static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
+    struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
+    boxcar_str topic = boxcar_str_of(pump->wait_topic);
+
+    for (size_t i = 0; i < box->pattern_count; i++)
+        if (str_equal(box->patterns[i], topic))
+            return refuse_handler(pump, err);
+    if (box->pattern_count > 0)
+        box->patterns[box->pattern_count++] = topic;
+    return BOXCAR_OK;
+}
+
+boxcar_status pump_set_topics(struct pump *pump, boxcar_str wait_topic, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    pump->wait_topic = memory_copy_text(wait_topic);
+    if (!pump->wait_topic)
+        return error_no_memory(err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = copy_patterns(pump, (boxcar_box)box, err);
+    return status == BOXCAR_OK ? add_waits(pump, err) : status;
 }

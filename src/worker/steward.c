@@ -22,8 +22,10 @@ struct steward {
     int64_t interval_ms;
     unsigned generation; /* of the interval */
     bool stopping;
-    char *complaint; /* the last one about topics without a handler */
-    time_t complained_at;
+    struct {
+        char *text; /* the last one about topics without a handler */
+        time_t at;
+    } complaints[BOXES];
     unsigned random;
 };
 
@@ -102,24 +104,25 @@ static boxcar_status maintain(struct steward *steward, struct boxcar_store *stor
 }
 
 /* The same complaint is not repeated for a while (BX-024). */
-static void complain(struct steward *steward, boxcar_str text) {
-    time_t now = time(NULL);
-    bool same = steward->complaint && strlen(steward->complaint) == text.len &&
-                memcmp(steward->complaint, text.data, text.len) == 0;
+static void complain(struct steward *steward, boxcar_box box, boxcar_str text) {
+    time_t now = time(NULL), last = steward->complaints[box].at;
+    char *known = steward->complaints[box].text;
+    bool same = known && strlen(known) == text.len && memcmp(known, text.data, text.len) == 0;
 
-    if (same && now - steward->complained_at < COMPLAIN_EVERY_S)
+    if (same && now - last < COMPLAIN_EVERY_S)
         return;
-    free(steward->complaint);
-    steward->complaint = memory_copy_text(text);
-    steward->complained_at = now;
-    store_log(steward->face, BOXCAR_LOG_WARN, "unhandled", NULL, 0, "%.*s",
-              (int)(text.len < 400 ? text.len : 400), text.data);
+    free(known);
+    steward->complaints[box].text = memory_copy_text(text);
+    steward->complaints[box].at = now;
+    store_log(steward->face, BOXCAR_LOG_WARN, "unhandled", NULL, 0, "%s%.*s",
+              box == BOXCAR_INBOX ? "inbox: " : "", (int)(text.len < 400 ? text.len : 400), text.data);
 }
 
-static void look_for_unhandled(struct steward *steward, struct boxcar_store *store) {
+static void look_for_unhandled(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
     struct boxcar_finding_list *list = NULL;
 
-    if (store->ops->diagnose(store, BOXCAR_OUTBOX, &list, NULL) != BOXCAR_OK)
+    if (steward->worker->handlers->boxes[box].count == 0 ||
+        store->ops->diagnose(store, box, &list, NULL) != BOXCAR_OK)
         return;
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_finding *finding = &list->items[i];
@@ -127,7 +130,7 @@ static void look_for_unhandled(struct steward *steward, struct boxcar_store *sto
         if (finding->severity >= BOXCAR_SEVERITY_WARNING &&
             finding->check.len == strlen("unhandled_topics") &&
             memcmp(finding->check.data, "unhandled_topics", finding->check.len) == 0)
-            complain(steward, finding->text);
+            complain(steward, box, finding->text);
     }
     arena_release(&list->arena);
     free(list);
@@ -147,8 +150,8 @@ static void do_round(struct steward *steward) {
         store->call_ms = CALL_MS;
         status = maintain(steward, store, &err);
     }
-    if (status == BOXCAR_OK && !is_stopping(steward))
-        look_for_unhandled(steward, store);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES && !is_stopping(steward); box++)
+        look_for_unhandled(steward, store, (boxcar_box)box);
     if (store)
         store->ops->close(store);
     if (status != BOXCAR_OK && status != BOXCAR_E_UNAVAILABLE)
@@ -166,7 +169,8 @@ static void *steward_main(void *argument) {
 static void steward_free(struct steward *steward) {
     pthread_mutex_destroy(&steward->mutex);
     pthread_cond_destroy(&steward->changed);
-    free(steward->complaint);
+    for (int box = 0; box < BOXES; box++)
+        free(steward->complaints[box].text);
     free(steward);
 }
 

@@ -73,7 +73,7 @@ exits "worker --help" 0 boxcar worker --help
 like "says range and default" "*--lease DUR *100ms to 24h (default 30s)*" "$out"
 like "of counts" "*--concurrency N *1 to 1024 (default 4)*" "$out"
 is "has all of its options" "$(settings | awk '$9 != "-" && $1 != "store" && $1 != "log" { print "--" $9 }')" \
-    "$(printf '%s\n' "$out" | sed -n '/^Options:/,/^$/s/^ *\(--[a-z-]*\).*/\1/p' | grep -vxE -e '--(handler|drain|owner)')"
+    "$(printf '%s\n' "$out" | sed -n '/^Options:/,/^$/s/^ *\(--[a-z-]*\).*/\1/p' | grep -vxE -e '--(handler|inbox-handler|drain|owner)')"
 
 # Faults, all of them, each with its line and what is meant.
 cat >faults.ini <<'INI'
@@ -157,6 +157,13 @@ refuses "a topic with a colon" 2 "*colon.ini:2: the handler of 'a' is 'b = disca
 printf '[handlers]\na = discard\n' >handlers.ini
 exits "handlers" 0 boxcar config -o json --config handlers.ini --handler 'b=c=exec:/bin/cat x=exec:y'
 is "of the file" "discard handlers.ini:2" "$(value handlers a)"
+printf '[inbox_handlers]\na = discard\n' >>handlers.ini
+exits "handlers of both boxes" 0 boxcar config -o json --config handlers.ini --inbox-handler 'c=exec:/bin/cat'
+is "of the inbox, the same topic" "discard handlers.ini:4" "$(value inbox_handlers a)"
+is "of the inbox, of the command line" "exec:/bin/cat --inbox-handler" "$(value inbox_handlers c)"
+refuses "two for one topic of the inbox" 2 "*--inbox-handler: topic 'a' has a handler already, from handlers.ini:4" \
+    boxcar config --config handlers.ini --inbox-handler a=discard
+exits "handlers" 0 boxcar config -o json --config handlers.ini --handler 'b=c=exec:/bin/cat x=exec:y'
 is "of the command line, the topic with an equals sign" "exec:/bin/cat x=exec:y --handler" "$(value handlers 'b=c')"
 
 # --defaults: an example that is right as it is, and right with every line switched on.

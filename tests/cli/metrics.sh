@@ -64,15 +64,15 @@ like "port 0 takes a free one, and the log says which" "127.0.0.1:[1-9]*" "$addr
 unlike "loopback is no reason for a warning" "*authentication*" "$(cat worker.err)"
 
 # BX-024: what was handled is counted by the handler's pattern
-has "acks are counted" '^boxcar_messages_settled_total{topic="orders.\*",outcome="acked"} 3$'
-has "retries are counted" '^boxcar_messages_settled_total{topic="mail.send",outcome="retried"} [1-9]'
-has "handler times are counted" '^boxcar_handler_seconds_count{topic="mail.send"} [1-9]'
-has "up to infinity" '^boxcar_handler_seconds_bucket{topic="mail.send",le="+Inf"} [1-9]'
-has "and summed" '^boxcar_handler_seconds_sum{topic="mail.send"} [0-9.e-]*[1-9]'
+has "acks are counted" '^boxcar_messages_settled_total{topic="orders.\*",box="outbox",outcome="acked"} 3$'
+has "retries are counted" '^boxcar_messages_settled_total{topic="mail.send",box="outbox",outcome="retried"} [1-9]'
+has "handler times are counted" '^boxcar_handler_seconds_count{topic="mail.send",box="outbox"} [1-9]'
+has "up to infinity" '^boxcar_handler_seconds_bucket{topic="mail.send",box="outbox",le="+Inf"} [1-9]'
+has "and summed" '^boxcar_handler_seconds_sum{topic="mail.send",box="outbox"} [0-9.e-]*[1-9]'
 has "the state" '^boxcar_worker_state{state="running"} 1$'
 has "the store is up" '^boxcar_store_up 1$'
-has "the store's numbers" '^boxcar_store_messages{status="done"} 3$'
-has "a topic that needs escapes" '^boxcar_handler_running{topic="odd\\"\\\\topic"} 0$'
+has "the store's numbers" '^boxcar_store_messages{status="done",box="outbox"} 3$'
+has "a topic that needs escapes" '^boxcar_handler_running{topic="odd\\"\\\\topic",box="outbox"} 0$'
 is "claimed" 1 "$(awk '$1 == "boxcar_messages_claimed_total" && $2 >= 4' body.txt | wc -l)"
 
 is "/metrics" 200 "$(fetch /metrics)"

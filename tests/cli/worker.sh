@@ -113,6 +113,10 @@ refuses "two handlers for one topic" 2 "boxcar: worker: --handler: topic 't' has
     boxcar worker --handler t=discard --handler t=exec:/bin/cat
 refuses "one in the file and one here" 2 "*--handler: topic 'slow' has a handler already, from worker.ini:11" \
     boxcar worker --config worker.ini --handler slow=discard
+refuses "no action for the inbox" 2 "*--inbox-handler is 'orders': give TOPIC=exec:COMMAND or TOPIC=discard" \
+    boxcar worker --inbox-handler orders
+exits "a worker of both boxes" 0 boxcar worker --drain --handler t=discard --inbox-handler t=discard --inbox-handler u=discard
+like "says whom it serves in which box" "*event=worker_start * handlers=t,inbox:t,inbox:u *" "$(grep worker_start err.txt || cat err.txt)"
 refuses "no action" 2 "*--handler is 'orders': give TOPIC=exec:COMMAND or TOPIC=discard" boxcar worker --handler orders
 refuses "an unknown action" 2 "*the handler of 't' is 'drop': give exec:COMMAND or discard" boxcar worker --handler t=drop
 for bad in '=discard' 't=exec:' "t=exec:'open" 't=exec:/no/such/program' 't=exec:no-such-program'; do

@@ -127,17 +127,17 @@ boxcar_enqueued enqueue_wait(struct fixture *f, boxcar_join_id join_id) {
 enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct taken taken) {
     struct arena arena = ARENA_INIT;
     struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = f->owner};
+    struct batch batch = {.owner = f->owner};
     boxcar_settlement settlement = settlement_of(taken);
     boxcar_message_list *list = find(f, taken.work_id);
     struct wait wait = {.correlation_id = look(list)->correlation_id,
                         .continuation_id = boxcar_join_continuation_id(look(list)->message_id)};
 
     ASSERT_OK(f, wait_parse(look(list)->payload, &arena, &wait, &f->err));
-    batch.settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
-    batch.waits = &wait;
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].waits = &wait;
     ASSERT_OK(f, store->ops->process(store, &batch, &result, &f->err));
-    enum wait_outcome outcome = result.waits[0];
+    enum wait_outcome outcome = result.parts[BOXCAR_OUTBOX].waits[0];
     batch_result_release(&result);
     arena_release(&arena);
     boxcar_message_list_free(list);

@@ -139,12 +139,13 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
 static void take_back_to_version_1(struct fixture *f) {
     fixture_sql(f,
                 "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
+                "drop table boxcar_stage; "
                 "drop view boxcar_outbox_join; drop view boxcar_outbox_join_member; drop view boxcar_member; "
                 "drop trigger boxcar_join_on_finished; drop trigger boxcar_join_on_dead; drop table boxcar_join; "
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
                 "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
-                "drop view instance cascade; drop table instance_row, sleeper cascade; drop sequence sleeper_flag; "
+                "drop view instance cascade; drop table instance_row, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
                 "drop type join_attach_result cascade; alter table setting drop column text; "

@@ -40,8 +40,8 @@ static int64_t count_effects(struct fixture *f) {
 }
 
 static struct batch batch_of(struct fixture *f, enum settle_kind kind, const boxcar_settlement *settlement) {
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = f->owner};
-    batch.settle[kind] = (struct settlement_list){settlement, 1};
+    struct batch batch = {.owner = f->owner};
+    batch.parts[BOXCAR_OUTBOX].settle[kind] = (struct settlement_list){settlement, 1};
     return batch;
 }
 
@@ -55,7 +55,7 @@ static size_t settle_batch(struct fixture *f, boxcar_store *store, enum settle_k
     *ret_status = store->ops->process(store, batch, &result, &f->err);
     if (*ret_status != BOXCAR_OK)
         return 0;
-    count = result.settled[kind].count;
+    count = result.parts[BOXCAR_OUTBOX].settled[kind].count;
     batch_result_release(&result);
     return count;
 }
@@ -349,14 +349,15 @@ static void messages_of_a_batch_that_was_sent_before_are_stored_once(void **stat
     if (fixture_is_sqlite(f))
         skip();
     boxcar_new_message message = new_message("t", "p");
-    struct batch batch = {.box = BOXCAR_OUTBOX, .messages = &message, .message_count = 1, .fresh_ids = true};
+    struct batch batch = {
+        .parts[BOXCAR_OUTBOX] = {.messages = &message, .message_count = 1, .fresh_ids = true}};
     boxcar_work_id ids[2];
     assert_true(uuid_new_v7(&message.message_id.bytes, 1));
     for (int i = 0; i < 2; i++) {
         struct batch_result result = {.arena = ARENA_INIT};
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-        ids[i] = result.enqueued[0].work_id;
-        assert_false(result.enqueued[0].duplicate); /* it can only have met itself */
+        ids[i] = result.parts[BOXCAR_OUTBOX].enqueued[0].work_id;
+        assert_false(result.parts[BOXCAR_OUTBOX].enqueued[0].duplicate); /* it can only have met itself */
         batch_result_release(&result);
         batch.sent_before = true;
     }
@@ -372,7 +373,7 @@ static void reason_of_a_burial_shows_in_the_dead_letters(void **state) {
         boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
         struct batch batch = batch_of(f, SETTLE_FAIL, &settlement);
         boxcar_status status;
-        batch.fail_reason = no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE;
+        batch.parts[BOXCAR_OUTBOX].fail_reason = no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE;
         assert_int_equal(settle_batch(f, f->store, SETTLE_FAIL, &batch, &status), 1);
         assert_dead(f, id, no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_REJECTED);
     }

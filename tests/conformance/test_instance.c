@@ -110,6 +110,34 @@ static void instance_without_topics_handles_every_topic(void **state) {
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from instance where topics = '{*}'"), 1);
 }
 
+/* One worker may serve both boxes: it is seen in each, with the topics it handles there. */
+static void worker_of_both_boxes_is_seen_in_each(void **state) {
+    struct fixture *f = *state;
+    static const boxcar_str topics[] = {{"orders.paid", 11}, {"mail.*", 6}};
+    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1, .topic_count = 1};
+    for (int round = 0; round < 2; round++)
+        for (int box = 0; box < 2; box++) {
+            instance.box = (boxcar_box)box;
+            instance.topics = &topics[box];
+            ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+        }
+    assert_int_equal(count_instances(f), 2);
+    assert_int_equal(
+        fixture_sql_number(f,
+                           "select count(*) from boxcar_instance where (box, topics) in "
+                           "(('outbox', '[\"orders.paid\"]'), ('inbox', '[\"mail.*\"]'))",
+                           "select count(*) from instance where (box, topics) in "
+                           "(('outbox', '{orders.paid}'), ('inbox', '{mail.*}'))"),
+        2);
+    go_silent_61s(f);
+    instance.box = BOXCAR_OUTBOX;
+    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    maintain(f);
+    assert_int_equal(count_instances(f), 1);
+    ASSERT_OK(f, f->store->ops->farewell(f->store, f->owner, &f->err));
+    assert_int_equal(count_instances(f), 0);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(heartbeat_makes_an_instance_visible),
     TEST(later_heartbeats_keep_the_start_and_bring_the_rest_up_to_date),
@@ -117,6 +145,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(maintenance_forgets_the_silent_and_keeps_the_living),
     TEST(heartbeat_of_a_forgotten_instance_brings_it_back),
     TEST(instance_without_topics_handles_every_topic),
+    TEST(worker_of_both_boxes_is_seen_in_each),
 };
 
 const struct suite INSTANCE_SUITE = SUITE("instance", TESTS, ON_EVERY_STORE);

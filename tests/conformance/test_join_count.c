@@ -100,9 +100,9 @@ static void die_by_cancel_while_deferred(struct fixture *f, boxcar_work_id id) {
 
 static void die_without_a_handler(struct fixture *f, boxcar_work_id id) {
     boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = f->owner, .fail_reason = BOXCAR_REASON_NO_HANDLER};
+    struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.fail_reason = BOXCAR_REASON_NO_HANDLER}};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.settle[SETTLE_FAIL] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_FAIL] = (struct settlement_list){&settlement, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
     batch_result_release(&result);
 }

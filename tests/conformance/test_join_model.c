@@ -188,7 +188,7 @@ static void settle_some(struct model *m) {
     boxcar_settlement settlements[4][12];
     struct model_message *settled[4][12];
     size_t counts[4] = {0};
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = m->f->owner};
+    struct batch batch = {.owner = m->f->owner};
     struct batch_result result = {.arena = ARENA_INIT};
     boxcar_message_list *list = claim_topic(m->f, m->f->owner, 1 + draw(m, 12), STEP);
     int mostly = draw(m, 8); /* often all alike, so that runs of neighbours end together */
@@ -201,7 +201,7 @@ static void settle_some(struct model *m) {
     }
     boxcar_message_list_free(list);
     for (int how = 0; how < 4; how++)
-        batch.settle[ORDER[how]] = (struct settlement_list){settlements[how], counts[how]};
+        batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (struct settlement_list){settlements[how], counts[how]};
     ASSERT_OK(m->f, m->f->store->ops->process(m->f->store, &batch, &result, &m->f->err));
     batch_result_release(&result);
     for (int how = 0; how < 4; how++) {

@@ -66,13 +66,13 @@ static boxcar_status resolve_quietly(struct crew_member *member, struct race *ra
                         .on_fail_payload = BOXCAR_STR("no"),
                         .continuation_id = boxcar_join_continuation_id(race->waits[i].message_id)};
     boxcar_settlement settlement = settlement_of(race->taken[RACE_JOINS + i]);
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = race->owner, .waits = &wait};
+    struct batch batch = {.owner = race->owner, .parts[BOXCAR_OUTBOX] = {.waits = &wait}};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status != BOXCAR_OK)
         return status;
-    *ret_outcome = result.waits[0];
+    *ret_outcome = result.parts[BOXCAR_OUTBOX].waits[0];
     batch_result_release(&result);
     return BOXCAR_OK;
 }
@@ -133,9 +133,9 @@ struct overlap {
 
 static boxcar_status end_in(struct crew_member *member, struct race *race) {
     boxcar_settlement settlement = settlement_of(race->taken[0]);
-    struct batch batch = {.box = BOXCAR_OUTBOX, .owner = race->owner};
+    struct batch batch = {.owner = race->owner};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.settle[SETTLE_ACK] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = (struct settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status == BOXCAR_OK)
         batch_result_release(&result);

@@ -21,9 +21,7 @@ static const boxcar_str TOPICS[] = {{"t", 1}, {"mail.*", 6}};
 
 static struct nap nap_for(struct fixture *f, int64_t longest_ms) {
     return (struct nap){.owner = f->owner,
-                        .box = BOXCAR_OUTBOX,
-                        .topics = TOPICS,
-                        .topic_count = 2,
+                        .boxes[BOXCAR_OUTBOX] = {true, TOPICS, 2},
                         .longest_ms = longest_ms,
                         .wake_fd = -1};
 }
@@ -51,6 +49,16 @@ static bool is_called(struct fixture *f, const struct nap *nap) {
             return true;
     }
     return false;
+}
+
+static void put_into_inbox(struct fixture *f, const char *topic) {
+    boxcar_new_message message = new_message(topic, "x");
+    struct batch batch = {.sent_before = false};
+    struct batch_result result = {.arena = ARENA_INIT};
+    message.message_id = boxcar_message_id_new();
+    batch.parts[BOXCAR_INBOX] = (struct batch_part){.messages = &message, .message_count = 1};
+    ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
+    batch_result_release(&result);
 }
 
 /* The row outlives a nap that nobody disturbs. */
@@ -134,6 +142,40 @@ static void enqueue_in_sql_wakes_when_it_commits(void **state) {
     pg_exec(conn, "commit");
     assert_true(is_called(f, &nap));
     PQfinish(conn);
+}
+
+/* Whoever waits for both boxes is woken by either, each for its own topics. */
+static void either_box_wakes_who_waits_for_both(void **state) {
+    struct fixture *f = *state;
+    if (!can_be_woken())
+        skip();
+    boxcar_store *producer = fixture_open(f), *own = f->store;
+    struct nap nap = nap_for(f, NAP_MS), brief;
+    nap.boxes[BOXCAR_OUTBOX].topic_count = 1;
+    nap.boxes[BOXCAR_INBOX].awaited = true;
+    nap.boxes[BOXCAR_INBOX].topics = TOPICS + 1;
+    nap.boxes[BOXCAR_INBOX].topic_count = 1;
+    for (int box = 0; box < BOXES; box++) {
+        for (int i = 0; i < TRIES && count_sleepers(f) == 0; i++)
+            sleep_on(f, &nap);
+        assert_int_equal(count_sleepers(f), 2);
+        f->store = producer;
+        put_into_inbox(f, "t"); /* wanted in the other box only */
+        enqueue(f, "mail.send", "p");
+        f->store = own;
+        brief = nap;
+        brief.longest_ms = 100;
+        sleep_on(f, &brief);
+        assert_int_equal(count_sleepers(f), 2);
+        f->store = producer;
+        if (box == BOXCAR_OUTBOX)
+            enqueue(f, "t", "p");
+        else
+            put_into_inbox(f, "mail.send");
+        f->store = own;
+        assert_true(is_called(f, &nap));
+    }
+    boxcar_store_close(producer);
 }
 
 /* BX-012: who does not sleep for it costs nothing. */
@@ -250,6 +292,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(work_is_found_after_a_nap),
     TEST(enqueue_wakes_who_would_want_the_message),
     TEST(enqueue_in_sql_wakes_when_it_commits),
+    TEST(either_box_wakes_who_waits_for_both),
     TEST(nobody_is_woken_for_what_he_does_not_want_or_cannot_have_yet),
     TEST(who_is_awake_is_not_called_again),
     TEST(farewell_ends_the_nap_for_good),

@@ -22,40 +22,45 @@ static boxcar_status fake_deploy(struct boxcar_store *store, boxcar_deployment *
 
 static void remember(struct fake_store *fake, const struct batch *batch) {
     fake->batch = *batch;
-    for (size_t i = 0; i < batch->message_count && i < FAKE_ROOM; i++)
-        fake->messages[i] = batch->messages[i];
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        for (size_t i = 0; i < batch->settle[kind].count && i < FAKE_ROOM; i++)
-            fake->settlements[i] = batch->settle[kind].items[i];
+    for (int box = 0; box < BOXES; box++) {
+        const struct batch_part *part = &batch->parts[box];
+
+        for (size_t i = 0; i < part->message_count && i < FAKE_ROOM; i++)
+            fake->messages[i] = part->messages[i];
+        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+            for (size_t i = 0; i < part->settle[kind].count && i < FAKE_ROOM; i++)
+                fake->settlements[i] = part->settle[kind].items[i];
+        }
     }
 }
 
-static bool answer_enqueued(const struct batch *batch, struct batch_result *result) {
-    result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
+static bool answer_enqueued(const struct batch_part *part, struct arena *arena, struct part_result *result) {
+    result->enqueued = arena_alloc_array(arena, part->message_count, sizeof(*result->enqueued));
     if (!result->enqueued)
         return false;
-    for (size_t i = 0; i < batch->message_count; i++) {
+    for (size_t i = 0; i < part->message_count; i++) {
         result->enqueued[i].work_id.value = (int64_t)i + 1;
-        result->enqueued[i].message_id = batch->messages[i].message_id;
+        result->enqueued[i].message_id = part->messages[i].message_id;
     }
     return true;
 }
 
 /* Says that all but the last one were affected. */
-static bool answer_settled(const struct batch *batch, int kind, struct batch_result *result) {
+static bool answer_settled(const struct batch_part *part, int kind, struct arena *arena,
+                           struct part_result *result) {
     struct work_id_list *list = &result->settled[kind];
-    size_t count = batch->settle[kind].count;
+    size_t count = part->settle[kind].count;
 
-    list->items = arena_alloc_array(&result->arena, count, sizeof(*list->items));
+    list->items = arena_alloc_array(arena, count, sizeof(*list->items));
     if (!list->items)
         return false;
     for (; list->count + 1 < count; list->count++)
-        list->items[list->count] = batch->settle[kind].items[list->count].work_id;
+        list->items[list->count] = part->settle[kind].items[list->count].work_id;
     return true;
 }
 
-static bool answer_claimed(size_t count, struct batch_result *result) {
-    result->claimed = arena_alloc_array(&result->arena, count, sizeof(*result->claimed));
+static bool answer_claimed(size_t count, struct arena *arena, struct part_result *result) {
+    result->claimed = arena_alloc_array(arena, count, sizeof(*result->claimed));
     if (!result->claimed)
         return false;
     result->claimed_count = count;
@@ -64,22 +69,28 @@ static bool answer_claimed(size_t count, struct batch_result *result) {
     return true;
 }
 
+static bool answer_part(struct fake_store *fake, const struct batch_part *part, struct arena *arena,
+                        struct part_result *result) {
+    bool ok = part->message_count == 0 || answer_enqueued(part, arena, result);
+
+    for (int kind = 0; ok && kind < SETTLE_KINDS; kind++)
+        ok = answer_settled(part, kind, arena, result);
+    result->reaped = fake->reaped;
+    return ok && answer_claimed(part->claim_size > 0 ? fake->claimed_count : 0, arena, result);
+}
+
 static boxcar_status fake_process(struct boxcar_store *store, const struct batch *batch,
                                   struct batch_result *ret_result, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
-    struct batch_result result = {.arena = ARENA_INIT, .reaped = fake->reaped};
+    struct batch_result result = {.arena = ARENA_INIT};
     boxcar_status status = answer(fake, err);
     bool ok = true;
 
     remember(fake, batch);
     if (status != BOXCAR_OK)
         return status;
-    if (batch->message_count > 0)
-        ok = answer_enqueued(batch, &result);
-    for (int kind = 0; ok && kind < SETTLE_KINDS; kind++)
-        ok = answer_settled(batch, kind, &result);
-    if (ok)
-        ok = answer_claimed(fake->claimed_count, &result);
+    for (int box = 0; ok && box < BOXES; box++)
+        ok = answer_part(fake, &batch->parts[box], &result.arena, &result.parts[box]);
     result.ended = fake->ended;
     result.ended_count = fake->ended_count;
     if (!ok) {

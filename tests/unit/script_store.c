@@ -10,85 +10,115 @@ static struct script_store *current;
 
 static struct script_store *script_of(struct boxcar_store *store) { return (struct script_store *)store; }
 
-static bool refuses(const struct script_store *script, const struct batch *batch) {
+static bool refuses(const struct script_store *script, const struct batch_part *part) {
     for (int kind = 0; kind < SETTLE_RENEW; kind++)
-        for (size_t i = 0; i < batch->settle[kind].count; i++)
-            if (batch->settle[kind].items[i].work_id.value == script->refuse)
+        for (size_t i = 0; i < part->settle[kind].count; i++)
+            if (part->settle[kind].items[i].work_id.value == script->refuse)
                 return true;
     return false;
 }
 
 /* Whether a settlement takes effect, and what of it. */
-static bool apply(struct script_store *script, const struct batch *batch, enum settle_kind kind,
+static bool apply(struct script_store *script, const struct batch *batch, int box, enum settle_kind kind,
                   const boxcar_settlement *item) {
     struct script_message *message = &script->messages[item->work_id.value - 1];
 
+    if ((int)message->box != box)
+        return false;
     if (kind == SETTLE_RENEW) {
         message->renewed++;
         if (item->work_id.value == script->steal)
             message->leased = false;
         return message->leased;
     }
+    if (item->work_id.value == script->lose) {
+        message->leased = false;
+        message->settled++;
+        return false;
+    }
     if (!message->leased)
         return batch->sent_before && message->settled > 0 && message->kind == kind;
     message->leased = false;
     message->settled++;
+    message->settled_in = script->call_count;
     message->kind = kind;
     message->delay_ms = item->delay_ms;
-    message->reason = kind == SETTLE_FAIL ? batch->fail_reason : BOXCAR_REASON_NONE;
+    message->reason = kind == SETTLE_FAIL ? batch->parts[box].fail_reason : BOXCAR_REASON_NONE;
     return true;
 }
 
-static void resolve(struct script_store *script, const struct batch *batch, struct batch_result *result) {
-    const struct settlement_list *list = &batch->settle[SETTLE_RESOLVE];
+static void resolve(struct script_store *script, const struct batch *batch, int box,
+                    struct batch_result *result) {
+    const struct settlement_list *list = &batch->parts[box].settle[SETTLE_RESOLVE];
+    enum wait_outcome *outcomes = arena_alloc_array(&result->arena, list->count, sizeof(*outcomes));
 
-    result->waits = arena_alloc_array(&result->arena, list->count, sizeof(*result->waits));
     for (size_t i = 0; i < list->count; i++) {
         bool leased = script->messages[list->items[i].work_id.value - 1].leased;
 
-        (void)apply(script, batch, SETTLE_RESOLVE, &list->items[i]);
-        result->waits[i] = leased ? script->wait_outcome : WAIT_LOST;
+        (void)apply(script, batch, box, SETTLE_RESOLVE, &list->items[i]);
+        outcomes[i] = leased ? script->wait_outcome : WAIT_LOST;
+    }
+    result->parts[box].waits = outcomes;
+}
+
+static void settle_part(struct script_store *script, const struct batch *batch, int box,
+                        struct batch_result *result) {
+    resolve(script, batch, box, result);
+    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        struct settlement_list said = batch->parts[box].settle[kind];
+        struct work_id_list *list = &result->parts[box].settled[kind];
+
+        if (kind == SETTLE_RESOLVE)
+            continue;
+        list->items = arena_alloc_array(&result->arena, said.count, sizeof(*list->items));
+        for (size_t i = 0; i < said.count; i++)
+            if (apply(script, batch, box, (enum settle_kind)kind, &said.items[i]))
+                list->items[list->count++] = said.items[i].work_id;
     }
 }
 
 static void settle(struct script_store *script, const struct batch *batch, struct batch_result *result) {
-    resolve(script, batch, result);
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        struct work_id_list *list = &result->settled[kind];
-
-        if (kind == SETTLE_RESOLVE)
-            continue;
-        list->items = arena_alloc_array(&result->arena, batch->settle[kind].count, sizeof(*list->items));
-        for (size_t i = 0; i < batch->settle[kind].count; i++)
-            if (apply(script, batch, (enum settle_kind)kind, &batch->settle[kind].items[i]))
-                list->items[list->count++] = batch->settle[kind].items[i].work_id;
-    }
+    for (int box = 0; box < BOXES; box++)
+        settle_part(script, batch, box, result);
 }
 
-static bool wants(const struct script_store *script, const struct batch *batch, boxcar_str topic) {
+static bool wants(const struct script_store *script, const struct batch_part *part, boxcar_str topic) {
     return script->ignore_topics ||
-           topic_best_match(batch->topics, batch->topic_count, sizeof(boxcar_str), topic) >= 0;
+           topic_best_match(part->topics, part->topic_count, sizeof(boxcar_str), topic) >= 0;
 }
 
-static void claim(struct script_store *script, const struct batch *batch, struct batch_result *result) {
-    result->claimed = arena_alloc_array(&result->arena, SCRIPT_ROOM, sizeof(*result->claimed));
-    for (size_t i = 0; i < script->count && result->claimed_count < (size_t)batch->claim_size; i++) {
+static void claim(struct script_store *script, const struct batch *batch, int box,
+                  struct batch_result *result) {
+    const struct batch_part *part = &batch->parts[box];
+    struct part_result *got = &result->parts[box];
+
+    got->claimed = arena_alloc_array(&result->arena, SCRIPT_ROOM, sizeof(*got->claimed));
+    for (size_t i = 0; i < script->count && got->claimed_count < (size_t)part->claim_size; i++) {
         struct script_message *message = &script->messages[i];
 
-        if (message->leased || message->settled > 0 || !wants(script, batch, message->topic))
+        if ((int)message->box != box || message->leased || message->settled > 0 ||
+            !wants(script, part, message->topic))
             continue;
-        if (message->crash_count > 0 && (result->claimed_count > 0 || batch->no_suspects))
+        if (message->crash_count > 0 && (got->claimed_count > 0 || part->no_suspects))
             continue;
         message->leased = true;
-        result->claimed[result->claimed_count++] = (boxcar_message){.work_id = {(int64_t)i + 1},
-                                                                    .epoch = {1},
-                                                                    .owner = batch->owner,
-                                                                    .topic = message->topic,
-                                                                    .payload = message->payload,
-                                                                    .crash_count = message->crash_count,
-                                                                    .retry_count = message->crash_count};
+        got->claimed[got->claimed_count++] = (boxcar_message){.work_id = {(int64_t)i + 1},
+                                                              .box = message->box,
+                                                              .epoch = {message->epoch ? message->epoch : 1},
+                                                              .owner = batch->owner,
+                                                              .topic = message->topic,
+                                                              .stream = message->stream,
+                                                              .payload = message->payload,
+                                                              .crash_count = message->crash_count,
+                                                              .retry_count = message->crash_count};
         if (message->crash_count > 0)
             break;
+    }
+    for (size_t i = 0; script->backwards && i < got->claimed_count / 2; i++) {
+        boxcar_message swapped = got->claimed[i];
+
+        got->claimed[i] = got->claimed[got->claimed_count - 1 - i];
+        got->claimed[got->claimed_count - 1 - i] = swapped;
     }
 }
 
@@ -107,7 +137,7 @@ static boxcar_status answer(struct script_store *script, const struct batch *bat
 
     if (script->deny != BOXCAR_OK)
         return error_set(err, script->deny, "denied");
-    if (settles && script->refuse && refuses(script, batch))
+    if (settles && script->refuse && (refuses(script, &batch->parts[BOXCAR_OUTBOX]) || refuses(script, &batch->parts[BOXCAR_INBOX])))
         return error_set(err, BOXCAR_E_STORE, "refused");
     if (settles && script->fail_next > 0) {
         script->fail_next--;
@@ -118,8 +148,9 @@ static boxcar_status answer(struct script_store *script, const struct batch *bat
         return script->failure;
     }
     settle(script, batch, result);
-    if (batch->claim_size > 0)
-        claim(script, batch, result);
+    for (int box = 0; box < BOXES; box++)
+        if (batch->parts[box].claim_size > 0)
+            claim(script, batch, box, result);
     count_suspects(script);
     return BOXCAR_OK;
 }
@@ -128,13 +159,17 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
                              struct batch_result *ret_result, boxcar_error *err) {
     struct script_store *script = script_of(store);
     struct batch_result result = {.arena = ARENA_INIT};
-    struct script_call call = {.claim_size = batch->claim_size,
-                               .sent_before = batch->sent_before,
-                               .no_suspects = batch->no_suspects};
+    struct script_call call = {.sent_before = batch->sent_before,
+                               .no_suspects = batch->parts[BOXCAR_OUTBOX].no_suspects};
 
-    for (int kind = 0; kind < SETTLE_RENEW; kind++)
-        call.settlements += batch->settle[kind].count;
-    call.renewals = batch->settle[SETTLE_RENEW].count;
+    for (int box = 0; box < BOXES; box++) {
+        const struct batch_part *part = &batch->parts[box];
+
+        call.claim_size += call.claim_of[box] = part->claim_size;
+        for (int kind = 0; kind < SETTLE_RENEW; kind++)
+            call.settlements += part->settle[kind].count;
+        call.renewals += part->settle[SETTLE_RENEW].count;
+    }
     pthread_mutex_lock(&script->mutex);
     call.answer = answer(script, batch, &result, &call, err);
     if (script->call_count < SCRIPT_CALLS)

@@ -14,9 +14,13 @@
 struct script_message {
     boxcar_str topic;
     boxcar_str payload;
+    boxcar_box box;
+    boxcar_str stream;
     int crash_count;
     bool leased;
+    int64_t epoch; /* of its lease; 0 = 1 */
     int settled; /* times, by any kind but renew */
+    size_t settled_in; /* which call of process() it was, the last time */
     int renewed;
     enum settle_kind kind; /* of the last settlement */
     boxcar_reason reason;
@@ -26,7 +30,8 @@ struct script_message {
 /* One call of process(), as it was asked. */
 struct script_call {
     size_t settlements, renewals;
-    int claim_size;
+    int claim_size;        /* of both boxes together ... */
+    int claim_of[BOXES];   /* ... and of each */
     bool sent_before, no_suspects;
     boxcar_status answer;
 };
@@ -44,7 +49,9 @@ struct script_store {
     bool apply_then_fail;  /* the settlement happens, its answer is lost */
     enum wait_outcome wait_outcome; /* of every wait that is leased */
     int64_t refuse;        /* this work id can never be settled (E_STORE) */
-    int64_t steal;         /* renewing this work id affects nothing */
+    _Atomic int64_t steal; /* renewing this work id affects nothing */
+    int64_t lose;          /* settling this work id affects nothing: its lease is lost */
+    bool backwards;        /* claims bring the newest first */
     boxcar_status deny; /* every process() ends so; OK = none does */
     int heartbeats, farewells;
     _Atomic int fail_heartbeats; /* so many of the next ones */

@@ -34,8 +34,8 @@ static void enqueue_hands_down_the_message_with_a_new_id(void **state) {
     (void)state;
     assert_int_equal(boxcar_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.calls, 1);
-    assert_int_equal(FAKE.batch.message_count, 1);
-    assert_true(FAKE.batch.fresh_ids);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].message_count, 1);
+    assert_true(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
     assert_int_equal(FAKE.messages[0].message_id.bytes[6] >> 4, 7);
     assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, 16);
     assert_int_equal(enqueued.work_id.value, 1);
@@ -64,13 +64,13 @@ static void ids_are_given_derived_or_new(void **state) {
     messages[0].message_id = own;
     messages[1].key = BOXCAR_STR("k");
     assert_int_equal(boxcar_enqueue_many(STORE, messages, 3, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.fresh_ids);
+    assert_false(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
     assert_memory_equal(&FAKE.messages[0].message_id, &own, 16);
     assert_memory_equal(&FAKE.messages[1].message_id, &derived, 16);
     assert_null(FAKE.messages[1].key.data);
     assert_int_equal(FAKE.messages[2].message_id.bytes[6] >> 4, 7);
     assert_int_equal(boxcar_enqueue_many(STORE, messages, 2, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.fresh_ids);
+    assert_false(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
 }
 
 static void many_messages_get_different_ids(void **state) {
@@ -81,7 +81,7 @@ static void many_messages_get_different_ids(void **state) {
     for (size_t i = 0; i < FAKE_ROOM; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
     assert_int_equal(boxcar_enqueue_many(STORE, messages, FAKE_ROOM, enqueued, &ERR), BOXCAR_OK);
-    assert_true(FAKE.batch.fresh_ids);
+    assert_true(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
     for (size_t i = 0; i < FAKE_ROOM; i++) {
         assert_int_equal(enqueued[i].work_id.value, i + 1);
         for (size_t k = 0; k < i; k++)
@@ -168,9 +168,9 @@ static void claim_returns_a_list_of_its_own(void **state) {
     options.topic_count = 2;
     FAKE.claimed_count = 2;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.batch.claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
-    assert_int_equal(FAKE.batch.claim_lease_ms, BOXCAR_LEASE_MS_DEFAULT);
-    assert_int_equal(FAKE.batch.topic_count, 2);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_lease_ms, BOXCAR_LEASE_MS_DEFAULT);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].topic_count, 2);
     assert_int_equal(boxcar_message_list_count(list), 2);
     assert_int_equal(boxcar_message_list_get(list, 1)->work_id.value, 2);
     assert_null(boxcar_message_list_get(list, 2));
@@ -232,7 +232,7 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         fake_store_init(&FAKE);
         assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, affected, &count, &ERR), BOXCAR_OK);
         for (int k = 0; k < SETTLE_KINDS; k++)
-            assert_int_equal(FAKE.batch.settle[k].count, k == (int)SETTLERS[i].kind ? 3 : 0);
+            assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)SETTLERS[i].kind ? 3 : 0);
         assert_memory_equal(&FAKE.batch.owner, &owner, sizeof(owner));
         assert_int_equal(count, 2);
         assert_int_equal(affected[1].value, 11);
@@ -241,7 +241,7 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         assert_string_equal(FAKE.fields, "count=2 ");
         assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     }
-    assert_int_equal(FAKE.batch.renew_lease_ms, 5000);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].renew_lease_ms, 5000);
 }
 
 static void empty_calls_succeed_without_a_round_trip(void **state) {

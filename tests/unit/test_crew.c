@@ -56,12 +56,12 @@ static void stage_close(struct stage *s) {
 
 /* A load of one message, as a claim would bring it. */
 static struct job *job_new(struct stage *s) {
-    struct batch_result result = {.arena = ARENA_INIT, .claimed_count = 1};
+    struct batch_result result = {.arena = ARENA_INIT, .parts[BOXCAR_OUTBOX] = {.claimed_count = 1}};
     struct load *load;
 
-    result.claimed = arena_alloc(&result.arena, sizeof(*result.claimed));
-    assert_non_null(result.claimed);
-    result.claimed[0] = s->message;
+    result.parts[BOXCAR_OUTBOX].claimed = arena_alloc(&result.arena, sizeof(*result.parts[BOXCAR_OUTBOX].claimed));
+    assert_non_null(result.parts[BOXCAR_OUTBOX].claimed);
+    result.parts[BOXCAR_OUTBOX].claimed[0] = s->message;
     load = load_new(&result);
     assert_non_null(load);
     load->jobs[0].handler = &s->handler;

@@ -147,6 +147,7 @@ static void check_full_environment(void) {
         "BOXCAR_CORRELATION_ID='; rm -rf \"$HOME\"",
         "BOXCAR_CREATED_AT=2026-01-31T12:00:00.000000Z",
         "BOXCAR_HEADERS={\"trace\":\"a b\"}",
+        "BOXCAR_BOX=inbox",
         "BOXCAR_STORE_ID=store-1",
     };
     struct trial trial;
@@ -157,6 +158,7 @@ static void check_full_environment(void) {
     trial.message.correlation_id = BOXCAR_STR("'; rm -rf \"$HOME\"");
     trial.message.headers = BOXCAR_STR("{\"trace\":\"a b\"}");
     trial.message.retry_count = 2;
+    trial.message.box = BOXCAR_INBOX;
     trial.message.created_at = INT64_C(1769860800000000);
     boxcar_message_id_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000001"), &trial.message.message_id);
     boxcar_owner_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000002"), &trial.message.owner);
@@ -194,7 +196,7 @@ static void environment_is_the_message_and_a_few_of_ours(void **state) {
 static void check_bare_environment(void) {
     static const char *const expected[] = {"BOXCAR_WORK_ID=42", "BOXCAR_TOPIC=orders.paid",
                                            "BOXCAR_ATTEMPT=1", "BOXCAR_EPOCH=1769860800000000",
-                                           "BOXCAR_HEADERS={}"};
+                                           "BOXCAR_HEADERS={}", "BOXCAR_BOX=outbox"};
     struct trial trial;
 
     trial_init(&trial);

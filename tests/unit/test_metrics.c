@@ -99,7 +99,7 @@ static void metrics_are_served_as_prometheus_text(void **state) {
     fake_worker_set_handlers(NULL, 0);
     assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
     assert_non_null(
-        strstr(body(), "\nboxcar_messages_settled_total{topic=\"orders.*\",outcome=\"acked\"} 42\n"));
+        strstr(body(), "\nboxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"acked\"} 42\n"));
 }
 
 static void query_does_not_matter(void **state) {
@@ -273,7 +273,7 @@ static void store_numbers_come_from_the_store(void **state) {
     assert_int_equal(metrics_start(&other, fake_worker(), "localhost:0", &metrics), CLI_DONE);
     for (int i = 0; i < 500 && !served; i++, usleep(20000)) {
         assert_int_equal(ask("GET", "/metrics"), 200);
-        served = strstr(body(), "boxcar_store_messages{status=\"ready\"} 1\n");
+        served = strstr(body(), "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1\n");
         assert_null(strstr(answer, "secret")); /* BX-010 */
     }
     assert_true(served);

@@ -119,14 +119,14 @@ static void outcomes_are_labels_of_one_counter(void **state) {
     handlers[1].acked = 8;
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .handlers = handlers, .handler_count = 2});
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",outcome=\"acked\"} 1");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",outcome=\"retried\"} 2");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",outcome=\"failed\"} 3");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",outcome=\"deferred\"} 4");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",outcome=\"lost\"} 5");
-    assert_line(text, "boxcar_handler_timeouts_total{topic=\"orders.*\"} 6");
-    assert_line(text, "boxcar_handler_running{topic=\"orders.*\"} 7");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"mail.send\",outcome=\"acked\"} 8");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"acked\"} 1");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"retried\"} 2");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"failed\"} 3");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"deferred\"} 4");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"lost\"} 5");
+    assert_line(text, "boxcar_handler_timeouts_total{topic=\"orders.*\",box=\"outbox\"} 6");
+    assert_line(text, "boxcar_handler_running{topic=\"orders.*\",box=\"outbox\"} 7");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"mail.send\",box=\"outbox\",outcome=\"acked\"} 8");
     free(text);
 }
 
@@ -141,16 +141,16 @@ static void histogram_buckets_are_cumulated_up_to_infinity(void **state) {
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .handlers = &handler, .handler_count = 1});
     for (size_t i = 0; i + 1 < BOXCAR_HANDLER_BUCKETS; i++) {
-        snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",le=\"%.9g\"} %d",
+        snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"%.9g\"} %d",
                  boxcar_handler_bucket_seconds(i), (2 << i) - 1);
         assert_line(text, line);
     }
     int all = (1 << BOXCAR_HANDLER_BUCKETS) - 1;
-    snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",le=\"+Inf\"} %d", all);
+    snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"+Inf\"} %d", all);
     assert_line(text, line);
-    snprintf(line, sizeof(line), "boxcar_handler_seconds_count{topic=\"t\"} %d", all);
+    snprintf(line, sizeof(line), "boxcar_handler_seconds_count{topic=\"t\",box=\"outbox\"} %d", all);
     assert_line(text, line);
-    assert_line(text, "boxcar_handler_seconds_sum{topic=\"t\"} 12.25");
+    assert_line(text, "boxcar_handler_seconds_sum{topic=\"t\",box=\"outbox\"} 12.25");
     free(text);
 }
 
@@ -159,15 +159,15 @@ static void label_values_are_escaped_whatever_the_topic_contains(void **state) {
         boxcar_str topic;
         const char *line;
     } CASES[] = {
-        {{"a\\b", 3}, "boxcar_handler_running{topic=\"a\\\\b\"} 0"},
-        {{"a\"b", 3}, "boxcar_handler_running{topic=\"a\\\"b\"} 0"},
-        {{"a\nb", 3}, "boxcar_handler_running{topic=\"a\\nb\"} 0"},
-        {{"\"} 1\nevil 2", 11}, "boxcar_handler_running{topic=\"\\\"} 1\\nevil 2\"} 0"},
-        {{"a{b},c=d", 8}, "boxcar_handler_running{topic=\"a{b},c=d\"} 0"},
-        {{"\xC3\xA9t\xC3\xA9", 5}, "boxcar_handler_running{topic=\"\xC3\xA9t\xC3\xA9\"} 0"},
-        {{"a\xFFz", 3}, "boxcar_handler_running{topic=\"a\xEF\xBF\xBDz\"} 0"},
-        {{"a\xC3", 2}, "boxcar_handler_running{topic=\"a\xEF\xBF\xBD\"} 0"},
-        {{"", 0}, "boxcar_handler_running{topic=\"\"} 0"},
+        {{"a\\b", 3}, "boxcar_handler_running{topic=\"a\\\\b\",box=\"outbox\"} 0"},
+        {{"a\"b", 3}, "boxcar_handler_running{topic=\"a\\\"b\",box=\"outbox\"} 0"},
+        {{"a\nb", 3}, "boxcar_handler_running{topic=\"a\\nb\",box=\"outbox\"} 0"},
+        {{"\"} 1\nevil 2", 11}, "boxcar_handler_running{topic=\"\\\"} 1\\nevil 2\",box=\"outbox\"} 0"},
+        {{"a{b},c=d", 8}, "boxcar_handler_running{topic=\"a{b},c=d\",box=\"outbox\"} 0"},
+        {{"\xC3\xA9t\xC3\xA9", 5}, "boxcar_handler_running{topic=\"\xC3\xA9t\xC3\xA9\",box=\"outbox\"} 0"},
+        {{"a\xFFz", 3}, "boxcar_handler_running{topic=\"a\xEF\xBF\xBDz\",box=\"outbox\"} 0"},
+        {{"a\xC3", 2}, "boxcar_handler_running{topic=\"a\xEF\xBF\xBD\",box=\"outbox\"} 0"},
+        {{"", 0}, "boxcar_handler_running{topic=\"\",box=\"outbox\"} 0"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
@@ -213,11 +213,11 @@ static void number_of_samples_depends_on_the_handlers_alone(void **state) {
 static void each_metric_is_introduced_once(void **state) {
     (void)state;
     boxcar_handler_stats handlers[2] = {BOXCAR_HANDLER_STATS_INIT, BOXCAR_HANDLER_STATS_INIT};
-    const boxcar_stats store = {.exact = true};
+    const boxcar_stats store[2] = {{.exact = true}, {.exact = true}};
     handlers[0].topic = BOXCAR_STR("a");
     handlers[1].topic = BOXCAR_STR("b");
     char *text = text_of(&(struct metrics_numbers){
-        .version = "1", .worker = &WORKER, .handlers = handlers, .handler_count = 2, .store = &store});
+        .version = "1", .worker = &WORKER, .handlers = handlers, .handler_count = 2, .store = store});
     size_t checked = 0;
     for (const char *at = strstr(text, "# TYPE "); at; at = strstr(at + 1, "# TYPE ")) {
         char line[128];
@@ -232,21 +232,23 @@ static void each_metric_is_introduced_once(void **state) {
 
 static void store_numbers_are_served_with_their_age(void **state) {
     (void)state;
-    const boxcar_stats store = {.ready = 1,
-                                .waiting = 2,
-                                .in_progress = 3,
-                                .done = 4,
-                                .failed = 5,
-                                .oldest_ready_age_seconds = 6.5,
-                                .exact = false};
+    const boxcar_stats store[2] = {{.ready = 1,
+                                    .waiting = 2,
+                                    .in_progress = 3,
+                                    .done = 4,
+                                    .failed = 5,
+                                    .oldest_ready_age_seconds = 6.5,
+                                    .exact = false},
+                                   {.ready = 7, .exact = true}};
     char *text = text_of(&(struct metrics_numbers){
-        .version = "1", .worker = &WORKER, .store = &store, .store_age_seconds = 1.5});
-    assert_line(text, "boxcar_store_messages{status=\"ready\"} 1");
-    assert_line(text, "boxcar_store_messages{status=\"waiting\"} 2");
-    assert_line(text, "boxcar_store_messages{status=\"in_progress\"} 3");
-    assert_line(text, "boxcar_store_messages{status=\"done\"} 4");
-    assert_line(text, "boxcar_store_messages{status=\"failed\"} 5");
-    assert_line(text, "boxcar_store_oldest_ready_seconds 6.5");
+        .version = "1", .worker = &WORKER, .store = store, .store_age_seconds = 1.5});
+    assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1");
+    assert_line(text, "boxcar_store_messages{status=\"waiting\",box=\"outbox\"} 2");
+    assert_line(text, "boxcar_store_messages{status=\"in_progress\",box=\"outbox\"} 3");
+    assert_line(text, "boxcar_store_messages{status=\"done\",box=\"outbox\"} 4");
+    assert_line(text, "boxcar_store_messages{status=\"failed\",box=\"outbox\"} 5");
+    assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"inbox\"} 7");
+    assert_line(text, "boxcar_store_oldest_ready_seconds{box=\"outbox\"} 6.5");
     assert_line(text, "boxcar_store_stats_exact 0");
     assert_line(text, "boxcar_store_stats_age_seconds 1.5");
     free(text);
@@ -254,9 +256,9 @@ static void store_numbers_are_served_with_their_age(void **state) {
 
 static void old_store_numbers_are_left_out_and_their_age_stays(void **state) {
     (void)state;
-    const boxcar_stats store = {.ready = 1};
+    const boxcar_stats store[2] = {{.ready = 1}};
     char *text = text_of(&(struct metrics_numbers){
-        .version = "1", .worker = &WORKER, .store = &store, .store_age_seconds = 61});
+        .version = "1", .worker = &WORKER, .store = store, .store_age_seconds = 61});
     assert_null(strstr(text, "boxcar_store_messages"));
     assert_null(strstr(text, "boxcar_store_oldest_ready_seconds"));
     assert_line(text, "boxcar_store_stats_age_seconds 61");

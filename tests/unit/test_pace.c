@@ -80,13 +80,13 @@ static void slow_messages_weigh_more_than_fast_ones(void **state) {
 /* OBX-122 */
 static void pauses_double_up_to_the_poll_interval(void **state) {
     static const int64_t expected[] = {1, 2, 4, 8, 16, 32, 64, 100, 100};
-    struct pace pace = {0};
+    int64_t pause_ms = 0;
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++)
-        assert_int_equal(pace_pause(&pace, 100), expected[i]);
-    pace_found(&pace);
-    assert_int_equal(pace_pause(&pace, 100), 1);
+        assert_int_equal(pace_pause(&pause_ms, 100), expected[i]);
+    pause_ms = PACE_PAUSE_FIRST_MS;
+    assert_int_equal(pace_pause(&pause_ms, 100), 1);
 }
 
 /* A store that wakes the worker in vain, since others enqueue what is not for it, is ignored for a
@@ -98,15 +98,52 @@ static void wake_ups_in_vain_are_ignored_for_a_while(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
         pace_wake(&pace);
-        pace_pause(&pace, 500);
+        pace_in_vain(&pace);
         assert_int_equal(pace.deaf_ms, expected[i]);
     }
-    pace_pause(&pace, 500); /* a look of its own */
+    pace_in_vain(&pace); /* a look of its own */
     assert_int_equal(pace.deaf_ms, 0);
     pace_wake(&pace);
-    pace_pause(&pace, 500);
+    pace_in_vain(&pace);
     pace_found(&pace);
     assert_int_equal(pace.deaf_ms, 0);
+}
+
+/* BX-062, BX-023: what waits for the one before it in its stream keeps no thread busy. */
+static void messages_held_back_in_streams_leave_no_thread_idle(void **state) {
+    struct pace pace = {0};
+    struct pace_view view = view_of(0, 1);
+
+    (void)state;
+    pace_learn(&pace, 100, 1);
+    view.behind = 49;
+    assert_int_equal(pace_claim_size(&pace, &view), 4); /* 54 in all */
+    view.behind = 1000;
+    assert_int_equal(pace_claim_size(&pace, &view), 3); /* for the idle threads */
+    view.running = 4;
+    assert_int_equal(pace_claim_size(&pace, &view), 0);
+}
+
+/* Neither box starves: halves, and what cannot be halved goes to each in turn. */
+static void claims_are_shared_between_the_boxes(void **state) {
+    static const struct {
+        size_t size;
+        bool asked[2];
+        unsigned turn;
+        int expected[2];
+    } CASES[] = {{50, {true, false}, 0, {50, 0}}, {50, {false, true}, 0, {0, 50}},
+                 {50, {true, true}, 1, {25, 25}}, {51, {true, true}, 0, {26, 25}},
+                 {51, {true, true}, 1, {25, 26}}, {1, {true, true}, 0, {1, 0}},
+                 {1, {true, true}, 1, {0, 1}},    {1, {true, false}, 1, {1, 0}},
+                 {9, {false, false}, 0, {0, 0}}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        int sizes[2];
+
+        pace_share(CASES[i].size, CASES[i].asked, CASES[i].turn, sizes);
+        assert_memory_equal(sizes, CASES[i].expected, sizeof(sizes));
+    }
 }
 
 static void tries_of_a_lost_store_come_at_growing_intervals(void **state) {
@@ -128,6 +165,8 @@ int main(void) {
         cmocka_unit_test(slow_messages_weigh_more_than_fast_ones),
         cmocka_unit_test(pauses_double_up_to_the_poll_interval),
         cmocka_unit_test(wake_ups_in_vain_are_ignored_for_a_while),
+        cmocka_unit_test(messages_held_back_in_streams_leave_no_thread_idle),
+        cmocka_unit_test(claims_are_shared_between_the_boxes),
         cmocka_unit_test(tries_of_a_lost_store_come_at_growing_intervals),
     };
 

@@ -19,8 +19,8 @@ begin
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
     delete from :"schema".instance_row r
-    where r.instance_id = any (array(select s.instance_id from :"schema".instance_row s
-                                     where s.seen_at <= ts - interval '60 seconds' for update skip locked));
+    where r.ctid = any (array(select s.ctid from :"schema".instance_row s
+                              where s.seen_at <= ts - interval '60 seconds' for update skip locked));
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
                               order by s.until limit most for update skip locked));

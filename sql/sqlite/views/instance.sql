@@ -1,4 +1,4 @@
--- The workers that are running, as people read them.
+-- The workers that are running, as people read them: a row for each box that one serves.
 drop view if exists boxcar_instance;
 create view boxcar_instance as
 select lower(substr(hex(instance_id), 1, 8) || '-' || substr(hex(instance_id), 9, 4) || '-' || substr(hex(instance_id), 13, 4)

@@ -8,11 +8,11 @@ struct used {
     bool correlation, stream, headers, due, delay, ttl, attempts, join;
 };
 
-static struct used find_used(const struct batch *batch) {
+static struct used find_used(const struct batch_part *part) {
     struct used used = {0};
 
-    for (size_t i = 0; i < batch->message_count; i++) {
-        const boxcar_new_message *m = &batch->messages[i];
+    for (size_t i = 0; i < part->message_count; i++) {
+        const boxcar_new_message *m = &part->messages[i];
 
         used.correlation |= m->correlation_id.data != NULL;
         used.stream |= m->stream.data != NULL;
@@ -26,89 +26,90 @@ static struct used find_used(const struct batch *batch) {
     return used;
 }
 
-static void add_texts(struct pg_params *params, const struct batch *batch, bool used, size_t field) {
+static void add_texts(struct pg_params *params, const struct batch_part *part, bool used, size_t field) {
     struct buf *array;
 
     if (!used) {
         pg_params_null(params, PG_TEXT_ARRAY);
         return;
     }
-    array = pg_params_array_begin(params, PG_TEXT_ARRAY, batch->message_count);
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&batch->messages[i] + field));
+    array = pg_params_array_begin(params, PG_TEXT_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_text(array, *(const boxcar_str *)((const char *)&part->messages[i] + field));
 }
 
-static void add_numbers(struct pg_params *params, const struct batch *batch, bool used, size_t field) {
+static void add_numbers(struct pg_params *params, const struct batch_part *part, bool used, size_t field) {
     struct buf *array;
 
     if (!used) {
         pg_params_null(params, PG_INT8_ARRAY);
         return;
     }
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, batch->message_count);
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_int8(array, *(const int64_t *)(const void *)((const char *)&batch->messages[i] + field));
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_int8(array, *(const int64_t *)(const void *)((const char *)&part->messages[i] + field));
 }
 
-static void add_ids(struct pg_params *params, const struct batch *batch) {
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, batch->message_count);
+static void add_ids(struct pg_params *params, const struct batch_part *part) {
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
 
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_uuid(array, batch->messages[i].message_id.bytes);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_uuid(array, part->messages[i].message_id.bytes);
 }
 
-static void add_dues(struct pg_params *params, const struct batch *batch, bool used) {
+static void add_dues(struct pg_params *params, const struct batch_part *part, bool used) {
     struct buf *array;
 
     if (!used) {
         pg_params_null(params, PG_TIMESTAMPTZ_ARRAY);
         return;
     }
-    array = pg_params_array_begin(params, PG_TIMESTAMPTZ_ARRAY, batch->message_count);
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_time(array, batch->messages[i].due_at);
+    array = pg_params_array_begin(params, PG_TIMESTAMPTZ_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_time(array, part->messages[i].due_at);
 }
 
-static void add_attempts(struct pg_params *params, const struct batch *batch, bool used) {
+static void add_attempts(struct pg_params *params, const struct batch_part *part, bool used) {
     struct buf *array;
 
     if (!used) {
         pg_params_null(params, PG_INT4_ARRAY);
         return;
     }
-    array = pg_params_array_begin(params, PG_INT4_ARRAY, batch->message_count);
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_int4(array, batch->messages[i].max_attempts);
+    array = pg_params_array_begin(params, PG_INT4_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_int4(array, part->messages[i].max_attempts);
 }
 
-static void add_joins(struct pg_params *params, const struct batch *batch, bool used) {
+static void add_joins(struct pg_params *params, const struct batch_part *part, bool used) {
     struct buf *array;
 
     if (!used) {
         pg_params_null(params, PG_UUID_ARRAY);
         return;
     }
-    array = pg_params_array_begin(params, PG_UUID_ARRAY, batch->message_count);
-    for (size_t i = 0; i < batch->message_count; i++)
-        pg_array_uuid(array, batch->messages[i].join_id.bytes);
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_uuid(array, part->messages[i].join_id.bytes);
 }
 
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
-    struct used used = find_used(batch);
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, boxcar_box box, bool fresh_ids) {
+    const struct batch_part *part = &batch->parts[box];
+    struct used used = find_used(part);
 
-    pg_params_int2(params, batch->box);
-    add_ids(params, batch);
-    add_texts(params, batch, true, offsetof(boxcar_new_message, topic));
-    add_texts(params, batch, true, offsetof(boxcar_new_message, payload));
-    add_texts(params, batch, used.correlation, offsetof(boxcar_new_message, correlation_id));
-    add_texts(params, batch, used.stream, offsetof(boxcar_new_message, stream));
-    add_texts(params, batch, used.headers, offsetof(boxcar_new_message, headers));
-    add_dues(params, batch, used.due);
-    add_numbers(params, batch, used.delay, offsetof(boxcar_new_message, delay_ms));
-    add_numbers(params, batch, used.ttl, offsetof(boxcar_new_message, ttl_ms));
-    add_attempts(params, batch, used.attempts);
+    pg_params_int2(params, box);
+    add_ids(params, part);
+    add_texts(params, part, true, offsetof(boxcar_new_message, topic));
+    add_texts(params, part, true, offsetof(boxcar_new_message, payload));
+    add_texts(params, part, used.correlation, offsetof(boxcar_new_message, correlation_id));
+    add_texts(params, part, used.stream, offsetof(boxcar_new_message, stream));
+    add_texts(params, part, used.headers, offsetof(boxcar_new_message, headers));
+    add_dues(params, part, used.due);
+    add_numbers(params, part, used.delay, offsetof(boxcar_new_message, delay_ms));
+    add_numbers(params, part, used.ttl, offsetof(boxcar_new_message, ttl_ms));
+    add_attempts(params, part, used.attempts);
     pg_params_bool(params, fresh_ids);
-    add_joins(params, batch, used.join);
+    add_joins(params, part, used.join);
 }
 
 static void add_work_ids(struct pg_params *params, struct settlement_list list) {
@@ -148,63 +149,80 @@ static void add_errors(struct pg_params *params, struct settlement_list list) {
         pg_array_text(array, utf8_cut(list.items[i].error, BOXCAR_ERROR_TEXT_MAX));
 }
 
-static void add_wait_texts(struct pg_params *params, const struct batch *batch, size_t field) {
-    size_t count = batch->settle[SETTLE_RESOLVE].count;
+static void add_wait_texts(struct pg_params *params, const struct batch_part *part, size_t field) {
+    size_t count = part->settle[SETTLE_RESOLVE].count;
     struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&batch->waits[i] + field));
+        pg_array_text(array, *(const boxcar_str *)((const char *)&part->waits[i] + field));
 }
 
-static void add_wait_joins(struct pg_params *params, const struct batch *batch) {
-    size_t count = batch->settle[SETTLE_RESOLVE].count;
+static void add_wait_joins(struct pg_params *params, const struct batch_part *part) {
+    size_t count = part->settle[SETTLE_RESOLVE].count;
     struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, batch->waits[i].join_id.bytes);
+        pg_array_uuid(array, part->waits[i].join_id.bytes);
 }
 
-static void add_waits(struct pg_params *params, const struct batch *batch) {
-    size_t count = batch->settle[SETTLE_RESOLVE].count;
+static void add_waits(struct pg_params *params, const struct batch_part *part) {
+    size_t count = part->settle[SETTLE_RESOLVE].count;
     struct buf *array;
 
-    add_wait_joins(params, batch);
+    add_wait_joins(params, part);
     array = pg_params_array_begin(params, PG_BOOL_ARRAY, count);
     for (size_t i = 0; i < count; i++)
-        pg_array_bool(array, batch->waits[i].allow_failures);
-    add_wait_texts(params, batch, offsetof(struct wait, on_complete_topic));
-    add_wait_texts(params, batch, offsetof(struct wait, on_complete_payload));
-    add_wait_texts(params, batch, offsetof(struct wait, on_fail_topic));
-    add_wait_texts(params, batch, offsetof(struct wait, on_fail_payload));
-    add_wait_texts(params, batch, offsetof(struct wait, correlation_id));
+        pg_array_bool(array, part->waits[i].allow_failures);
+    add_wait_texts(params, part, offsetof(struct wait, on_complete_topic));
+    add_wait_texts(params, part, offsetof(struct wait, on_complete_payload));
+    add_wait_texts(params, part, offsetof(struct wait, on_fail_topic));
+    add_wait_texts(params, part, offsetof(struct wait, on_fail_payload));
+    add_wait_texts(params, part, offsetof(struct wait, correlation_id));
     array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, batch->waits[i].continuation_id.bytes);
+        pg_array_uuid(array, part->waits[i].continuation_id.bytes);
 }
 
-void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch) {
-    static const enum settle_kind COUNTING[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_FAIL, SETTLE_RESOLVE};
+/* The ways to settle that count in joins. */
+static const enum settle_kind COUNTING[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_FAIL, SETTLE_RESOLVE};
+#define COUNTING_KINDS (sizeof(COUNTING) / sizeof(COUNTING[0]))
+
+static void add_counting_ids(struct pg_params *params, const struct batch_part *part) {
     size_t count = 0;
     struct buf *array;
 
-    for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++)
-        count += batch->settle[COUNTING[k]].count;
-    pg_params_int2(params, batch->box);
-    pg_params_uuid(params, batch->owner.bytes);
+    for (size_t k = 0; k < COUNTING_KINDS; k++)
+        count += part->settle[COUNTING[k]].count;
     array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
-    for (size_t k = 0; k < sizeof(COUNTING) / sizeof(COUNTING[0]); k++) {
-        const struct settlement_list *list = &batch->settle[COUNTING[k]];
+    for (size_t k = 0; k < COUNTING_KINDS; k++) {
+        const struct settlement_list *list = &part->settle[COUNTING[k]];
 
         for (size_t i = 0; i < list->count; i++)
             pg_array_int8(array, list->items[i].work_id.value);
     }
-    add_wait_joins(params, batch);
 }
 
-void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind) {
-    struct settlement_list list = batch->settle[kind];
+void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch) {
+    struct buf *array;
+    size_t waits = 0;
 
-    pg_params_int2(params, batch->box);
+    pg_params_uuid(params, batch->owner.bytes);
+    for (int box = 0; box < BOXES; box++) {
+        add_counting_ids(params, &batch->parts[box]);
+        waits += batch->parts[box].settle[SETTLE_RESOLVE].count;
+    }
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
+    for (int box = 0; box < BOXES; box++)
+        for (size_t i = 0; i < batch->parts[box].settle[SETTLE_RESOLVE].count; i++)
+            pg_array_uuid(array, batch->parts[box].waits[i].join_id.bytes);
+}
+
+void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
+                          enum settle_kind kind) {
+    const struct batch_part *part = &batch->parts[box];
+    struct settlement_list list = part->settle[kind];
+
+    pg_params_int2(params, box);
     pg_params_uuid(params, batch->owner.bytes);
     add_work_ids(params, list);
     add_epochs(params, list);
@@ -213,29 +231,31 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, e
     if (kind == SETTLE_ABANDON || kind == SETTLE_FAIL)
         add_errors(params, list);
     if (kind == SETTLE_FAIL)
-        pg_params_int2(params, batch->fail_reason ? batch->fail_reason : BOXCAR_REASON_REJECTED);
+        pg_params_int2(params, part->fail_reason ? part->fail_reason : BOXCAR_REASON_REJECTED);
     if (kind == SETTLE_RESOLVE)
-        add_waits(params, batch);
+        add_waits(params, part);
     if (kind == SETTLE_RENEW)
-        pg_params_interval_ms(params, batch->renew_lease_ms);
+        pg_params_interval_ms(params, part->renew_lease_ms);
 }
 
-void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable) {
-    pg_params_int2(params, batch->box);
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable) {
+    const struct batch_part *part = &batch->parts[box];
+
+    pg_params_int2(params, box);
     pg_params_uuid(params, batch->owner.bytes);
-    pg_params_interval_ms(params, batch->claim_lease_ms);
-    pg_params_int4(params, batch->claim_size);
-    pg_params_topics(params, batch->topics, batch->topic_count);
+    pg_params_interval_ms(params, part->claim_lease_ms);
+    pg_params_int4(params, part->claim_size);
+    pg_params_topics(params, part->topics, part->topic_count);
     pg_params_bool(params, durable);
-    pg_params_bool(params, !batch->no_suspects);
+    pg_params_bool(params, !part->no_suspects);
 }
 
-void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
-                               const char *outcome) {
-    struct settlement_list list = batch->settle[kind];
+void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,
+                               enum settle_kind kind, const char *outcome) {
+    struct settlement_list list = batch->parts[box].settle[kind];
     struct buf *epochs;
 
-    pg_params_int2(params, batch->box);
+    pg_params_int2(params, box);
     pg_params_text(params, boxcar_str_of(outcome));
     pg_params_uuid(params, batch->owner.bytes);
     add_work_ids(params, list);
@@ -244,12 +264,12 @@ void pg_params_for_was_settled(struct pg_params *params, const struct batch *bat
         pg_array_int8(epochs, list.items[i].epoch.value);
 }
 
-void pg_params_for_give_back(struct pg_params *params, const struct batch *batch,
+void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxcar_box box,
                              const boxcar_message *claimed, size_t count) {
     struct buf *array;
 
-    pg_params_int2(params, batch->box);
-    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_int2(params, box);
+    pg_params_uuid(params, owner.bytes);
     array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
     for (size_t i = 0; i < count; i++)
         pg_array_int8(array, claimed[i].work_id.value);

@@ -5,15 +5,16 @@
 #include "pg_params.h"
 #include "store/batch.h"
 
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids);
-void pg_params_for_settle(struct pg_params *params, const struct batch *batch, enum settle_kind kind);
-/* All that the settlements and waits of a batch may count in. */
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, boxcar_box box, bool fresh_ids);
+void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
+                          enum settle_kind kind);
+/* All that the settlements and waits of both boxes may count in. */
 void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch);
-void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bool durable);
-void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, enum settle_kind kind,
-                               const char *outcome);
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable);
+void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,
+                               enum settle_kind kind, const char *outcome);
 /* A defer of claimed messages to now. */
-void pg_params_for_give_back(struct pg_params *params, const struct batch *batch,
+void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxcar_box box,
                              const boxcar_message *claimed, size_t count);
 
 #endif

@@ -35,12 +35,16 @@ static enum awakening wait_for(struct pg_store *pg, int fd, int64_t ms) {
     return ready < 0 || fds[0].revents != 0 ? WOKEN : MAIL;
 }
 
+static bool is_awaited(const struct pg_store *pg, int box) {
+    return box >= 0 && box < BOXES && pg->rest.awaited[box];
+}
+
 void pg_hear(struct pg_store *pg) {
     if (!pg->rest.listening || !pg_is_connected(pg))
         return;
     for (PGnotify *note; (note = PQnotifies(pg->conn)) != NULL;) {
         if (strncmp(note->relname, CHANNEL_PREFIX, strlen(CHANNEL_PREFIX)) == 0 &&
-            atoi(note->extra) == (int)pg->rest.box)
+            is_awaited(pg, atoi(note->extra)))
             pg->rest.heard = true;
         PQfreemem(note);
     }
@@ -57,32 +61,46 @@ static uint64_t digest_of(const struct nap *nap) {
     uint64_t digest = UINT64_C(14695981039346656037);
 
     mix(&digest, nap->owner.bytes, sizeof(nap->owner.bytes));
-    mix(&digest, &nap->box, sizeof(nap->box));
-    for (size_t i = 0; i < nap->topic_count; i++) {
-        mix(&digest, &nap->topics[i].len, sizeof(nap->topics[i].len));
-        mix(&digest, nap->topics[i].data, nap->topics[i].len);
+    for (int box = 0; box < BOXES; box++) {
+        mix(&digest, &nap->boxes[box].awaited, sizeof(nap->boxes[box].awaited));
+        for (size_t i = 0; i < nap->boxes[box].topic_count; i++) {
+            boxcar_str topic = nap->boxes[box].topics[i];
+
+            mix(&digest, &topic.len, sizeof(topic.len));
+            mix(&digest, topic.data, topic.len);
+        }
     }
     return digest;
 }
 
-static void fall_asleep(struct pg_store *pg, const struct nap *nap) {
+/* A row a box. */
+static bool register_nap(struct pg_store *pg, const struct nap *nap, boxcar_box box) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    int64_t now = pg_now_ms();
 
     pg_params_uuid(&params, nap->owner.bytes);
-    pg_params_int2(&params, nap->box);
-    pg_params_patterns(&params, nap->topics, nap->topic_count);
+    pg_params_int2(&params, box);
+    pg_params_patterns(&params, nap->boxes[box].topics, nap->boxes[box].topic_count);
     pg_params_interval_ms(&params, NAP_MS);
     pg_params_bool(&params, !pg->rest.listening);
+    if (pg_query_once(pg, PG_FALL_ASLEEP, &params, &result, NULL) != BOXCAR_OK)
+        return false;
+    pg->rest.listening = true;
+    return true;
+}
+
+static void fall_asleep(struct pg_store *pg, const struct nap *nap) {
+    int64_t now = pg_now_ms();
+
     pg->rest.until_ms = 0;
     pg->rest.heard = false;
-    pg->rest.box = nap->box;
-    if (pg_query_once(pg, PG_FALL_ASLEEP, &params, &result, NULL) != BOXCAR_OK) {
-        pg->rest.refused = true;
-        return;
+    for (int box = 0; box < BOXES; box++) {
+        pg->rest.awaited[box] = nap->boxes[box].awaited;
+        if (nap->boxes[box].awaited && !register_nap(pg, nap, (boxcar_box)box)) {
+            pg->rest.refused = true;
+            return;
+        }
     }
-    pg->rest.listening = true;
     pg->rest.nap = digest_of(nap);
     pg->rest.until_ms = now + NAP_MS;
 }

@@ -72,7 +72,7 @@ struct pg_rest {
     bool heard;         /* a notification came that nobody has reacted to */
     int64_t until_ms;   /* producers take us for asleep until then (monotonic); 0 = they do not */
     uint64_t nap;       /* a digest of who sleeps and for which topics */
-    boxcar_box box;
+    bool awaited[BOXES]; /* which boxes */
 };
 
 struct pg_store {

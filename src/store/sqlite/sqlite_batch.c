@@ -1,71 +1,124 @@
 /* A batch: everything in one transaction, one sync of the disk. A call that failed has changed nothing,
  * because no answer can be lost on the way back: batch->sent_before makes no difference here. */
+#include <string.h>
+
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 
 struct processing {
     const struct batch *batch;
     struct batch_result result;
-    bool claim_only; /* a later transaction of the same call */
-    bool more;
+    bool claim_only;  /* a later transaction of the same call */
+    bool more[BOXES]; /* the claim from this box found nothing yet and goes on */
 };
 
-static boxcar_status settle_and_enqueue(struct sqlite_store *store, struct processing *processing,
-                                        boxcar_error *err) {
+static boxcar_status settle_part(struct sqlite_store *store, struct processing *processing, boxcar_box box,
+                                 boxcar_error *err) {
     const struct batch *batch = processing->batch;
-    boxcar_status status = sqlite_enqueue(store, batch, &processing->result, err);
+    boxcar_status status = BOXCAR_OK;
 
     for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++) {
         if (kind == SETTLE_RESOLVE)
-            status = sqlite_join_resolve(store, batch, &processing->result, err);
+            status = sqlite_join_resolve(store, batch, box, &processing->result, err);
         else
-            status = sqlite_settle(store, batch, (enum settle_kind)kind, &processing->result, err);
+            status = sqlite_settle(store, batch, box, (enum settle_kind)kind, &processing->result, err);
     }
-    if (status == BOXCAR_OK && batch->reap)
-        status = sqlite_reap_all(store, &processing->result.reaped, err);
+    if (status == BOXCAR_OK && batch->parts[box].reap)
+        status = sqlite_reap_all(store, &processing->result.parts[box].reaped, err);
     return status;
+}
+
+static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct processing *processing,
+                                        boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = sqlite_enqueue(store, processing->batch, (boxcar_box)box, &processing->result, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = settle_part(store, processing, (boxcar_box)box, err);
+    return status;
+}
+
+/* In a later transaction only those that have not found anything yet. */
+static boxcar_status claim(struct sqlite_store *store, struct processing *processing, boxcar_box box,
+                           boxcar_error *err) {
+    bool *more = &processing->more[box];
+
+    if (processing->batch->parts[box].claim_size == 0 || (processing->claim_only && !*more))
+        return BOXCAR_OK;
+    *more = false;
+    processing->result.parts[box].claimed_count = 0;
+    return sqlite_claim(store, processing->batch, box, &processing->result, more, err);
 }
 
 static boxcar_status process(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct processing *processing = context;
     boxcar_status status = BOXCAR_OK;
 
-    processing->more = false;
     if (!processing->claim_only) { /* it may be the second try */
         batch_result_release(&processing->result);
-        status = settle_and_enqueue(store, processing, err);
+        status = enqueue_and_settle(store, processing, err);
     }
-    processing->result.claimed_count = 0;
-    if (status == BOXCAR_OK && processing->batch->claim_size > 0)
-        status = sqlite_claim(store, processing->batch, &processing->result, &processing->more, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = claim(store, processing, (boxcar_box)box, err);
     return status;
 }
 
 /* Claims and renewals need not survive a power cut: a lost claim leaves its messages ready, and
  * its epoch is never used again because the clock has moved on. They cost no sync of their own. */
-static bool is_durable(const struct batch *batch) {
+static bool part_is_durable(const struct batch_part *part) {
     for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        if (kind != SETTLE_RENEW && batch->settle[kind].count > 0)
+        if (kind != SETTLE_RENEW && part->settle[kind].count > 0)
             return true;
     }
-    return batch->message_count > 0 || batch->reap;
+    return part->message_count > 0 || part->reap;
+}
+
+static bool is_durable(const struct batch *batch) {
+    return part_is_durable(&batch->parts[BOXCAR_OUTBOX]) || part_is_durable(&batch->parts[BOXCAR_INBOX]);
+}
+
+/* A second try of a later transaction must not leave out the box whose claim was through in the first. */
+struct later {
+    struct processing *processing;
+    bool more[BOXES];
+};
+
+static boxcar_status process_later(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct later *later = context;
+
+    memcpy(later->processing->more, later->more, sizeof(later->more));
+    return process(store, later->processing, err);
+}
+
+/* What was claimed before a transaction that failed stays: it is committed. */
+static void forget_unfinished(struct processing *processing, const struct later *later) {
+    for (int box = 0; box < BOXES; box++) {
+        if (later->more[box])
+            processing->result.parts[box].claimed_count = 0;
+    }
 }
 
 /* The transactions in which a long claim goes on. What the first one settled or stored is committed and
- * must be reported: then a claim that cannot go on is one that found nothing. */
+ * must be reported, and so is what it claimed: then a claim that cannot go on is one that found nothing. */
 static boxcar_status go_on(struct sqlite_store *store, struct processing *processing, bool committed,
                            boxcar_error *err) {
+    struct later later = {.processing = processing};
     boxcar_status status = BOXCAR_OK;
+    size_t claimed = 0;
 
     processing->claim_only = true;
-    while (status == BOXCAR_OK && processing->more) {
-        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, process, processing, err);
+    for (int box = 0; box < BOXES; box++)
+        claimed += processing->result.parts[box].claimed_count;
+    while (status == BOXCAR_OK && (processing->more[BOXCAR_OUTBOX] || processing->more[BOXCAR_INBOX])) {
+        memcpy(later.more, processing->more, sizeof(later.more));
+        status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, process_later, &later, err);
         if (status == BOXCAR_OK)
             sqlite_join_tell_ended(store, &processing->result);
     }
-    if (status == BOXCAR_OK || !committed || !is_durable(processing->batch))
+    if (status == BOXCAR_OK || !committed || (claimed == 0 && !is_durable(processing->batch)))
         return status;
-    processing->result.claimed_count = 0;
+    forget_unfinished(processing, &later);
     return BOXCAR_OK;
 }
 

@@ -39,7 +39,7 @@ static boxcar_status frontier_read(struct sqlite_store *store, struct claim *cla
     bool found = false;
     boxcar_status status;
 
-    query_int(&query, claim->batch->box);
+    query_int(&query, claim->box);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && !found)
         status = error_set(err, BOXCAR_E_STORE, "%s: the frontier is missing", store->base.id);
@@ -56,7 +56,7 @@ static boxcar_status frontier_write(struct sqlite_store *store, const struct cla
                                     boxcar_error *err) {
     struct query query = query_on(store, S_FRONTIER_WRITE);
 
-    query_int(&query, claim->batch->box);
+    query_int(&query, claim->box);
     query_int(&query, claim->frontier.position);
     query_int(&query, claim->frontier.epoch);
     query_int(&query, claim->frontier.turn);
@@ -69,13 +69,13 @@ bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
 }
 
 static bool grow(struct claim *claim) {
-    size_t size = (size_t)claim->batch->claim_size;
+    size_t size = (size_t)claim->part->claim_size;
     size_t capacity = claim->capacity == 0 ? CAPACITY_FIRST : claim->capacity * 4;
     boxcar_message *messages;
 
     if (capacity > size)
         capacity = size;
-    messages = arena_alloc_array(&claim->result->arena, capacity, sizeof(*messages));
+    messages = arena_alloc_array(claim->arena, capacity, sizeof(*messages));
     if (messages == NULL)
         return false;
     if (claim->capacity > 0)
@@ -111,7 +111,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     draw_epoch(store, claim);
     query_int(&query, message->work_id.value);
     query_int(&query, claim->frontier.epoch);
-    query_id(&query, claim->batch->owner.bytes);
+    query_id(&query, claim->owner.bytes);
     query_int(&query, claim->until);
     query_int(&query, message->box);
     query_int(&query, parked);
@@ -120,7 +120,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     if (status != BOXCAR_OK)
         return status;
     message->status = BOXCAR_IN_PROGRESS;
-    message->owner = claim->batch->owner;
+    message->owner = claim->owner;
     message->epoch.value = claim->frontier.epoch;
     message->locked_until = claim->until;
     claim->bytes += message->payload.len;
@@ -131,12 +131,12 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 
 /* ---- the window: fresh messages ---- */
 
-static bool is_wanted(const struct batch *batch, boxcar_str topic) {
-    for (size_t i = 0; i < batch->topic_count; i++) {
-        if (topic_matches(batch->topics[i], topic))
+static bool is_wanted(const struct batch_part *part, boxcar_str topic) {
+    for (size_t i = 0; i < part->topic_count; i++) {
+        if (topic_matches(part->topics[i], topic))
             return true;
     }
-    return batch->topic_count == 0;
+    return part->topic_count == 0;
 }
 
 static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
@@ -145,9 +145,9 @@ static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim,
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
     if (status == BOXCAR_OK)
-        status = sqlite_read_message(row, &claim->result->arena, message, err);
+        status = sqlite_read_message(row, claim->arena, message, err);
     if (status == BOXCAR_OK)
-        status = sqlite_read_payload(row, M_COLUMNS, &claim->result->arena, message, err);
+        status = sqlite_read_payload(row, M_COLUMNS, claim->arena, message, err);
     if (status == BOXCAR_OK)
         status = sqlite_claim_lease(store, claim, message, false, err);
     if (status == BOXCAR_OK)
@@ -178,9 +178,9 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
                              struct query *row, boxcar_error *err) {
     window->looked_at++;
     claim->frontier.position = query_get_int(row, M_WORK_ID);
-    if (query_get_int(row, M_BOX) != (int64_t)claim->batch->box || query_get_int(row, M_LANE) != 0)
+    if (query_get_int(row, M_BOX) != (int64_t)claim->box || query_get_int(row, M_LANE) != 0)
         return BOXCAR_OK;
-    if (is_wanted(claim->batch, query_get_text(row, M_TOPIC)))
+    if (is_wanted(claim->part, query_get_text(row, M_TOPIC)))
         return take_fresh(store, claim, row, err);
     window->parked++;
     return park_unwanted(store, row, err);
@@ -196,7 +196,7 @@ static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim
 
     query_int(&query, claim->frontier.position);
     *ret_more = false;
-    while (status == BOXCAR_OK && row && !sqlite_claim_is_full(claim, (size_t)claim->batch->claim_size)) {
+    while (status == BOXCAR_OK && row && !sqlite_claim_is_full(claim, (size_t)claim->part->claim_size)) {
         *ret_more = is_spent(&window);
         if (*ret_more)
             break;
@@ -210,9 +210,9 @@ static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim
 /* ---- the whole ---- */
 
 static size_t parked_share(const struct claim *claim) {
-    if (claim->batch->claim_size == 1)
+    if (claim->part->claim_size == 1)
         return (size_t)(claim->frontier.turn & 1);
-    return (size_t)claim->batch->claim_size / 2;
+    return (size_t)claim->part->claim_size / 2;
 }
 
 static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *claim, bool *ret_more,
@@ -222,7 +222,7 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
     if (status == BOXCAR_OK)
         status = claim_fresh(store, claim, ret_more, err);
     if (status == BOXCAR_OK)
-        status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->batch->claim_size, err);
+        status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->part->claim_size, err);
     if (status == BOXCAR_OK && claim->result->claimed_count > 0) {
         claim->frontier.turn++;
         claim->frontier.suspect_last = false;
@@ -234,7 +234,7 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
 static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    if (!claim->batch->no_suspects)
+    if (!claim->part->no_suspects)
         status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
     if (status == BOXCAR_OK && claim->result->claimed_count > 0)
         claim->frontier.suspect_last = true;
@@ -270,10 +270,15 @@ static int compare_messages(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
-                           bool *ret_more, boxcar_error *err) {
-    struct claim claim = {
-        .batch = batch, .result = result, .until = store->now + batch->claim_lease_ms * 1000};
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+                           struct batch_result *result, bool *ret_more, boxcar_error *err) {
+    const struct batch_part *part = &batch->parts[box];
+    struct claim claim = {.box = box,
+                          .owner = batch->owner,
+                          .part = part,
+                          .result = &result->parts[box],
+                          .arena = &result->arena,
+                          .until = store->now + part->claim_lease_ms * 1000};
     struct frontier before;
     boxcar_status status = tidy_up(store, err);
 
@@ -289,7 +294,8 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch
     /* A claim that finds nothing writes nothing. */
     if (status == BOXCAR_OK && (claim.epoch_drawn || before.position != claim.frontier.position))
         status = frontier_write(store, &claim, err);
-    if (status == BOXCAR_OK && result->claimed_count > 1)
-        qsort(result->claimed, result->claimed_count, sizeof(*result->claimed), compare_messages);
+    if (status == BOXCAR_OK && claim.result->claimed_count > 1)
+        qsort(claim.result->claimed, claim.result->claimed_count, sizeof(*claim.result->claimed),
+              compare_messages);
     return status;
 }

@@ -15,9 +15,9 @@ enum parked_column {
 
 /* ---- which topics ---- */
 
-static bool is_met_before(const struct batch *batch, size_t pattern, boxcar_str topic) {
+static bool is_met_before(const struct batch_part *part, size_t pattern, boxcar_str topic) {
     for (size_t i = 0; i < pattern; i++) {
-        if (topic_matches(batch->topics[i], topic))
+        if (topic_matches(part->topics[i], topic))
             return true;
     }
     return false;
@@ -42,32 +42,32 @@ static bool topic_list_add(struct arena *arena, struct topic_list *list, boxcar_
     return arena_copy_str(arena, topic, &list->items[list->count++]);
 }
 
-static boxcar_status add_topics(struct sqlite_store *store, const struct batch *batch, size_t pattern,
+static boxcar_status add_topics(struct sqlite_store *store, const struct claim *claim, size_t pattern,
                                 struct topic_list *list, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_PARKED_TOPICS);
     struct topic_range range;
-    boxcar_status status = sqlite_topic_range(store, batch->topics[pattern], &range, err);
+    boxcar_status status = sqlite_topic_range(store, claim->part->topics[pattern], &range, err);
     bool row = true;
 
     if (status != BOXCAR_OK)
         return status;
-    query_int(&query, batch->box);
+    query_int(&query, claim->box);
     query_text(&query, range.low);
     query_text(&query, range.high);
     while ((status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
         boxcar_str topic = query_get_text(&query, 0);
-        if (!is_met_before(batch, pattern, topic) && !topic_list_add(&store->scratch, list, topic))
+        if (!is_met_before(claim->part, pattern, topic) && !topic_list_add(&store->scratch, list, topic))
             return error_no_memory(err);
     }
     return status;
 }
 
-static bool wants_every_topic(const struct batch *batch) {
-    for (size_t i = 0; i < batch->topic_count; i++) {
-        if (str_equal(batch->topics[i], BOXCAR_STR("*")))
+static bool wants_every_topic(const struct batch_part *part) {
+    for (size_t i = 0; i < part->topic_count; i++) {
+        if (str_equal(part->topics[i], BOXCAR_STR("*")))
             return true;
     }
-    return batch->topic_count == 0;
+    return part->topic_count == 0;
 }
 
 /* The counters know which topics have parked messages at all: a prefix becomes a few exact
@@ -76,12 +76,12 @@ boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *clai
     struct topic_list list = {0};
     boxcar_status status;
 
-    claim->every_topic = wants_every_topic(claim->batch);
+    claim->every_topic = wants_every_topic(claim->part);
     if (claim->every_topic)
         return BOXCAR_OK;
     status = sqlite_tally_flush_parked(store, err); /* this very transaction may have parked some */
-    for (size_t i = 0; status == BOXCAR_OK && i < claim->batch->topic_count; i++)
-        status = add_topics(store, claim->batch, i, &list, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < claim->part->topic_count; i++)
+        status = add_topics(store, claim, i, &list, err);
     claim->topics = list.items;
     claim->topic_count = list.count;
     return status;
@@ -94,7 +94,7 @@ boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *clai
 static boxcar_status read_candidate(struct sqlite_store *store, struct claim *claim, int64_t work_id,
                                     boxcar_message *message, bool *ret_expired, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_PARKED_MESSAGE);
-    struct arena *arena = &claim->result->arena;
+    struct arena *arena = claim->arena;
     bool found = false;
     boxcar_status status;
 
@@ -164,7 +164,7 @@ static boxcar_status find_candidates(struct sqlite_store *store, const struct cl
     AUTO_QUERY struct query query =
         query_on(store, search->topic == NULL ? S_PARKED_AVAILABLE : S_PARKED_AVAILABLE_TOPIC);
 
-    query_int(&query, claim->batch->box);
+    query_int(&query, claim->box);
     query_int(&query, search->state);
     query_int(&query, store->now);
     query_int(&query, (int64_t)(search->limit - claim->result->claimed_count));

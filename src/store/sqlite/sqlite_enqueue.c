@@ -143,18 +143,21 @@ boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
     return status == BOXCAR_OK ? enqueue_one(store, &enqueueing, message, ret_enqueued, err) : status;
 }
 
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                              struct batch_result *result, boxcar_error *err) {
-    struct enqueueing enqueueing = {.box = batch->box};
+    const struct batch_part *part = &batch->parts[box];
+    struct enqueueing enqueueing = {.box = box};
+    boxcar_enqueued *enqueued;
     boxcar_status status;
 
-    if (batch->message_count == 0)
+    if (part->message_count == 0)
         return BOXCAR_OK;
-    result->enqueued = arena_alloc_array(&result->arena, batch->message_count, sizeof(*result->enqueued));
-    if (result->enqueued == NULL)
+    enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
+    if (enqueued == NULL)
         return error_no_memory(err);
-    status = begin(store, batch->fresh_ids, &enqueueing, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < batch->message_count; i++)
-        status = enqueue_one(store, &enqueueing, &batch->messages[i], &result->enqueued[i], err);
+    status = begin(store, part->fresh_ids, &enqueueing, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
+        status = enqueue_one(store, &enqueueing, &part->messages[i], &enqueued[i], err);
+    result->parts[box].enqueued = enqueued;
     return status;
 }

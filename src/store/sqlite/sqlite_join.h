@@ -79,7 +79,7 @@ boxcar_status sqlite_join_replay(struct sqlite_store *store, int64_t work_id, bo
                                  boxcar_error *err);
 
 /* ---- waits (sqlite_join_wait.c) ---- */
-boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch,
+boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                                   struct batch_result *result, boxcar_error *err);
 
 /* ---- upkeep (sqlite_join_maintain.c, sqlite_join_attach.c); each in a transaction of the caller, bounded

@@ -72,7 +72,9 @@ boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_i
 /* ---- evaluating ---- */
 
 struct resolving {
-    const struct batch *batch;
+    boxcar_box box;
+    boxcar_owner owner;
+    const struct batch_part *part;
     struct lease lease; /* of the wait in hand */
     struct work_id_list acked;
 };
@@ -133,7 +135,7 @@ static boxcar_status go_on(struct sqlite_store *store, struct resolving *resolvi
     message.correlation_id = wait->correlation_id;
     message.message_id = wait->continuation_id;
     if (status == BOXCAR_OK)
-        status = sqlite_enqueue_one(store, resolving->batch->box, &message, &enqueued, err);
+        status = sqlite_enqueue_one(store, resolving->box, &message, &enqueued, err);
     return status;
 }
 
@@ -159,14 +161,15 @@ static boxcar_status act(struct sqlite_store *store, struct resolving *resolving
 
 static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *resolving, size_t i,
                                  enum wait_outcome *ret_outcome, boxcar_error *err) {
-    const boxcar_settlement *said = &resolving->batch->settle[SETTLE_RESOLVE].items[i];
-    const struct wait *wait = &resolving->batch->waits[i];
+    const boxcar_settlement *said = &resolving->part->settle[SETTLE_RESOLVE].items[i];
+    const struct wait *wait = &resolving->part->waits[i];
     boxcar_join join;
     bool found;
     boxcar_status status = sqlite_lease_read(store, said->work_id.value, &resolving->lease, &found, err);
 
     *ret_outcome = WAIT_LOST;
-    if (status != BOXCAR_OK || !found || !sqlite_lease_is_held(&resolving->lease, resolving->batch, said))
+    if (status != BOXCAR_OK || !found ||
+        !sqlite_lease_is_held(&resolving->lease, resolving->box, resolving->owner, said))
         return status;
     status = read_join(store, wait->join_id, &join, &found, err);
     if (status != BOXCAR_OK)
@@ -176,21 +179,23 @@ static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *r
 }
 
 /* Waits may be steps of other joins: what is acked here is counted as everywhere. */
-boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch,
+boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                                   struct batch_result *result, boxcar_error *err) {
-    size_t count = batch->settle[SETTLE_RESOLVE].count;
-    struct resolving resolving = {.batch = batch};
+    struct resolving resolving = {.box = box, .owner = batch->owner, .part = &batch->parts[box]};
+    size_t count = resolving.part->settle[SETTLE_RESOLVE].count;
+    enum wait_outcome *outcomes;
     boxcar_status status = BOXCAR_OK;
 
     if (count == 0)
         return BOXCAR_OK;
-    result->waits = arena_alloc_array(&result->arena, count, sizeof(*result->waits));
+    outcomes = arena_alloc_array(&result->arena, count, sizeof(*outcomes));
     resolving.acked.items = arena_alloc_array(&store->scratch, count, sizeof(*resolving.acked.items));
-    if (result->waits == NULL || resolving.acked.items == NULL)
+    if (outcomes == NULL || resolving.acked.items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = resolve_one(store, &resolving, i, &result->waits[i], err);
+        status = resolve_one(store, &resolving, i, &outcomes[i], err);
     if (status == BOXCAR_OK && resolving.acked.count > 0)
-        status = sqlite_finish(store, batch, &resolving.acked, err);
+        status = sqlite_finish(store, batch->owner, &resolving.acked, err);
+    result->parts[box].waits = outcomes;
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
 }

@@ -37,10 +37,9 @@ boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *
     return query_run(&query, err);
 }
 
-bool sqlite_lease_is_held(const struct lease *lease, const struct batch *batch,
+bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owner owner,
                           const boxcar_settlement *said) {
-    return lease->box == (int)batch->box &&
-           memcmp(&lease->owner, &batch->owner, sizeof(lease->owner)) == 0 &&
+    return lease->box == (int)box && memcmp(&lease->owner, &owner, sizeof(lease->owner)) == 0 &&
            (said->epoch.value == 0 || said->epoch.value == lease->epoch.value);
 }
 
@@ -93,7 +92,9 @@ boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *
 /* ---- the five ways ---- */
 
 struct settling {
-    const struct batch *batch;
+    boxcar_box box;
+    boxcar_owner owner;
+    const struct batch_part *part;
     const boxcar_settlement *said;
     struct lease lease;
 };
@@ -119,7 +120,7 @@ static boxcar_status defer(struct sqlite_store *store, const struct settling *se
 }
 
 static boxcar_status fail(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
-    boxcar_reason given = settling->batch->fail_reason;
+    boxcar_reason given = settling->part->fail_reason;
     boxcar_reason reason = given != BOXCAR_REASON_NONE ? given : BOXCAR_REASON_REJECTED;
 
     return sqlite_lease_fail(store, &settling->lease, reason, settling->said->error, err);
@@ -129,7 +130,7 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     struct query query = query_on(store, S_LEASE_RENEW);
 
     query_int(&query, settling->lease.work_id);
-    query_int(&query, store->now + settling->batch->renew_lease_ms * 1000);
+    query_int(&query, store->now + settling->part->renew_lease_ms * 1000);
     return query_run(&query, err);
 }
 
@@ -146,7 +147,7 @@ static boxcar_status settle_one(struct sqlite_store *store, struct settling *set
     boxcar_status status = sqlite_lease_read(store, work_id, &settling->lease, &found, err);
 
     if (status != BOXCAR_OK || !found ||
-        !sqlite_lease_is_held(&settling->lease, settling->batch, settling->said))
+        !sqlite_lease_is_held(&settling->lease, settling->box, settling->owner, settling->said))
         return status;
     status = SETTLE[kind](store, settling, err);
     if (status == BOXCAR_OK)
@@ -162,33 +163,33 @@ static int compare_ids(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static boxcar_status write_run(struct sqlite_store *store, const struct batch *batch, int64_t first,
-                               int64_t last, boxcar_error *err) {
+static boxcar_status write_run(struct sqlite_store *store, boxcar_owner owner, int64_t first, int64_t last,
+                               boxcar_error *err) {
     struct query query = query_on(store, S_FINISHED_INSERT);
 
     query_int(&query, first);
     query_int(&query, last);
-    query_id(&query, batch->owner.bytes);
+    query_id(&query, owner.bytes);
     query_int(&query, store->now);
     return query_run(&query, err);
 }
 
 /* One row a run of neighbours: acking what one claim brought costs one row, however much it was. */
-static boxcar_status write_runs(struct sqlite_store *store, const struct batch *batch, const int64_t *ids,
+static boxcar_status write_runs(struct sqlite_store *store, boxcar_owner owner, const int64_t *ids,
                                 size_t count, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     for (size_t start = 0, i = 0; status == BOXCAR_OK && i < count; i++) {
         if (i + 1 < count && ids[i + 1] == ids[i] + 1)
             continue;
-        status = write_run(store, batch, ids[start], ids[i], err);
+        status = write_run(store, owner, ids[start], ids[i], err);
         start = i + 1;
     }
     return status;
 }
 
-boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batch,
-                            const struct work_id_list *acked, boxcar_error *err) {
+boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, const struct work_id_list *acked,
+                            boxcar_error *err) {
     int64_t *ids = arena_alloc_array(&store->scratch, acked->count, sizeof(*ids));
     boxcar_status status;
 
@@ -198,19 +199,18 @@ boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batc
         ids[i] = acked->items[i].value;
     qsort(ids, acked->count, sizeof(*ids), compare_ids);
     status = sqlite_join_count_done(store, ids, acked->count, err);
-    return status == BOXCAR_OK ? write_runs(store, batch, ids, acked->count, err) : status;
+    return status == BOXCAR_OK ? write_runs(store, owner, ids, acked->count, err) : status;
 }
 
 /* An id given twice counts once. All but renew end the lease, so the second finds none. */
-static boxcar_status settle_each(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
+static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
                                  struct work_id_list *affected, boxcar_error *err) {
-    const struct settlement_list *list = &batch->settle[kind];
-    struct settling settling = {.batch = batch};
+    const struct settlement_list *list = &settling->part->settle[kind];
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
-        settling.said = &list->items[i];
-        status = settle_one(store, &settling, kind, affected, err);
+        settling->said = &list->items[i];
+        status = settle_one(store, settling, kind, affected, err);
     }
     return status;
 }
@@ -226,19 +226,21 @@ static void drop_repeated(struct work_id_list *list) {
     list->count = kept;
 }
 
-boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
-                            struct batch_result *result, boxcar_error *err) {
-    struct work_id_list *affected = &result->settled[kind];
+boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+                            enum settle_kind kind, struct batch_result *result, boxcar_error *err) {
+    struct settling settling = {.box = box, .owner = batch->owner, .part = &batch->parts[box]};
+    struct work_id_list *affected = &result->parts[box].settled[kind];
+    size_t count = settling.part->settle[kind].count;
     boxcar_status status;
 
-    if (batch->settle[kind].count == 0)
+    if (count == 0)
         return BOXCAR_OK;
-    affected->items = arena_alloc_array(&result->arena, batch->settle[kind].count, sizeof(*affected->items));
+    affected->items = arena_alloc_array(&result->arena, count, sizeof(*affected->items));
     if (affected->items == NULL)
         return error_no_memory(err);
-    status = settle_each(store, batch, kind, affected, err);
+    status = settle_each(store, &settling, kind, affected, err);
     if (status == BOXCAR_OK && kind == SETTLE_ACK && affected->count > 0)
-        status = sqlite_finish(store, batch, affected, err);
+        status = sqlite_finish(store, batch->owner, affected, err);
     if (status == BOXCAR_OK && kind == SETTLE_RENEW)
         drop_repeated(affected);
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;

@@ -279,8 +279,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
         "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "
-        "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id) do update set "
-        "box = excluded.box, host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
+        "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id, box) do update set "
+        "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
         "topics = excluded.topics, seen_at = excluded.seen_at",
     [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1",
     [S_INSTANCE_SWEEP] = "delete from boxcar_instance_row where seen_at < ?1",

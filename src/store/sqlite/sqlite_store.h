@@ -191,21 +191,21 @@ struct lease {
     boxcar_str topic; /* in the scratch arena, or borrowed from the statement */
 };
 
-boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, enum settle_kind kind,
-                            struct batch_result *result, boxcar_error *err);
+boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+                            enum settle_kind kind, struct batch_result *result, boxcar_error *err);
 boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
                                 bool *ret_found, boxcar_error *err);
 boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
-/* Whether the batch's owner, in the epoch that it says, holds the lease. */
-bool sqlite_lease_is_held(const struct lease *lease, const struct batch *batch,
+/* Whether the owner, in the epoch that it says, holds the lease in this box. */
+bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owner owner,
                           const boxcar_settlement *said);
 /* The message is done; the evidence is written for many at once, by sqlite_finish(). */
 boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
 boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
                                 boxcar_str error, boxcar_error *err);
 /* Counts acked messages in their joins and writes down that they are done. */
-boxcar_status sqlite_finish(struct sqlite_store *store, const struct batch *batch,
-                            const struct work_id_list *acked, boxcar_error *err);
+boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, const struct work_id_list *acked,
+                            boxcar_error *err);
 
 struct release {
     const char *outcome; /* of the attempt; NULL = none was spent */
@@ -252,7 +252,7 @@ boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct atte
 /* ---- the batch and its parts ---- */
 boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                              struct batch_result *result, boxcar_error *err);
 
 /* One message, or what is there already. */
@@ -266,8 +266,11 @@ struct frontier {
 };
 
 struct claim {
-    const struct batch *batch;
-    struct batch_result *result;
+    boxcar_box box;
+    boxcar_owner owner;
+    const struct batch_part *part;
+    struct part_result *result;
+    struct arena *arena; /* of the answer */
     struct frontier frontier;
     size_t capacity; /* of result->claimed */
     size_t bytes;    /* of payload claimed so far */
@@ -279,8 +282,8 @@ struct claim {
 };
 
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
-boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, struct batch_result *result,
-                           bool *ret_more, boxcar_error *err);
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+                           struct batch_result *result, bool *ret_more, boxcar_error *err);
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
                                 boxcar_error *err);

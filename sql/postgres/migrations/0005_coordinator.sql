@@ -1,0 +1,11 @@
+-- One worker serves both boxes, and messages may be done in stages.
+
+-- A row per worker and box that it serves.
+alter table :"schema".instance_row drop constraint instance_row_pkey, add primary key (instance_id, box);
+
+-- Which stages of a message are done: one row for each message that anybody recorded one for, gone with the
+-- message. Whoever records none never touches it; flags as in boxcar/message.h.
+create table :"schema".stage (
+    work_id bigint primary key,
+    flags smallint not null)
+    with (fillfactor = 80);

@@ -1,0 +1,33 @@
+/* A batch while it is tried: what pg_batch.c, pg_batch_send.c and pg_batch_receive.c share. */
+#ifndef BOXCAR_STORE_POSTGRES_PG_BATCH_H
+#define BOXCAR_STORE_POSTGRES_PG_BATCH_H
+
+#include "pg_batch_params.h"
+#include "pg_store.h"
+
+struct exchange {
+    struct pg_store *pg;
+    const struct batch *batch;
+    struct batch_result *result;
+    bool settle;       /* still to be done */
+    bool claim[BOXES]; /* still to be done */
+    bool unknown;      /* an earlier try may have taken effect */
+    bool bury_expired[BOXES];
+};
+
+/* Whether two statements lock leases and joins one after the other: then all are locked before, in order. */
+bool pg_exchange_locks_joins(const struct exchange *x);
+/* Whether anything here can end a join, and anybody wants to know. */
+bool pg_exchange_asks_for_ends(const struct exchange *x);
+
+/* Prepares the statements, outside of the pipeline, each once. */
+void pg_exchange_prepare(struct exchange *x);
+/* Sends what is still to be done, each transaction with a sync of its own at its end. */
+boxcar_status pg_exchange_send(struct exchange *x, boxcar_error *err);
+
+/* Reads the answers of the transaction that enqueues and settles, or of the claim from one box, up to its
+ * sync. A claim that succeeded is marked as done. */
+boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err);
+boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, boxcar_error *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* What a batch sends: statements in the order in which every batch takes its locks. */
+#include "pg_batch.h"
+
+static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
+    [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
+    [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE, [SETTLE_RENEW] = PG_RENEW,
+};
+
+bool pg_exchange_locks_joins(const struct exchange *x) {
+    int counting = 0;
+    size_t waits = 0; /* one of them may be a step itself */
+
+    for (int box = 0; box < BOXES; box++) {
+        const struct settlement_list *settle = x->batch->parts[box].settle;
+
+        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+            counting += settle[kind].count > 0 && kind != SETTLE_DEFER && kind != SETTLE_RENEW;
+        waits += settle[SETTLE_RESOLVE].count;
+    }
+    return counting > 1 || waits > 0;
+}
+
+static bool may_end_joins(const struct batch_part *part) {
+    return part->reap || part->settle[SETTLE_ACK].count > 0 || part->settle[SETTLE_ABANDON].count > 0 ||
+           part->settle[SETTLE_FAIL].count > 0 || part->settle[SETTLE_RESOLVE].count > 0;
+}
+
+bool pg_exchange_asks_for_ends(const struct exchange *x) {
+    return store_logs(&x->pg->base, BOXCAR_LOG_INFO) &&
+           (may_end_joins(&x->batch->parts[BOXCAR_OUTBOX]) || may_end_joins(&x->batch->parts[BOXCAR_INBOX]));
+}
+
+void pg_exchange_prepare(struct exchange *x) {
+    for (int box = 0; box < BOXES; box++) {
+        const struct batch_part *part = &x->batch->parts[box];
+
+        if (x->settle && part->message_count > 0)
+            pg_prepare(x->pg, PG_ENQUEUE);
+        for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
+            if (part->settle[kind].count > 0)
+                pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
+        if (x->claim[box])
+            pg_prepare(x->pg, PG_CLAIM);
+    }
+    if (x->settle && pg_exchange_locks_joins(x))
+        pg_prepare(x->pg, PG_LOCK_JOINS);
+    if (x->settle && pg_exchange_asks_for_ends(x))
+        pg_prepare(x->pg, PG_JOINS_ENDED);
+}
+
+static boxcar_status send_plain(struct pg_store *pg, enum pg_statement statement, boxcar_error *err) {
+    struct pg_params none = PG_PARAMS_INIT;
+
+    return pg_send(pg, statement, &none, err);
+}
+
+static boxcar_status send_sync(struct pg_store *pg, boxcar_error *err) {
+    return PQpipelineSync(pg->conn) ? BOXCAR_OK : pg_error_from_connection(pg, err);
+}
+
+static boxcar_status send_lock_joins(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    pg_params_for_lock_joins(&params, x->batch);
+    return pg_send(x->pg, PG_LOCK_JOINS, &params, err);
+}
+
+static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (x->batch->parts[box].message_count == 0)
+        return BOXCAR_OK;
+    pg_params_for_enqueue(&params, x->batch, box, x->batch->parts[box].fresh_ids && !x->unknown);
+    return pg_send(x->pg, PG_ENQUEUE, &params, err);
+}
+
+static boxcar_status send_settle(struct exchange *x, boxcar_box box, enum settle_kind kind,
+                                 boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (x->batch->parts[box].settle[kind].count == 0)
+        return BOXCAR_OK;
+    pg_params_for_settle(&params, x->batch, box, kind);
+    return pg_send(x->pg, SETTLE_STATEMENTS[kind], &params, err);
+}
+
+static boxcar_status send_reap(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (!x->batch->parts[box].reap)
+        return BOXCAR_OK;
+    pg_params_int2(&params, box);
+    return pg_send(x->pg, PG_REAP, &params, err);
+}
+
+static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++)
+        status = send_settle(x, box, (enum settle_kind)kind, err);
+    return status == BOXCAR_OK ? send_reap(x, box, err) : status;
+}
+
+static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (!x->settle)
+        return BOXCAR_OK;
+    if (pg_exchange_locks_joins(x))
+        status = send_lock_joins(x, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = send_enqueue(x, (boxcar_box)box, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = send_settlements(x, (boxcar_box)box, err);
+    if (status == BOXCAR_OK && pg_exchange_asks_for_ends(x))
+        status = send_plain(x->pg, PG_JOINS_ENDED, err);
+    return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
+}
+
+/* In somebody else's transaction there is nothing to begin or to commit. */
+static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    boxcar_status status = BOXCAR_OK;
+
+    if (!x->claim[box])
+        return BOXCAR_OK;
+    pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg));
+    if (!pg_is_joined(x->pg))
+        status = send_plain(x->pg, PG_BEGIN, err);
+    if (status == BOXCAR_OK)
+        status = pg_send(x->pg, PG_CLAIM, &params, err);
+    if (status == BOXCAR_OK && !pg_is_joined(x->pg))
+        status = send_plain(x->pg, PG_COMMIT, err);
+    return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
+}
+
+boxcar_status pg_exchange_send(struct exchange *x, boxcar_error *err) {
+    boxcar_status status = send_first(x, err);
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = send_claim(x, (boxcar_box)box, err);
+    return status;
+}

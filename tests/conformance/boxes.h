@@ -1,0 +1,18 @@
+/* Both boxes at once, through the seam: what the library itself sends a store. As in actions.h the call
+ * must succeed, and what it returns is for the test to judge. */
+#ifndef BOXCAR_TESTS_BOXES_H
+#define BOXCAR_TESTS_BOXES_H
+
+#include "conformance.h"
+#include "store/store.h"
+
+/* Puts a message into a box; its stream may be NULL. */
+boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, const char *payload,
+                        const char *stream);
+/* Claims exactly this message, the only one that can be had, from the box. */
+struct taken take_from(struct fixture *f, boxcar_box box, boxcar_owner owner, boxcar_work_id wanted);
+boxcar_message_status status_in(struct fixture *f, boxcar_box box, boxcar_work_id work_id);
+/* Sends the batch; the answer is released by the caller. */
+struct batch_result send_batch(struct fixture *f, const struct batch *batch);
+
+#endif
