@@ -156,10 +156,10 @@ static void log_count(const boxcar_store *store, boxcar_log_level level, const c
     store_log(store, level, event, &field, 1, "%s: %s messages", event, text);
 }
 
-static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_options *options,
+static boxcar_status claim_checked(boxcar_store *store, boxcar_box box, const boxcar_claim_options *options,
                                    boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX,
+    struct batch batch = {.box = box,
                           .owner = options->owner,
                           .claim_size = options->batch_size,
                           .claim_lease_ms = options->lease_ms,
@@ -179,7 +179,7 @@ static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_optio
     return BOXCAR_OK;
 }
 
-boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *options,
+static boxcar_status claim(boxcar_store *store, boxcar_box box, const boxcar_claim_options *options,
                            boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_claim_options checked = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_status status = check_given(store, "store", err);
@@ -190,12 +190,22 @@ boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *opti
         status = options_read(&checked, sizeof(checked), options, "options", err);
     if (status == BOXCAR_OK)
         status = limits_check_claim(&checked, err);
-    return status == BOXCAR_OK ? claim_checked(store, &checked, ret_list, err) : status;
+    return status == BOXCAR_OK ? claim_checked(store, box, &checked, ret_list, err) : status;
 }
 
-boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *options,
+                           boxcar_message_list **ret_list, boxcar_error *err) {
+    return claim(store, BOXCAR_OUTBOX, options, ret_list, err);
+}
+
+boxcar_status boxcar_inbox_claim(boxcar_store *store, const boxcar_claim_options *options,
+                                 boxcar_message_list **ret_list, boxcar_error *err) {
+    return claim(store, BOXCAR_INBOX, options, ret_list, err);
+}
+
+static boxcar_status reap(boxcar_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.box = BOXCAR_OUTBOX, .reap = true};
+    struct batch batch = {.box = box, .reap = true};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -208,4 +218,12 @@ boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error 
     if (ret_count)
         *ret_count = result.reaped;
     return BOXCAR_OK;
+}
+
+boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    return reap(store, BOXCAR_OUTBOX, ret_count, err);
+}
+
+boxcar_status boxcar_inbox_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    return reap(store, BOXCAR_INBOX, ret_count, err);
 }
