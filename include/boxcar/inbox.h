@@ -38,7 +38,7 @@ typedef struct boxcar_inbox_key {
 } boxcar_inbox_key;
 
 /* The message id that a key stands for, in C, in SQL and on the command line: with it such a message can be found,
- * attached to a join, cancelled. None (all zero) in the case that there is no memory. */
+ * attached to a join, cancelled. None (all zero) for a key that is empty or too long. */
 BOXCAR_API boxcar_message_id boxcar_inbox_message_id(boxcar_inbox_key key);
 
 /* ---- storing ---- */

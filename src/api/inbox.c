@@ -1,5 +1,5 @@
-/* The inbox: storing once for each key, asking, accepting, reviving. Claiming and settling are with those of the
- * outbox, in outbox.c and settle.c. */
+/* The inbox: storing once for each key, asking, accepting, reviving. Claiming and settling are with those of
+ * the outbox, in outbox.c and settle.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ?
 
 /* ---- keys ---- */
 
-static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash, struct inbox_origin *ret_origin,
-                                 boxcar_error *err) {
+static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
+                                 struct inbox_origin *ret_origin, boxcar_error *err) {
     boxcar_status status = limits_check_inbox_key(key, content_hash, err);
     boxcar_message_id message_id;
 
@@ -82,7 +82,8 @@ static boxcar_status read_message(const boxcar_new_inbox_message *given, boxcar_
     boxcar_status status = options_read(&said, sizeof(said), given, "message", err);
 
     if (status == BOXCAR_OK)
-        status = read_origin((boxcar_inbox_key){said.source, said.external_id}, said.content_hash, ret_origin, err);
+        status = read_origin((boxcar_inbox_key){said.source, said.external_id}, said.content_hash, ret_origin,
+                             err);
     if (status != BOXCAR_OK)
         return status;
     to_message(&said, ret_message);
@@ -125,8 +126,9 @@ static boxcar_status read_messages(const boxcar_new_inbox_message *messages, str
 
         snprintf(where, sizeof(where), "messages[%zu].", i);
         if (stride % _Alignof(boxcar_new_inbox_message) != 0 || given->struct_size != stride)
-            status = error_invalid(err, "struct_size",
-                                   "struct_size is wrong: start every message from BOXCAR_NEW_INBOX_MESSAGE_INIT");
+            status =
+                error_invalid(err, "struct_size",
+                              "struct_size is wrong: start every message from BOXCAR_NEW_INBOX_MESSAGE_INIT");
         if (status == BOXCAR_OK)
             status = read_message(given, &batch->messages[i], &batch->origins[i], err);
         if (status != BOXCAR_OK)
@@ -143,8 +145,8 @@ static void log_enqueued(const boxcar_store *store, const struct delivery_batch 
     }
 }
 
-static boxcar_status enqueue(boxcar_store *store, struct delivery_batch *batch, boxcar_inbox_enqueued *ret_enqueued,
-                             boxcar_error *err) {
+static boxcar_status enqueue(boxcar_store *store, struct delivery_batch *batch,
+                             boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
     boxcar_status status =
         store->ops->inbox_enqueue(store, batch->messages, batch->origins, batch->count, batch->enqueued, err);
 
@@ -161,7 +163,8 @@ boxcar_status boxcar_inbox_enqueue(boxcar_store *store, const boxcar_new_inbox_m
     boxcar_new_message checked;
     struct inbox_origin origin;
     boxcar_inbox_enqueued enqueued;
-    struct delivery_batch batch = {.messages = &checked, .origins = &origin, .enqueued = &enqueued, .count = 1};
+    struct delivery_batch batch = {
+        .messages = &checked, .origins = &origin, .enqueued = &enqueued, .count = 1};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -171,8 +174,8 @@ boxcar_status boxcar_inbox_enqueue(boxcar_store *store, const boxcar_new_inbox_m
     return status == BOXCAR_OK ? enqueue(store, &batch, ret_enqueued, err) : status;
 }
 
-static boxcar_status check_messages(const boxcar_store *store, const boxcar_new_inbox_message *messages, size_t count,
-                                    boxcar_error *err) {
+static boxcar_status check_messages(const boxcar_store *store, const boxcar_new_inbox_message *messages,
+                                    size_t count, boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK && count > 0 && !messages)
@@ -182,8 +185,9 @@ static boxcar_status check_messages(const boxcar_store *store, const boxcar_new_
     return status;
 }
 
-boxcar_status boxcar_inbox_enqueue_many(boxcar_store *store, const boxcar_new_inbox_message *messages, size_t count,
-                                        boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
+boxcar_status boxcar_inbox_enqueue_many(boxcar_store *store, const boxcar_new_inbox_message *messages,
+                                        size_t count, boxcar_inbox_enqueued *ret_enqueued,
+                                        boxcar_error *err) {
     CLEANUP(release) struct delivery_batch batch = {.arena = ARENA_INIT};
     boxcar_status status = check_messages(store, messages, count, err);
 
@@ -207,8 +211,9 @@ struct question {
     ask_fn *ask;
 };
 
-static boxcar_status ask(boxcar_store *store, const struct question *question, const struct inbox_origin *origin,
-                         bool *ret_answer, bool *ret_hash_mismatch, boxcar_error *err) {
+static boxcar_status ask(boxcar_store *store, const struct question *question,
+                         const struct inbox_origin *origin, bool *ret_answer, bool *ret_hash_mismatch,
+                         boxcar_error *err) {
     bool mismatch = false;
     boxcar_status status = question->ask(store, origin, ret_answer, &mismatch, err);
 
@@ -228,8 +233,9 @@ static boxcar_status check_question(const boxcar_store *store, const bool *ret_a
     return status == BOXCAR_OK ? check_given(ret_answer, output, err) : status;
 }
 
-boxcar_status boxcar_inbox_already_processed(boxcar_store *store, boxcar_inbox_key key, boxcar_str content_hash,
-                                             bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err) {
+boxcar_status boxcar_inbox_already_processed(boxcar_store *store, boxcar_inbox_key key,
+                                             boxcar_str content_hash, bool *ret_processed,
+                                             bool *ret_hash_mismatch, boxcar_error *err) {
     struct inbox_origin origin;
     boxcar_status status = check_question(store, ret_processed, "ret_processed", err);
 
@@ -260,8 +266,8 @@ boxcar_status boxcar_inbox_accept(boxcar_store *store, boxcar_inbox_key key, box
     return ask(store, &question, &origin, ret_is_new, ret_hash_mismatch, err);
 }
 
-boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key, boxcar_inbox_receipt_list **ret_list,
-                                boxcar_error *err) {
+boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
+                                boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -290,8 +296,8 @@ static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_
     filter.box = BOXCAR_INBOX;
     filter.refs = &ref;
     filter.ref_count = 1;
-    status = store->ops->dead_act(store, &filter, DEAD_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX), 1, &cursor,
-                                  &count, err);
+    status = store->ops->dead_act(store, &filter, DEAD_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX), 1,
+                                  &cursor, &count, err);
     if (status == BOXCAR_OK)
         *ret_done = count > 0;
     return status;
@@ -327,7 +333,8 @@ static boxcar_status revive(boxcar_store *store, boxcar_message_ref ref, boxcar_
             return status;
     }
     return done ? BOXCAR_OK
-                : error_set(err, BOXCAR_E_CONFLICT, "the message is %s, not dead: only dead letters are revived",
+                : error_set(err, BOXCAR_E_CONFLICT,
+                            "the message is %s, not dead: only dead letters are revived",
                             boxcar_message_status_name(was));
 }
 

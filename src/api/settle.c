@@ -124,8 +124,8 @@ static boxcar_status settle(boxcar_store *store, struct settle_call call, boxcar
 boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                          size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                          boxcar_error *err) {
-    struct settle_call call = {SETTLE_ACK, BOXCAR_OUTBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_ACK,   BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -133,8 +133,8 @@ boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_s
 boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                              size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                              boxcar_error *err) {
-    struct settle_call call = {SETTLE_ABANDON, BOXCAR_OUTBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_ABANDON, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected,   ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -142,8 +142,8 @@ boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxc
 boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                            size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                            boxcar_error *err) {
-    struct settle_call call = {SETTLE_DEFER, BOXCAR_OUTBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_DEFER, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -151,17 +151,17 @@ boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar
 boxcar_status boxcar_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                           size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                           boxcar_error *err) {
-    struct settle_call call = {SETTLE_FAIL, BOXCAR_OUTBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_FAIL,  BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
 
 boxcar_status boxcar_renew(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                           size_t count, int64_t lease_ms, boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                           boxcar_error *err) {
-    struct settle_call call = {SETTLE_RENEW, BOXCAR_OUTBOX, owner, settlements, count, lease_ms, ret_affected,
-                               ret_affected_count};
+                           size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
+                           size_t *ret_affected_count, boxcar_error *err) {
+    struct settle_call call = {SETTLE_RENEW, BOXCAR_OUTBOX, owner,        settlements,
+                               count,        lease_ms,      ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -169,26 +169,28 @@ boxcar_status boxcar_renew(boxcar_store *store, boxcar_owner owner, const boxcar
 boxcar_status boxcar_inbox_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                                size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                boxcar_error *err) {
-    struct settle_call call = {SETTLE_ACK, BOXCAR_INBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_ACK,   BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
 
-boxcar_status boxcar_inbox_abandon(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                                   size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
+boxcar_status boxcar_inbox_abandon(boxcar_store *store, boxcar_owner owner,
+                                   const boxcar_settlement *settlements, size_t count,
+                                   boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                    boxcar_error *err) {
-    struct settle_call call = {SETTLE_ABANDON, BOXCAR_INBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_ABANDON, BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected,   ret_affected_count};
 
     return settle(store, call, err);
 }
 
-boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                                 size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
+boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner,
+                                 const boxcar_settlement *settlements, size_t count,
+                                 boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                  boxcar_error *err) {
-    struct settle_call call = {SETTLE_DEFER, BOXCAR_INBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_DEFER, BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -196,17 +198,18 @@ boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner, const 
 boxcar_status boxcar_inbox_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                                 size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                 boxcar_error *err) {
-    struct settle_call call = {SETTLE_FAIL, BOXCAR_INBOX, owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_FAIL,  BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
 
-boxcar_status boxcar_inbox_renew(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                                 size_t count, int64_t lease_ms, boxcar_work_id *ret_affected, size_t *ret_affected_count,
+boxcar_status boxcar_inbox_renew(boxcar_store *store, boxcar_owner owner,
+                                 const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                                 boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                  boxcar_error *err) {
-    struct settle_call call = {SETTLE_RENEW, BOXCAR_INBOX, owner, settlements, count, lease_ms, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_RENEW, BOXCAR_INBOX, owner,        settlements,
+                               count,        lease_ms,     ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }

@@ -16,7 +16,8 @@ const struct command CMD_INBOX = {
         "however often it is delivered, and remembers the key for 30 days after it was last seen (setting\n"
         "retention_inbox), longer while the message is in the store.\n"
         "\n"
-        "Messages of the inbox are claimed and settled like those of the outbox: claim, ack, abandon, defer,\n"
+        "Messages of the inbox are claimed and settled like those of the outbox: claim, ack, abandon, "
+        "defer,\n"
         "fail, renew, reap, cancel, show, ls, stats and dead take --box inbox.\n",
     .examples = "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
                 "boxcar inbox show shop order-42\n"

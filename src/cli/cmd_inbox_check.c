@@ -17,7 +17,8 @@ static struct poptOption OPTIONS[] = {
     POPT_TABLEEND};
 
 static bool differs(boxcar_str kept) {
-    return hash && hash[0] && kept.data && (strlen(hash) != kept.len || memcmp(hash, kept.data, kept.len) != 0);
+    return hash && hash[0] && kept.data &&
+           (strlen(hash) != kept.len || memcmp(hash, kept.data, kept.len) != 0);
 }
 
 /* A key that nobody has heard of has not been processed. */
@@ -51,9 +52,9 @@ static int run(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    boxcar_status status =
-        peek ? look(cli->store, key, &processed, &mismatch, &err)
-             : boxcar_inbox_already_processed(cli->store, key, boxcar_str_of(hash), &processed, &mismatch, &err);
+    boxcar_status status = peek ? look(cli->store, key, &processed, &mismatch, &err)
+                                : boxcar_inbox_already_processed(cli->store, key, boxcar_str_of(hash),
+                                                                 &processed, &mismatch, &err);
     return status == BOXCAR_OK ? print(cli, processed, mismatch) : cli_fail_with(cli, &err);
 }
 
@@ -62,11 +63,13 @@ const struct command CMD_INBOX_CHECK = {
     .summary = "say whether a message has been processed",
     .usage = "SOURCE ID [--hash TEXT] [--peek]",
     .description =
-        "Prints \"processed\" or \"not processed\"; with -o json {\"processed\": true, \"hash_mismatch\": false}.\n"
+        "Prints \"processed\" or \"not processed\"; with -o json {\"processed\": true, \"hash_mismatch\": "
+        "false}.\n"
         "The exit status is 0 in both cases. A message has been processed when it was acked, or accepted by\n"
         "a program in its own transaction.\n"
         "\n"
-        "Asking leaves a note that the message was seen, and refreshes when it was last seen; --peek does not.\n",
+        "Asking leaves a note that the message was seen, and refreshes when it was last seen; --peek does "
+        "not.\n",
     .examples = "boxcar inbox check shop order-42\n"
                 "boxcar inbox check shop order-42 --peek -o json\n",
     .options = OPTIONS,

@@ -15,13 +15,13 @@
 static struct { char *batch, *hash; } given;
 static struct new_message_given given_message;
 
-static struct poptOption OPTIONS[] = {
-    {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read messages from JSON Lines; - is standard input",
-     "FILE|-"},
-    {"hash", 0, POPT_ARG_STRING, &given.hash, 0, "of the content, up to 255 characters; another one later is reported",
-     "TEXT"},
-    NEW_MESSAGE_OPTIONS(given_message),
-    POPT_TABLEEND};
+static struct poptOption OPTIONS[] = {{"batch", 0, POPT_ARG_STRING, &given.batch, 0,
+                                       "read messages from JSON Lines; - is standard input", "FILE|-"},
+                                      {"hash", 0, POPT_ARG_STRING, &given.hash, 0,
+                                       "of the content, up to 255 characters; another one later is reported",
+                                       "TEXT"},
+                                      NEW_MESSAGE_OPTIONS(given_message),
+                                      POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", "hash_mismatch", NULL};
 
@@ -89,9 +89,12 @@ static int run_one(struct cli *cli, const char *const *args) {
     size_t count = cli_args_count(args);
     if (count < 3)
         return cli_usage(cli, "%s is missing: give SOURCE, ID, TOPIC and PAYLOAD, or --batch FILE",
-                         count == 0 ? "SOURCE" : count == 1 ? "ID" : "TOPIC");
+                         count == 0   ? "SOURCE"
+                         : count == 1 ? "ID"
+                                      : "TOPIC");
     if (count > 4) /* what is too much may be a part of the payload: not shown (BX-010) */
-        return cli_usage(cli, "more arguments than SOURCE, ID, TOPIC and PAYLOAD: put quotes around the payload");
+        return cli_usage(cli,
+                         "more arguments than SOURCE, ID, TOPIC and PAYLOAD: put quotes around the payload");
     if (!inbox_key_read(cli, args, &key))
         return CLI_USAGE;
     message.topic = boxcar_str_of(args[2]);
@@ -162,7 +165,8 @@ const struct command CMD_INBOX_ENQUEUE = {
     .usage = "SOURCE ID TOPIC PAYLOAD|- [OPTIONS]\n"
              "--batch FILE|-",
     .description =
-        "Stores a message for its key, SOURCE and ID, and prints its message id; with -o json an object with\n"
+        "Stores a message for its key, SOURCE and ID, and prints its message id; with -o json an object "
+        "with\n"
         "work_id, message_id, duplicate and hash_mismatch. A key that is known stores nothing: duplicate is\n"
         "true, also when that message is done, dead or long gone (work_id null). PAYLOAD - reads standard\n"
         "input, byte for byte. Put -- before a payload that begins with -.\n"
@@ -172,12 +176,14 @@ const struct command CMD_INBOX_ENQUEUE = {
         "\n"
         "--batch reads JSON Lines: one object a line with source, id, content_hash, topic, payload,\n"
         "correlation_id, due, delay, ttl, stream, headers (an object), max_attempts. Any other name is\n"
-        "refused, exit status 2. A payload that is not a string is stored as its compact JSON. All lines are\n"
+        "refused, exit status 2. A payload that is not a string is stored as its compact JSON. All lines "
+        "are\n"
         "stored or none; a key that comes twice is stored once.\n",
     .examples =
         "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar inbox enqueue shop order-43 orders.paid - --hash 5d41402a -o json\n"
-        "printf '{\"source\":\"shop\",\"id\":\"1\",\"topic\":\"a\",\"payload\":{\"n\":1}}\\n' | boxcar inbox enqueue --batch -\n",
+        "printf '{\"source\":\"shop\",\"id\":\"1\",\"topic\":\"a\",\"payload\":{\"n\":1}}\\n' | boxcar inbox "
+        "enqueue --batch -\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -14,8 +14,8 @@ static struct poptOption OPTIONS[] = {
     {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last work id of a page", "WORK_ID"},
     POPT_TABLEEND};
 
-static const char *const COLUMNS[] = {"work_id",    "source",      "external_id", "topic", "state",
-                                      "created_at", "retry_count", NULL};
+static const char *const COLUMNS[] = {"work_id", "source",     "external_id", "topic",
+                                      "state",   "created_at", "retry_count", NULL};
 
 static bool read_state(const struct cli *cli, boxcar_list_options *options) {
     boxcar_inbox_state state;
@@ -70,8 +70,9 @@ const struct command CMD_INBOX_LS = {
     .name = "inbox ls",
     .summary = "list messages from outside, newest first",
     .usage = "[--state STATE] [--topic TOPIC] [--limit N] [--after WORK_ID]",
-    .description = "As boxcar ls --box inbox, in the words of the inbox: seen (ready), processing (in progress), done,\n"
-                   "dead (failed). Keys without a message are not listed: see boxcar inbox show.\n",
+    .description =
+        "As boxcar ls --box inbox, in the words of the inbox: seen (ready), processing (in progress), done,\n"
+        "dead (failed). Keys without a message are not listed: see boxcar inbox show.\n",
     .examples = "boxcar inbox ls\n"
                 "boxcar inbox ls --state dead --topic 'orders.*' -o jsonl\n",
     .options = OPTIONS,

@@ -19,8 +19,8 @@ static void release(struct knowledge *known) {
 }
 
 /* A key without a message is shown all the same; an id without a message is not found. */
-static boxcar_status look(boxcar_store *store, boxcar_message_ref ref, boxcar_inbox_key key, struct knowledge *known,
-                          boxcar_error *err) {
+static boxcar_status look(boxcar_store *store, boxcar_message_ref ref, boxcar_inbox_key key,
+                          struct knowledge *known, boxcar_error *err) {
     bool by_key = key.source.data != NULL;
     boxcar_status status = BOXCAR_OK;
     if (by_key)
@@ -95,7 +95,8 @@ const struct command CMD_INBOX_SHOW = {
     .description =
         "Shows all fields of the message with its payload and history, as boxcar show does, its source,\n"
         "external_id and state (seen, processing, done, dead), and what the inbox keeps about the key:\n"
-        "content_hash, first_seen_at, last_seen_at, seen_count, ended_at. A key without a message (only seen,\n"
+        "content_hash, first_seen_at, last_seen_at, seen_count, ended_at. A key without a message (only "
+        "seen,\n"
         "accepted, or the message is gone) is shown with a status of null. Changes nothing. A key that was\n"
         "never heard of gives exit status 3.\n",
     .examples = "boxcar inbox show shop order-42\n"

@@ -26,7 +26,8 @@ static bool add_header(const struct cli *cli, json_t *object, const char *header
     return good;
 }
 
-static bool read_headers(const struct cli *cli, char *const *headers, boxcar_str *ret_headers, char **ret_text) {
+static bool read_headers(const struct cli *cli, char *const *headers, boxcar_str *ret_headers,
+                         char **ret_text) {
     if (!headers)
         return true;
     json_t *object = json_object();
@@ -56,7 +57,8 @@ static bool read_max_attempts(const struct cli *cli, const char *text, int *ret_
     return true;
 }
 
-static bool read_times(const struct cli *cli, const struct new_message_given *given, boxcar_new_message *message) {
+static bool read_times(const struct cli *cli, const struct new_message_given *given,
+                       boxcar_new_message *message) {
     if (given->due && given->delay) {
         cli_usage(cli, "--due and --delay are both given: give one of them");
         return false;
@@ -66,12 +68,12 @@ static bool read_times(const struct cli *cli, const struct new_message_given *gi
 }
 
 bool new_message_is_given(const struct new_message_given *given) {
-    return given->correlation_id || given->due || given->delay || given->ttl || given->stream || given->headers ||
-           given->max_attempts;
+    return given->correlation_id || given->due || given->delay || given->ttl || given->stream ||
+           given->headers || given->max_attempts;
 }
 
-bool new_message_read(const struct cli *cli, const struct new_message_given *given, boxcar_new_message *message,
-                      char **ret_headers) {
+bool new_message_read(const struct cli *cli, const struct new_message_given *given,
+                      boxcar_new_message *message, char **ret_headers) {
     message->correlation_id = boxcar_str_of(given->correlation_id);
     message->stream = boxcar_str_of(given->stream);
     return read_times(cli, given, message) &&

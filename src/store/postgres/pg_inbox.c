@@ -50,8 +50,8 @@ static void add_origin(struct pg_params *params, const struct inbox_origin *orig
 }
 
 /* Seen twice, when the answer to a first try was lost, is as good as seen once. */
-boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_processed,
-                            bool *ret_hash_mismatch, boxcar_error *err) {
+boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin,
+                            bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -97,7 +97,8 @@ static void read_receipt(const PGresult *r, int row, void *item) {
     receipt->ended_at = pg_get_time(r, row, 9);
 }
 
-static boxcar_status into_list(PGresult *result, struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+static boxcar_status into_list(PGresult *result, struct boxcar_inbox_receipt_list **ret_list,
+                               boxcar_error *err) {
     struct boxcar_inbox_receipt_list *list = calloc(1, sizeof(*list));
 
     if (!list) {

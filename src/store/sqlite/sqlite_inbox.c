@@ -1,5 +1,5 @@
-/* The inbox: keys, and messages stored once for each of them. While a key has a message, what becomes of it is read
- * from the message; whoever removes that writes down how it ended (a trigger, see the migration). */
+/* The inbox: keys, and messages stored once for each of them. While a key has a message, what becomes of it
+ * is read from the message; whoever removes that writes down how it ended (a trigger, see the migration). */
 #include "sqlite_inbox.h"
 #include "base/utf8.h"
 #include "sqlite_enqueue.h"
@@ -55,7 +55,8 @@ static boxcar_status key_take(struct sqlite_store *store, const struct inbox_ori
     return query_run(&query, err);
 }
 
-static boxcar_status key_touch(struct sqlite_store *store, const struct inbox_origin *origin, boxcar_error *err) {
+static boxcar_status key_touch(struct sqlite_store *store, const struct inbox_origin *origin,
+                               boxcar_error *err) {
     struct query query = query_on(store, S_KEY_TOUCH);
 
     query_text(&query, origin->source);
@@ -80,12 +81,14 @@ static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err
     char text[BOXCAR_UUID_TEXT_SIZE];
 
     boxcar_message_id_format(message_id, text);
-    return error_set(err, BOXCAR_E_CONFLICT, "another message has the id %s, which stands for this key", text);
+    return error_set(err, BOXCAR_E_CONFLICT, "another message has the id %s, which stands for this key",
+                     text);
 }
 
 static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *enqueueing,
                                const boxcar_new_message *message, const struct inbox_origin *origin,
-                               const struct key_row *row, boxcar_inbox_enqueued *enqueued, boxcar_error *err) {
+                               const struct key_row *row, boxcar_inbox_enqueued *enqueued,
+                               boxcar_error *err) {
     boxcar_enqueued stored;
     boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, &stored, err);
 
@@ -120,7 +123,8 @@ static boxcar_status deliver_all(struct sqlite_store *store, void *context, boxc
     boxcar_status status = sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err);
 
     for (size_t i = 0; status == BOXCAR_OK && i < storing->count; i++)
-        status = deliver(store, &enqueueing, &storing->messages[i], &storing->origins[i], &storing->enqueued[i], err);
+        status = deliver(store, &enqueueing, &storing->messages[i], &storing->origins[i],
+                         &storing->enqueued[i], err);
     return status;
 }
 
@@ -279,7 +283,8 @@ boxcar_status sqlite_inbox_read_key(struct sqlite_store *store, struct arena *ar
 
 /* ---- upkeep ---- */
 
-boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
+boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count,
+                                 boxcar_error *err) {
     struct query query = query_on(store, S_KEYS_SWEEP);
     boxcar_status status = sqlite_settings_load(store, err);
 
