@@ -157,7 +157,8 @@ const struct command CMD_MAINTAIN = {
         "Without --once it goes on until SIGTERM or SIGINT, which end it with exit status 0. Each\n"
         "round prints a line; with -o json an object with reaped, expired, purged_done, purged_dead\n"
         "(messages), settled (steps of joins that had ended before they were attached), timed_out,\n"
-        "purged_joins and purged_keys (of the inbox). Safe to run from many hosts at once. How long things are kept is a setting.\n",
+        "purged_joins and purged_keys (of the inbox). Safe to run from many hosts at once. How long things are\n"
+        "kept is a setting.\n",
     .examples = "boxcar maintain --once\n"
                 "boxcar maintain --once -o json\n",
     .options = OPTIONS,

@@ -66,7 +66,7 @@ exits "maintain" 0 boxcar maintain --once -o json
 is "fields" 'reaped,expired,purged_done,purged_dead,settled,timed_out,purged_joins,purged_keys' "$(json 'keys_unsorted|join(",")')"
 is "reaped, expired, purged" '1 1 1' "$(json '[.reaped, .expired, .purged_done]|join(" ")')"
 exits "maintain again" 0 boxcar maintain --once
-like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled 0, timed out 0, purged 0" "$out"
+like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled 0, timed out 0, purged 0; inbox: purged 0 keys" "$out"
 
 # It repeats until SIGTERM or SIGINT, which are no failure.
 for signal in TERM INT; do
@@ -87,7 +87,7 @@ refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --int
 
 # version
 exits "version" 0 boxcar version
-like "for people" "boxcar [0-9]*.*.* (library *, schema 3)" "$out"
+like "for people" "boxcar [0-9]*.*.* (library *, schema 4)" "$out"
 exits "version as JSON" 0 boxcar version -o json
 is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
 exits "--version" 0 boxcar --version
