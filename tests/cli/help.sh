@@ -39,6 +39,9 @@ prepare() {
     mkdir examples
     export BOXCAR_STORE=sqlite:$PWD/examples/store.db
     boxcar init >/dev/null
+    case $1 in # message 1 is the inbox's then
+    inbox | inbox.show | inbox.revive) boxcar inbox enqueue shop order-42 orders.paid 42 >/dev/null ;;
+    esac
     for n in 1 2 3; do
         boxcar enqueue orders.paid "$n" >/dev/null
     done
@@ -48,6 +51,7 @@ prepare() {
         claim_all
         boxcar fail --owner "$owner" 1 >/dev/null
         ;;
+    inbox.revive) boxcar cancel --box inbox 1 >/dev/null ;;
     join.complete | join.fail)
         boxcar join start --expected 3 --join-id "$join" >/dev/null
         boxcar join attach "$join" "$step" >/dev/null 2>&1

@@ -45,12 +45,11 @@ begin
         end if;
     end if;
     return query
-        select coalesce(w.work_id, m.work_id), i.id, w.n is distinct from i.n, coalesce(i.hash <> k.hash, false)
+        select coalesce(w.work_id, case m.box when 1 then m.work_id end), i.id, w.n is distinct from i.n, coalesce(i.hash <> k.hash, false)
         from unnest(ids, hashes) with ordinality i(id, hash, n)
         join unnest(known.ids, known.hashes) k(id, hash) on k.id = i.id
         left join unnest(news.ids, work_ids, news.ns) w(id, work_id, n) on w.id = i.id
         left join lateral (
-            select m.work_id from :"schema".message m
-            where w.id is null and m.message_id = i.id and m.box = 1 limit 1) m on true
+            select m.work_id, m.box from :"schema".message m where w.id is null and m.message_id = i.id limit 1) m on true
         order by i.n;
 end $$;
