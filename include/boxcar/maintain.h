@@ -17,6 +17,7 @@ typedef struct boxcar_maintenance {
     int64_t settled;      /* members of joins counted late: their message had ended before */
     int64_t timed_out;    /* joins whose deadline came */
     int64_t purged_joins; /* joins removed after their retention */
+    int64_t purged_keys;  /* keys of the inbox removed after their retention */
     bool more;           /* the work limit was reached; call again */
 } boxcar_maintenance;
 

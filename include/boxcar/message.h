@@ -81,6 +81,8 @@ typedef struct boxcar_message {
     boxcar_str processed_by;  /* the owner that acked it, as text */
     boxcar_reason reason;     /* when failed */
     boxcar_time died_at;
+    boxcar_str source;      /* of a message of the inbox, see boxcar/inbox.h; absent in the outbox */
+    boxcar_str external_id;
 } boxcar_message;
 
 /* A list of messages in one piece of memory. */

@@ -67,3 +67,16 @@ void boxcar_join_member_list_free(boxcar_join_member_list *list) {
     arena_release(&list->arena);
     free(list);
 }
+
+size_t boxcar_inbox_receipt_list_count(const boxcar_inbox_receipt_list *list) { return list ? list->count : 0; }
+
+const boxcar_inbox_receipt *boxcar_inbox_receipt_list_get(const boxcar_inbox_receipt_list *list, size_t i) {
+    return i < boxcar_inbox_receipt_list_count(list) ? &list->items[i] : NULL;
+}
+
+void boxcar_inbox_receipt_list_free(boxcar_inbox_receipt_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}

@@ -159,21 +159,22 @@ static void log_count(const boxcar_store *store, boxcar_log_level level, const c
     store_log(store, level, event, &field, 1, "%s: %s messages", event, text);
 }
 
-static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_options *options,
+static boxcar_status claim_checked(boxcar_store *store, boxcar_box box, const boxcar_claim_options *options,
                                    boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.owner = options->owner,
-                          .parts[BOXCAR_OUTBOX] = {.claim_size = options->batch_size,
-                                                   .claim_lease_ms = options->lease_ms,
-                                                   .topics = options->topics,
-                                                   .topic_count = options->topic_count}};
-    boxcar_status status = store->ops->process(store, &batch, &result, err);
+    struct batch batch = {.owner = options->owner};
     boxcar_message_list *list;
+    boxcar_status status;
 
+    batch.parts[box] = (struct batch_part){.claim_size = options->batch_size,
+                                           .claim_lease_ms = options->lease_ms,
+                                           .topics = options->topics,
+                                           .topic_count = options->topic_count};
+    status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
     join_log_ended(store, result.ended, result.ended_count);
-    list = batch_result_into_list(&result, BOXCAR_OUTBOX);
+    list = batch_result_into_list(&result, box);
     if (!list)
         return error_no_memory(err);
     log_count(store, BOXCAR_LOG_DEBUG, "claim", (int64_t)list->count);
@@ -181,7 +182,7 @@ static boxcar_status claim_checked(boxcar_store *store, const boxcar_claim_optio
     return BOXCAR_OK;
 }
 
-boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *options,
+static boxcar_status claim(boxcar_store *store, boxcar_box box, const boxcar_claim_options *options,
                            boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_claim_options checked = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_status status = check_given(store, "store", err);
@@ -192,24 +193,43 @@ boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *opti
         status = options_read(&checked, sizeof(checked), options, "options", err);
     if (status == BOXCAR_OK)
         status = limits_check_claim(&checked, err);
-    return status == BOXCAR_OK ? claim_checked(store, &checked, ret_list, err) : status;
+    return status == BOXCAR_OK ? claim_checked(store, box, &checked, ret_list, err) : status;
 }
 
-boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *options,
+                           boxcar_message_list **ret_list, boxcar_error *err) {
+    return claim(store, BOXCAR_OUTBOX, options, ret_list, err);
+}
+
+boxcar_status boxcar_inbox_claim(boxcar_store *store, const boxcar_claim_options *options,
+                                 boxcar_message_list **ret_list, boxcar_error *err) {
+    return claim(store, BOXCAR_INBOX, options, ret_list, err);
+}
+
+static boxcar_status reap(boxcar_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.parts[BOXCAR_OUTBOX] = {.reap = true}};
+    struct batch batch = {0};
     int64_t reaped;
     boxcar_status status = check_given(store, "store", err);
 
+    batch.parts[box].reap = true;
     if (status == BOXCAR_OK)
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    reaped = result.parts[BOXCAR_OUTBOX].reaped;
+    reaped = result.parts[box].reaped;
     if (reaped > 0)
         log_count(store, BOXCAR_LOG_INFO, "reap", reaped);
     join_log_ended(store, result.ended, result.ended_count);
     if (ret_count)
         *ret_count = reaped;
     return BOXCAR_OK;
+}
+
+boxcar_status boxcar_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    return reap(store, BOXCAR_OUTBOX, ret_count, err);
+}
+
+boxcar_status boxcar_inbox_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    return reap(store, BOXCAR_INBOX, ret_count, err);
 }

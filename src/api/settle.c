@@ -1,4 +1,4 @@
-/* The five ways to settle: one shape, told apart by enum settle_kind. */
+/* The five ways to settle, in both boxes: one shape, told apart by enum settle_kind. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ static const char *const EVENTS[SETTLE_KINDS] = {
 /* What a caller asks, and where the answer goes. */
 struct settle_call {
     enum settle_kind kind;
+    boxcar_box box;
     boxcar_owner owner;
     const boxcar_settlement *items;
     size_t count;
@@ -93,13 +94,15 @@ static void report(const struct settle_call *call, const struct work_id_list *af
 static boxcar_status process(boxcar_store *store, struct settle_call *call, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.owner = call->owner, .parts[BOXCAR_OUTBOX] = {.renew_lease_ms = call->lease_ms}};
-    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[call->kind];
+    struct batch batch = {.owner = call->owner};
+    struct batch_part *part = &batch.parts[call->box];
+    const struct work_id_list *settled = &result.parts[call->box].settled[call->kind];
     boxcar_status status = normalize(&arena, call, err);
 
     if (status != BOXCAR_OK)
         return status;
-    batch.parts[BOXCAR_OUTBOX].settle[call->kind] = (struct settlement_list){call->items, call->count};
+    part->renew_lease_ms = call->lease_ms;
+    part->settle[call->kind] = (struct settlement_list){call->items, call->count};
     status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
@@ -124,7 +127,8 @@ static boxcar_status settle(boxcar_store *store, struct settle_call call, boxcar
 boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                          size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                          boxcar_error *err) {
-    struct settle_call call = {SETTLE_ACK, owner, settlements, count, 0, ret_affected, ret_affected_count};
+    struct settle_call call = {SETTLE_ACK,   BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -132,8 +136,8 @@ boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_s
 boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                              size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                              boxcar_error *err) {
-    struct settle_call call = {SETTLE_ABANDON,    owner, settlements, count, 0, ret_affected,
-                               ret_affected_count};
+    struct settle_call call = {SETTLE_ABANDON, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected,   ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -141,7 +145,8 @@ boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxc
 boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                            size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                            boxcar_error *err) {
-    struct settle_call call = {SETTLE_DEFER, owner, settlements, count, 0, ret_affected, ret_affected_count};
+    struct settle_call call = {SETTLE_DEFER, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -149,7 +154,8 @@ boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar
 boxcar_status boxcar_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                           size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                           boxcar_error *err) {
-    struct settle_call call = {SETTLE_FAIL, owner, settlements, count, 0, ret_affected, ret_affected_count};
+    struct settle_call call = {SETTLE_FAIL,  BOXCAR_OUTBOX,     owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }
@@ -157,8 +163,56 @@ boxcar_status boxcar_fail(boxcar_store *store, boxcar_owner owner, const boxcar_
 boxcar_status boxcar_renew(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                            size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
                            size_t *ret_affected_count, boxcar_error *err) {
-    struct settle_call call = {SETTLE_RENEW, owner,        settlements,       count,
-                               lease_ms,     ret_affected, ret_affected_count};
+    struct settle_call call = {SETTLE_RENEW, BOXCAR_OUTBOX, owner,        settlements,
+                               count,        lease_ms,      ret_affected, ret_affected_count};
+
+    return settle(store, call, err);
+}
+
+boxcar_status boxcar_inbox_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
+                               size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
+                               boxcar_error *err) {
+    struct settle_call call = {SETTLE_ACK,   BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
+
+    return settle(store, call, err);
+}
+
+boxcar_status boxcar_inbox_abandon(boxcar_store *store, boxcar_owner owner,
+                                   const boxcar_settlement *settlements, size_t count,
+                                   boxcar_work_id *ret_affected, size_t *ret_affected_count,
+                                   boxcar_error *err) {
+    struct settle_call call = {SETTLE_ABANDON, BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected,   ret_affected_count};
+
+    return settle(store, call, err);
+}
+
+boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner,
+                                 const boxcar_settlement *settlements, size_t count,
+                                 boxcar_work_id *ret_affected, size_t *ret_affected_count,
+                                 boxcar_error *err) {
+    struct settle_call call = {SETTLE_DEFER, BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
+
+    return settle(store, call, err);
+}
+
+boxcar_status boxcar_inbox_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
+                                size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
+                                boxcar_error *err) {
+    struct settle_call call = {SETTLE_FAIL,  BOXCAR_INBOX,      owner, settlements, count, 0,
+                               ret_affected, ret_affected_count};
+
+    return settle(store, call, err);
+}
+
+boxcar_status boxcar_inbox_renew(boxcar_store *store, boxcar_owner owner,
+                                 const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                                 boxcar_work_id *ret_affected, size_t *ret_affected_count,
+                                 boxcar_error *err) {
+    struct settle_call call = {SETTLE_RENEW, BOXCAR_INBOX, owner,        settlements,
+                               count,        lease_ms,     ret_affected, ret_affected_count};
 
     return settle(store, call, err);
 }

@@ -17,7 +17,9 @@ struct line {
     size_t number;
     boxcar_str text;
     json_t *root;
+    boxcar_box box;
     boxcar_new_message message;
+    struct batch_key key;
     char *texts[2];
 };
 
@@ -38,7 +40,8 @@ static bool refuse(const struct line *line, const char *format, ...) {
 struct field {
     const char *name;
     bool (*read)(struct line *line, const struct field *field, const json_t *value);
-    size_t offset; /* of the text in the message, for those that are plain text */
+    size_t offset; /* of the text in the line, for those that are plain text */
+    int boxes;     /* a bit for each box that has such a field */
 };
 
 static boxcar_str text_of(const json_t *value) {
@@ -53,7 +56,7 @@ static bool need_string(const struct line *line, const struct field *field, cons
 static bool read_text(struct line *line, const struct field *field, const json_t *value) {
     if (!need_string(line, field, value, "text in quotes"))
         return false;
-    *(boxcar_str *)((char *)&line->message + field->offset) = text_of(value);
+    *(boxcar_str *)((char *)line + field->offset) = text_of(value);
     return true;
 }
 
@@ -138,28 +141,37 @@ static bool read_count(struct line *line, const struct field *field, const json_
     return true;
 }
 
-#define AT(member) offsetof(boxcar_new_message, member)
+#define AT(member) offsetof(struct line, message.member)
+#define KEY_AT(member) offsetof(struct line, key.member)
+enum { OUT = 1 << BOXCAR_OUTBOX, IN = 1 << BOXCAR_INBOX };
 static const struct field FIELDS[] = {
-    {"topic", read_text, AT(topic)},
-    {"payload", read_payload, AT(payload)},
-    {"correlation_id", read_text, AT(correlation_id)},
-    {"due", read_time, 0},
-    {"due_at", read_time, 0},
-    {"delay", read_delay, 0},
-    {"ttl", read_ttl, 0},
-    {"stream", read_text, AT(stream)},
-    {"headers", read_headers, 0},
-    {"message_id", read_message_id, 0},
-    {"key", read_text, AT(key)},
-    {"max_attempts", read_count, 0},
-    {"join", read_join, 0},
-    {"join_id", read_join, 0},
+    {"source", read_text, KEY_AT(source), IN},
+    {"id", read_text, KEY_AT(external_id), IN},
+    {"content_hash", read_text, KEY_AT(content_hash), IN},
+    {"topic", read_text, AT(topic), IN | OUT},
+    {"payload", read_payload, AT(payload), IN | OUT},
+    {"correlation_id", read_text, AT(correlation_id), IN | OUT},
+    {"due", read_time, 0, IN | OUT},
+    {"due_at", read_time, 0, IN | OUT},
+    {"delay", read_delay, 0, IN | OUT},
+    {"ttl", read_ttl, 0, IN | OUT},
+    {"stream", read_text, AT(stream), IN | OUT},
+    {"headers", read_headers, 0, IN | OUT},
+    {"message_id", read_message_id, 0, OUT},
+    {"key", read_text, AT(key), OUT},
+    {"max_attempts", read_count, 0, IN | OUT},
+    {"join", read_join, 0, OUT},
+    {"join_id", read_join, 0, OUT},
 };
 enum { FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]) };
 
-static const struct field *find_field(const char *name) {
+static bool is_field(const struct line *line, const struct field *field) {
+    return (field->boxes & (1 << line->box)) != 0;
+}
+
+static const struct field *find_field(const struct line *line, const char *name) {
     for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (strcmp(FIELDS[i].name, name) == 0)
+        if (is_field(line, &FIELDS[i]) && strcmp(FIELDS[i].name, name) == 0)
             return &FIELDS[i];
     return NULL;
 }
@@ -167,7 +179,8 @@ static const struct field *find_field(const char *name) {
 static bool unknown_field(const struct line *line, const char *name) {
     struct suggestion suggestion = {.typed = name};
     for (size_t i = 0; i < FIELD_COUNT; i++)
-        suggest_consider(&suggestion, FIELDS[i].name);
+        if (is_field(line, &FIELDS[i]))
+            suggest_consider(&suggestion, FIELDS[i].name);
     if (suggestion.best)
         return refuse(line, "unknown field '%.64s', did you mean '%s'?", name, suggestion.best);
     return refuse(line, "unknown field '%.64s': see boxcar help enqueue", name);
@@ -178,12 +191,14 @@ static bool read_fields(struct line *line) {
     const char *name;
     json_t *value;
     json_object_foreach(line->root, name, value) {
-        const struct field *field = find_field(name);
+        const struct field *field = find_field(line, name);
         if (!field)
             return unknown_field(line, name);
         if (!json_is_null(value) && !field->read(line, field, value))
             return false;
     }
+    if (line->box == BOXCAR_INBOX && (!line->key.source.data || !line->key.external_id.data))
+        return refuse(line, "%s is missing: give 1 to 255 characters", line->key.source.data ? "id" : "source");
     if (!line->message.topic.data)
         return refuse(line, "topic is missing: give 1 to 255 characters");
     return line->message.payload.data ||
@@ -221,11 +236,13 @@ static bool reserve(struct batch_file *file) {
     file->messages = messages ? messages : file->messages;
     size_t *lines = reallocarray(file->lines, capacity, sizeof(*lines));
     file->lines = lines ? lines : file->lines;
+    struct batch_key *keys = reallocarray(file->keys, capacity, sizeof(*keys));
+    file->keys = keys ? keys : file->keys;
     json_t **roots = reallocarray(file->roots, capacity, sizeof(*roots));
     file->roots = roots ? roots : file->roots;
     char **texts = reallocarray(file->texts, capacity, 2 * sizeof(*texts));
     file->texts = texts ? texts : file->texts;
-    if (!messages || !lines || !roots || !texts)
+    if (!messages || !lines || !keys || !roots || !texts)
         return false;
     file->capacity = capacity;
     return true;
@@ -239,7 +256,7 @@ static bool is_blank(boxcar_str text) {
 }
 
 static int read_line(const struct cli *cli, size_t number, boxcar_str text, struct batch_file *file) {
-    struct line line = {.cli = cli, .number = number, .text = text, .message = BOXCAR_NEW_MESSAGE_INIT};
+    struct line line = {.cli = cli, .number = number, .text = text, .box = file->box, .message = BOXCAR_NEW_MESSAGE_INIT};
     if (is_blank(text))
         return CLI_DONE;
     if (!reserve(file))
@@ -248,16 +265,16 @@ static int read_line(const struct cli *cli, size_t number, boxcar_str text, stru
     size_t i = file->count++;
     file->messages[i] = line.message;
     file->lines[i] = number;
+    file->keys[i] = line.key;
     file->roots[i] = line.root;
     memcpy(file->texts + 2 * i, line.texts, sizeof(line.texts));
     return good ? CLI_DONE : CLI_USAGE;
 }
 
-int batch_file_read(const struct cli *cli, FILE *in, struct progress *progress, struct batch_file *ret_file) {
+static int read_lines(const struct cli *cli, FILE *in, struct progress *progress, struct batch_file *ret_file) {
     char *text = NULL;
     size_t size = 0;
     int result = CLI_DONE;
-    *ret_file = (struct batch_file){0};
     for (size_t number = 1; result == CLI_DONE; number++) {
         errno = 0;
         ssize_t length = getline(&text, &size, in);
@@ -272,6 +289,20 @@ int batch_file_read(const struct cli *cli, FILE *in, struct progress *progress, 
     return result;
 }
 
+int batch_file_load(struct cli *cli, const char *path, boxcar_box box, struct batch_file *ret_file) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    *ret_file = (struct batch_file){.box = box};
+    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    if (!in)
+        return cli_usage(cli, "--batch: cannot open '%.200s': %s", path, strerror(errno));
+    struct progress *progress = progress_begin(cli, "reading messages");
+    int result = read_lines(cli, in, progress, ret_file);
+    progress_end(progress);
+    if (!is_stdin)
+        fclose(in);
+    return result;
+}
+
 void batch_file_release(struct batch_file *file) {
     for (size_t i = 0; i < file->count; i++) {
         json_decref(file->roots[i]);
@@ -280,6 +311,7 @@ void batch_file_release(struct batch_file *file) {
     }
     free(file->messages);
     free(file->lines);
+    free(file->keys);
     free(file->roots);
     free(file->texts);
     *file = (struct batch_file){0};
@@ -287,7 +319,7 @@ void batch_file_release(struct batch_file *file) {
 
 /* "delay" for messages[3].delay_ms: the library's names are those of the file but for these. */
 static const char *field_name(const char *argument) {
-    static const char *const RENAMED[][2] = {{"delay_ms", "delay"}, {"ttl_ms", "ttl"}};
+    static const char *const RENAMED[][2] = {{"delay_ms", "delay"}, {"ttl_ms", "ttl"}, {"external_id", "id"}};
     const char *dot = strrchr(argument, '.');
     const char *name = dot ? dot + 1 : argument;
     for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++)

@@ -2,31 +2,33 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct { char *owner, *error, *delay; } given;
+static struct { char *owner, *box, *error, *delay; } given;
 
 static struct poptOption OPTIONS[] = {
     SETTLE_OPTION_OWNER(given),
     {"error", 0, POPT_ARG_STRING, &given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
     {"delay", 0, POPT_ARG_STRING, &given.delay, 0, "until the next attempt (default: the store's backoff)",
      "DUR"},
+    OPTION_BOX(given.box),
     POPT_TABLEEND};
 
-static boxcar_status settle(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                            size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
-                            size_t *ret_affected_count, boxcar_error *err) {
+static boxcar_status settle(boxcar_store *store, boxcar_box box, boxcar_owner owner,
+                            const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                            boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
     (void)lease_ms;
-    return boxcar_abandon(store, owner, settlements, count, ret_affected, ret_affected_count, err);
+    return (box == BOXCAR_INBOX ? boxcar_inbox_abandon : boxcar_abandon)(
+        store, owner, settlements, count, ret_affected, ret_affected_count, err);
 }
 
 static int run(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = given.owner, .error = given.error, .delay = given.delay};
+    struct settle_given typed = {.owner = given.owner, .box = given.box, .error = given.error, .delay = given.delay};
     return settle_run(cli, settle, &typed, args);
 }
 
 const struct command CMD_ABANDON = {
     .name = "abandon",
     .summary = "give messages back after a bad attempt",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--delay DUR]",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--delay DUR] [--box BOX]",
     .description =
         "Counts an attempt and makes the messages ready again after a backoff that grows with each.\n"
         "A message whose attempts are used up becomes a dead letter (exhausted).\n"

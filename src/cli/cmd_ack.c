@@ -2,26 +2,27 @@
 #include "commands.h"
 #include "settle.h"
 
-static struct { char *owner; } given;
+static struct { char *owner, *box; } given;
 
-static struct poptOption OPTIONS[] = {SETTLE_OPTION_OWNER(given), POPT_TABLEEND};
+static struct poptOption OPTIONS[] = {SETTLE_OPTION_OWNER(given), OPTION_BOX(given.box), POPT_TABLEEND};
 
-static boxcar_status settle(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                            size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
-                            size_t *ret_affected_count, boxcar_error *err) {
+static boxcar_status settle(boxcar_store *store, boxcar_box box, boxcar_owner owner,
+                            const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                            boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
     (void)lease_ms;
-    return boxcar_ack(store, owner, settlements, count, ret_affected, ret_affected_count, err);
+    return (box == BOXCAR_INBOX ? boxcar_inbox_ack : boxcar_ack)(
+        store, owner, settlements, count, ret_affected, ret_affected_count, err);
 }
 
 static int run(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = given.owner};
+    struct settle_given typed = {.owner = given.owner, .box = given.box};
     return settle_run(cli, settle, &typed, args);
 }
 
 const struct command CMD_ACK = {
     .name = "ack",
     .summary = "mark leased messages as done",
-    .usage = "--owner UUID WORK_ID[:EPOCH]...",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--box BOX]",
     .description =
         "Finishes messages for good. With :EPOCH only the lease that claim printed counts, without it\n"
         "any lease that this owner holds. An ack that comes after the lease ended still counts until\n"

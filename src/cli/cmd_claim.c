@@ -3,12 +3,13 @@
 
 #include "commands.h"
 #include "message_json.h"
+#include "options.h"
 #include "output.h"
 #include "report.h"
 #include "values.h"
 
 static struct {
-    char *owner, *lease, *batch_size;
+    char *owner, *lease, *batch_size, *box;
     char **topics;
 } given;
 
@@ -18,6 +19,7 @@ static struct poptOption OPTIONS[] = {
     {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
      "N"},
     {"topic", 0, POPT_ARG_ARGV, &given.topics, 0, "only this topic, or PREFIX*; may be repeated", "TOPIC"},
+    OPTION_BOX(given.box),
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {"work_id",     "epoch",   "message_id", "topic",
@@ -32,13 +34,13 @@ static int print(const struct cli *cli, const boxcar_message_list *list) {
     return output_list_end(&output, cli);
 }
 
-static int claim(struct cli *cli, const boxcar_claim_options *options) {
+static int claim(struct cli *cli, boxcar_box box, const boxcar_claim_options *options) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (boxcar_claim(cli->store, options, &list, &err) != BOXCAR_OK)
+    if ((box == BOXCAR_INBOX ? boxcar_inbox_claim : boxcar_claim)(cli->store, options, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print(cli, list);
     boxcar_message_list_free(list);
@@ -56,7 +58,9 @@ static boxcar_str *read_topics(size_t *ret_count) {
 
 static int run(struct cli *cli, const char *const *args) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
-    if (!cli_args_at_most(cli, args, 0) || !value_owner(cli, given.owner, &options.owner) ||
+    boxcar_box box = BOXCAR_OUTBOX;
+    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, given.box, &box) ||
+        !value_owner(cli, given.owner, &options.owner) ||
         !value_lease_time(cli, given.lease, &options.lease_ms) ||
         !value_count(cli, "--batch-size", given.batch_size, &options.batch_size))
         return CLI_USAGE;
@@ -64,7 +68,7 @@ static int run(struct cli *cli, const char *const *args) {
     if (!topics)
         return cli_no_memory(cli);
     options.topics = topics;
-    int result = claim(cli, &options);
+    int result = claim(cli, box, &options);
     free(topics);
     return result;
 }
@@ -72,7 +76,7 @@ static int run(struct cli *cli, const char *const *args) {
 const struct command CMD_CLAIM = {
     .name = "claim",
     .summary = "lease messages that are ready",
-    .usage = "--owner UUID [--lease DUR] [--batch-size N] [--topic TOPIC]...",
+    .usage = "--owner UUID [--lease DUR] [--batch-size N] [--topic TOPIC]... [--box BOX]",
     .description =
         "Leases messages to an owner, oldest first, and prints them with their payload, as JSON\n"
         "Lines unless -o says otherwise. Nothing ready prints nothing and is no error. Settle each\n"

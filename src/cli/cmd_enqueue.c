@@ -1,38 +1,27 @@
 /* boxcar enqueue: stores one message, or a file of them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "batch_file.h"
 #include "commands.h"
 #include "message_json.h"
+#include "new_message.h"
 #include "output.h"
 #include "payload.h"
 #include "progress.h"
 #include "report.h"
 #include "values.h"
 
-static struct {
-    char *batch, *correlation_id, *due, *delay, *ttl, *stream, *message_id, *key, *max_attempts, *join;
-    char **headers;
-} given;
+static struct { char *batch, *message_id, *key, *join; } given;
+static struct new_message_given given_message;
 
 static struct poptOption OPTIONS[] = {
     {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read messages from JSON Lines; - is standard input",
      "FILE|-"},
-    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0, "up to 255 characters for tracing",
-     "TEXT"},
-    {"due", 0, POPT_ARG_STRING, &given.due, 0, "not claimed before this time", "TIME"},
-    {"delay", 0, POPT_ARG_STRING, &given.delay, 0, "not claimed before this has passed", "DUR"},
-    {"ttl", 0, POPT_ARG_STRING, &given.ttl, 0, "dead (expired) when not finished after this", "DUR"},
-    {"stream", 0, POPT_ARG_STRING, &given.stream, 0, "messages of a stream are handled one by one, in order",
-     "KEY"},
-    {"header", 0, POPT_ARG_ARGV, &given.headers, 0, "a header; may be repeated", "K=V"},
+    NEW_MESSAGE_OPTIONS(given_message),
     {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the message's id; one that exists is a no-op",
      "UUID"},
     {"key", 0, POPT_ARG_STRING, &given.key, 0, "derive the message's id from this text", "TEXT"},
-    {"max-attempts", 0, POPT_ARG_STRING, &given.max_attempts, 0, "instead of the store's setting", "N"},
     {"join", 0, POPT_ARG_STRING, &given.join, 0, "make the message a member of this join", "JOIN"},
     POPT_TABLEEND};
 
@@ -62,42 +51,6 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued, size_t 
     return output_list_end(&output, cli);
 }
 
-static bool add_header(const struct cli *cli, json_t *object, const char *header) {
-    const char *equals = strchr(header, '=');
-    if (!equals || equals == header) {
-        cli_usage(cli, "--header is '%.64s': give NAME=VALUE", header);
-        return false;
-    }
-    char *name = strndup(header, (size_t)(equals - header));
-    json_t *value = json_string(equals + 1);
-    bool repeated = name && json_object_get(object, name);
-    bool good = name && !repeated && json_object_set(object, name, value) == 0;
-    if (repeated)
-        cli_usage(cli, "--header %.64s is given twice: give each name once", name);
-    else if (!good)
-        cli_usage(cli, "--header is not valid UTF-8: encode it as UTF-8");
-    json_decref(value);
-    free(name);
-    return good;
-}
-
-static bool read_headers(const struct cli *cli, boxcar_str *ret_headers, char **ret_text) {
-    if (!given.headers)
-        return true;
-    json_t *object = json_object();
-    bool good = true;
-    for (size_t i = 0; good && given.headers[i]; i++)
-        good = add_header(cli, object, given.headers[i]);
-    *ret_text = good ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    if (good && !*ret_text) {
-        cli_no_memory(cli);
-        return false;
-    }
-    *ret_headers = boxcar_str_of(*ret_text);
-    return good;
-}
-
 static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
     if (given.message_id && given.key) {
         cli_usage(cli, "--message-id and --key are both given: give one of them");
@@ -107,38 +60,12 @@ static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
            value_join_id(cli, "--join", given.join, &message->join_id);
 }
 
-/* 0 would mean "the store's setting" to the library. */
-static bool read_max_attempts(const struct cli *cli, int *ret_max_attempts) {
-    int count = 1;
-    if (!value_count(cli, "--max-attempts", given.max_attempts, &count))
-        return false;
-    if (count < 1 || count > BOXCAR_MAX_ATTEMPTS_MAX) {
-        cli_usage(cli, "--max-attempts is %d: give 1 to %d", count, BOXCAR_MAX_ATTEMPTS_MAX);
-        return false;
-    }
-    *ret_max_attempts = given.max_attempts ? count : 0;
-    return true;
-}
-
-static bool read_times(const struct cli *cli, boxcar_new_message *message) {
-    if (given.due && given.delay) {
-        cli_usage(cli, "--due and --delay are both given: give one of them");
-        return false;
-    }
-    return value_time(cli, "--due", given.due, &message->due_at) &&
-           value_delay(cli, given.delay, &message->delay_ms) && value_ttl(cli, given.ttl, &message->ttl_ms);
-}
-
 /* Standard input comes last, so that a bad option does not wait for it. */
 static int read_message(const struct cli *cli, const char *const *args, boxcar_new_message *message,
                         struct borrowed *borrowed) {
     message->topic = boxcar_str_of(args[0]);
-    message->correlation_id = boxcar_str_of(given.correlation_id);
-    message->stream = boxcar_str_of(given.stream);
     message->key = boxcar_str_of(given.key);
-    if (!read_times(cli, message) || !read_ids(cli, message) ||
-        !read_max_attempts(cli, &message->max_attempts) ||
-        !read_headers(cli, &message->headers, &borrowed->headers))
+    if (!new_message_read(cli, &given_message, message, &borrowed->headers) || !read_ids(cli, message))
         return CLI_USAGE;
     if (!args[1])
         return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
@@ -197,8 +124,7 @@ static int enqueue_file(struct cli *cli, const struct batch_file *file) {
 }
 
 static bool has_message_options(void) {
-    return given.correlation_id || given.due || given.delay || given.ttl || given.stream || given.headers ||
-           given.message_id || given.key || given.max_attempts || given.join;
+    return new_message_is_given(&given_message) || given.message_id || given.key || given.join;
 }
 
 static int run_batch(struct cli *cli, const char *const *args) {
@@ -206,19 +132,11 @@ static int run_batch(struct cli *cli, const char *const *args) {
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no TOPIC, PAYLOAD or options of a message");
     }
-    bool is_stdin = strcmp(given.batch, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(given.batch, "r");
-    if (!in)
-        return cli_usage(cli, "--batch: cannot open '%.200s': %s", given.batch, strerror(errno));
     struct batch_file file;
-    struct progress *progress = progress_begin(cli, "reading messages");
-    int result = batch_file_read(cli, in, progress, &file);
-    progress_end(progress);
+    int result = batch_file_load(cli, given.batch, BOXCAR_OUTBOX, &file);
     if (result == CLI_DONE)
         result = enqueue_file(cli, &file);
     batch_file_release(&file);
-    if (!is_stdin)
-        fclose(in);
     return result;
 }
 

@@ -56,7 +56,8 @@ static json_t *maintenance_json(const boxcar_maintenance *sum) {
                 json_put(object, "purged_dead", json_integer(sum->purged_dead)) &&
                 json_put(object, "settled", json_integer(sum->settled)) &&
                 json_put(object, "timed_out", json_integer(sum->timed_out)) &&
-                json_put(object, "purged_joins", json_integer(sum->purged_joins));
+                json_put(object, "purged_joins", json_integer(sum->purged_joins)) &&
+                json_put(object, "purged_keys", json_integer(sum->purged_keys));
     return json_finish(object, good);
 }
 
@@ -67,8 +68,8 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
     } else {
         printf("reaped %lld, expired %lld, purged %lld done and %lld dead", (long long)sum->reaped,
                (long long)sum->expired, (long long)sum->purged_done, (long long)sum->purged_dead);
-        printf("; joins: settled %lld, timed out %lld, purged %lld\n", (long long)sum->settled,
-               (long long)sum->timed_out, (long long)sum->purged_joins);
+        printf("; joins: settled %lld, timed out %lld, purged %lld; inbox: purged %lld keys\n", (long long)sum->settled,
+               (long long)sum->timed_out, (long long)sum->purged_joins, (long long)sum->purged_keys);
     }
     return result == CLI_DONE ? output_flush(cli) : result;
 }
@@ -89,9 +90,10 @@ static boxcar_status maintain_all(struct cli *cli, struct progress *progress, bo
         sum.settled += round.settled;
         sum.timed_out += round.timed_out;
         sum.purged_joins += round.purged_joins;
+        sum.purged_keys += round.purged_keys;
         sum.more = round.more;
         progress_count(progress, sum.reaped + sum.expired + sum.purged_done + sum.purged_dead + sum.settled +
-                                     sum.timed_out + sum.purged_joins);
+                                     sum.timed_out + sum.purged_joins + sum.purged_keys);
     }
     *ret_sum = sum;
     return BOXCAR_OK;
@@ -154,8 +156,9 @@ const struct command CMD_MAINTAIN = {
     .description =
         "Without --once it goes on until SIGTERM or SIGINT, which end it with exit status 0. Each\n"
         "round prints a line; with -o json an object with reaped, expired, purged_done, purged_dead\n"
-        "(messages), settled (steps of joins that had ended before they were attached), timed_out and\n"
-        "purged_joins. Safe to run from many hosts at once. How long things are kept is a setting.\n",
+        "(messages), settled (steps of joins that had ended before they were attached), timed_out,\n"
+        "purged_joins and purged_keys (of the inbox). Safe to run from many hosts at once. How long things are\n"
+        "kept is a setting.\n",
     .examples = "boxcar maintain --once\n"
                 "boxcar maintain --once -o json\n",
     .options = OPTIONS,

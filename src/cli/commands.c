@@ -13,7 +13,9 @@ const struct command *const COMMANDS[] = {
     &CMD_DEAD,          &CMD_DEAD_LS,   &CMD_DEAD_SHOW,  &CMD_DEAD_REPLAY,
     &CMD_DEAD_PURGE,    &CMD_JOIN,      &CMD_JOIN_START, &CMD_JOIN_ATTACH,
     &CMD_JOIN_COMPLETE, &CMD_JOIN_FAIL, &CMD_JOIN_WAIT,  &CMD_JOIN_CANCEL,
-    &CMD_JOIN_SHOW,     &CMD_JOIN_LS,   &CMD_MAINTAIN,   &CMD_DOCTOR,
+    &CMD_JOIN_SHOW,     &CMD_JOIN_LS,   &CMD_INBOX,      &CMD_INBOX_ENQUEUE,
+    &CMD_INBOX_CHECK,   &CMD_INBOX_SHOW, &CMD_INBOX_LS,  &CMD_INBOX_REVIVE,
+    &CMD_MAINTAIN,      &CMD_DOCTOR,
     &CMD_BENCH,         &CMD_VERSION,   &CMD_HELP,       NULL};
 
 const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
@@ -23,6 +25,7 @@ const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
                                                    {"Look", &CMD_SHOW},
                                                    {"Dead letters", &CMD_CANCEL},
                                                    {"Joins", &CMD_JOIN},
+                                                   {"Inbox", &CMD_INBOX},
                                                    {"Upkeep", &CMD_MAINTAIN},
                                                    {"About boxcar", &CMD_VERSION},
                                                    {NULL, NULL}};

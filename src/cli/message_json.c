@@ -47,6 +47,14 @@ json_t *json_finish(json_t *object, bool good) {
     return NULL;
 }
 
+/* Messages of the inbox only. */
+static bool put_origin(json_t *object, const boxcar_message *message) {
+    boxcar_inbox_state state = boxcar_inbox_state_of(message->status);
+    return json_put(object, "source", json_from_str(message->source)) &&
+           json_put(object, "external_id", json_from_str(message->external_id)) &&
+           json_put(object, "state", json_string(boxcar_inbox_state_name(state)));
+}
+
 static bool put_identity(json_t *object, const boxcar_message *message) {
     return json_put(object, "work_id", json_integer(message->work_id.value)) &&
            json_put(object, "message_id", json_from_message_id(message->message_id)) &&
@@ -80,6 +88,7 @@ json_t *message_json(const boxcar_message *message, enum message_part part) {
     json_t *object = json_object();
     bool good =
         put_identity(object, message) && put_progress(object, message) &&
+        (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
         (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
     return json_finish(object, good);
 }

@@ -215,6 +215,7 @@ static void base_name(const char *argument, char ret_name[OPTION_LABEL_SIZE]) {
 }
 
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]) {
+    static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
     static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic"};
     char name[OPTION_LABEL_SIZE];
     if (strcmp(argument, "url") == 0) {
@@ -227,6 +228,12 @@ void option_label(const struct cli *cli, const char *argument, char ret_label[OP
     }
     base_name(argument, name);
     snprintf(ret_label, OPTION_LABEL_SIZE, "%s", name);
+    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++) {
+        if (strcmp(name, RENAMED[i][0]) != 0)
+            continue;
+        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", RENAMED[i][1]);
+        return;
+    }
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof(ENDINGS) / sizeof(ENDINGS[0]); i++) {
         size_t ending = strlen(ENDINGS[i]);

@@ -49,13 +49,13 @@ static int print(const struct cli *cli, const struct settlements *settlements) {
     return CLI_DONE;
 }
 
-static int settle_all(struct cli *cli, settle_fn *settle, boxcar_owner owner, int64_t lease_ms,
+static int settle_all(struct cli *cli, settle_fn *settle, boxcar_box box, boxcar_owner owner, int64_t lease_ms,
                       struct settlements *settlements) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (settle(cli->store, owner, settlements->items, settlements->count, lease_ms, settlements->affected,
+    if (settle(cli->store, box, owner, settlements->items, settlements->count, lease_ms, settlements->affected,
                &settlements->affected_count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print(cli, settlements);
@@ -64,8 +64,9 @@ static int settle_all(struct cli *cli, settle_fn *settle, boxcar_owner owner, in
 int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *given,
                const char *const *args) {
     boxcar_owner owner;
+    boxcar_box box = BOXCAR_OUTBOX;
     int64_t delay_ms = BOXCAR_BACKOFF, lease_ms = BOXCAR_LEASE_MS_DEFAULT;
-    if (!value_owner(cli, given->owner, &owner) || !value_delay(cli, given->delay, &delay_ms) ||
+    if (!value_owner(cli, given->owner, &owner) || !value_box(cli, given->box, &box) || !value_delay(cli, given->delay, &delay_ms) ||
         !value_lease_time(cli, given->lease, &lease_ms))
         return CLI_USAGE;
     if (!args[0])
@@ -77,7 +78,7 @@ int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *gi
             settlements.items[i].delay_ms = delay_ms;
             settlements.items[i].error = boxcar_str_of(given->error);
         }
-        result = settle_all(cli, settle, owner, lease_ms, &settlements);
+        result = settle_all(cli, settle, box, owner, lease_ms, &settlements);
     }
     free(settlements.items);
     free(settlements.affected);

@@ -3,15 +3,17 @@
 #define BOXCAR_CLI_SETTLE_H
 
 #include "cli.h"
+#include "options.h"
 
 /* The library's call, all five in one shape; lease_ms counts for renew only. */
-typedef boxcar_status settle_fn(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                                size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
-                                size_t *ret_affected_count, boxcar_error *err);
+typedef boxcar_status settle_fn(boxcar_store *store, boxcar_box box, boxcar_owner owner,
+                                const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                                boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err);
 
 /* What the command was given, as typed; NULL where it has no such option. */
 struct settle_given {
     const char *owner;
+    const char *box;
     const char *delay;
     const char *error;
     const char *lease;

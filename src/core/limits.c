@@ -359,6 +359,23 @@ boxcar_status limits_check_join_filter(const boxcar_join_filter *filter, boxcar_
     return status == BOXCAR_OK ? limits_check_limit(filter->limit, err) : status;
 }
 
+static boxcar_status check_key_part(boxcar_str text, const char *argument, size_t max_characters,
+                                    boxcar_error *err) {
+    if (str_is_empty(text))
+        return error_invalid(err, argument, "%s is empty: give 1 to %zu characters", argument, max_characters);
+    return limits_check_text(text, argument, max_characters, err);
+}
+
+boxcar_status limits_check_inbox_key(boxcar_inbox_key key, boxcar_str content_hash, boxcar_error *err) {
+    boxcar_status status = check_key_part(key.source, "source", BOXCAR_SOURCE_MAX, err);
+
+    if (status == BOXCAR_OK)
+        status = check_key_part(key.external_id, "external_id", BOXCAR_EXTERNAL_ID_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(content_hash, "content_hash", BOXCAR_CONTENT_HASH_MAX, err);
+    return status;
+}
+
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err) {
     if (boxcar_message_id_is_none(message_id))
         return error_invalid(err, argument, "%s is the nil UUID: give the id of a message", argument);

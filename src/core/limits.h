@@ -7,6 +7,7 @@
 #define BOXCAR_CORE_LIMITS_H
 
 #include "boxcar/dead_letter.h"
+#include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/message.h"
@@ -43,6 +44,8 @@ boxcar_status limits_check_join_id(boxcar_join_id join_id, const char *argument,
 boxcar_status limits_check_new_join(const boxcar_new_join *join, boxcar_error *err);
 boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *err);
 boxcar_status limits_check_join_filter(const boxcar_join_filter *filter, boxcar_error *err);
+/* A key of the inbox, and the hash that may come with it. */
+boxcar_status limits_check_inbox_key(boxcar_inbox_key key, boxcar_str content_hash, boxcar_error *err);
 /* Ids of messages that need not exist, but must not be nil. */
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err);
 boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err);

@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
+#include "boxcar/inbox.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
 #include "boxcar/types.h"
@@ -43,6 +44,13 @@ static const char *const MEMBER_STATUS_NAMES[] = {
 static const char *const JOIN_REASON_NAMES[] = {
     [BOXCAR_JOIN_REASON_NONE] = "none",
     [BOXCAR_JOIN_REASON_TIMED_OUT] = "timed_out",
+};
+
+static const char *const INBOX_STATE_NAMES[] = {
+    [BOXCAR_INBOX_SEEN] = "seen",
+    [BOXCAR_INBOX_PROCESSING] = "processing",
+    [BOXCAR_INBOX_DONE] = "done",
+    [BOXCAR_INBOX_DEAD] = "dead",
 };
 
 static const char *const STATUS_NAMES[] = {
@@ -112,6 +120,10 @@ const char *boxcar_join_reason_name(boxcar_join_reason reason) {
     return name_at(JOIN_REASON_NAMES, COUNT_OF(JOIN_REASON_NAMES), reason);
 }
 
+const char *boxcar_inbox_state_name(boxcar_inbox_state state) {
+    return name_at(INBOX_STATE_NAMES, COUNT_OF(INBOX_STATE_NAMES), state);
+}
+
 const char *boxcar_status_name(boxcar_status status) {
     return name_at(STATUS_NAMES, COUNT_OF(STATUS_NAMES), status);
 }
@@ -130,6 +142,15 @@ bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box) {
     if (number < 0)
         return false;
     *ret_box = (boxcar_box)number;
+    return true;
+}
+
+bool boxcar_inbox_state_parse(boxcar_str name, boxcar_inbox_state *ret_state) {
+    int number = number_of(INBOX_STATE_NAMES, COUNT_OF(INBOX_STATE_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_state = (boxcar_inbox_state)number;
     return true;
 }
 

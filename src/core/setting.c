@@ -24,6 +24,8 @@ const struct setting SETTINGS[] = {
      "attempts after which a message is a dead letter, unless it brings its own number"},
     {"retention_dead", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long dead letters are kept"},
     {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
+    {"retention_inbox", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS,
+     "how long keys of the inbox are kept after they were last seen, if their message is gone"},
     {"retention_joins", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long joins that have ended are kept"},
 };
 const size_t SETTING_COUNT_ALL = sizeof(SETTINGS) / sizeof(SETTINGS[0]);

@@ -12,6 +12,7 @@
 #include "batch.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
+#include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
@@ -46,6 +47,18 @@ struct boxcar_join_member_list {
     struct arena arena;
     boxcar_join_member *items;
     size_t count;
+};
+
+struct boxcar_inbox_receipt_list {
+    struct arena arena;
+    boxcar_inbox_receipt *items;
+    size_t count;
+};
+
+/* Where a message of the inbox comes from. message_id derives from the other two; an empty hash is absent. */
+struct inbox_origin {
+    boxcar_str source, external_id, content_hash;
+    boxcar_message_id message_id;
 };
 
 /* What an operation did to a join. */
@@ -174,6 +187,19 @@ struct store_ops {
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
 
+    /* The inbox; see boxcar/inbox.h. enqueue: origins go with messages by position, whose message_id is that of
+     * the origin. look: has it been processed? It was seen now. accept: what is not known as more than seen is
+     * done now; never sent twice. find: BOXCAR_E_NOT_FOUND. */
+    boxcar_status (*inbox_enqueue)(struct boxcar_store *store, const boxcar_new_message *messages,
+                                   const struct inbox_origin *origins, size_t count,
+                                   boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
+    boxcar_status (*inbox_look)(struct boxcar_store *store, const struct inbox_origin *origin,
+                                bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err);
+    boxcar_status (*inbox_accept)(struct boxcar_store *store, const struct inbox_origin *origin,
+                                  bool *ret_is_new, bool *ret_hash_mismatch, boxcar_error *err);
+    boxcar_status (*inbox_find)(struct boxcar_store *store, boxcar_inbox_key key,
+                                struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
+
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
@@ -228,6 +254,6 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 5
+#define STORE_SCHEMA_VERSION 6
 
 #endif

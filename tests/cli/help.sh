@@ -4,7 +4,7 @@
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
 dead.ls dead.show dead.replay dead.purge join join.start join.attach join.complete join.fail join.wait join.cancel
-join.show join.ls maintain doctor bench version help'
+join.show join.ls inbox inbox.enqueue inbox.check inbox.show inbox.ls inbox.revive maintain doctor bench version help'
 
 exits "help" 0 boxcar help
 overview=$out
@@ -15,7 +15,7 @@ is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
-is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Upkeep,About boxcar" \
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Inbox,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
 # The same for programs.
@@ -26,7 +26,7 @@ is "every line has its fields" "command 3,option 7" \
     "$(printf '%s\n' "$out" | awk -F '\t' '{ print $1, NF }' | sort -u | paste -sd,)"
 is "choices are those of the description" "option,ls,--status,,STATUS,ready in_progress done failed" \
     "$(printf '%s\n' "$out" | awk -F '\t' -v OFS=, '$2 == "ls" && $3 == "--status" { print $1, $2, $3, $4, $5, $6 }')"
-is "and only of those that are lists" "box log-format log-level output reason status" \
+is "and only of those that are lists" "box log-format log-level output reason state status" \
     "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "option" && $6 != "" { print substr($3, 3) }' | sort -u | xargs)"
 refuses "help --words about a command" 2 "*unexpected argument 'ls'*" boxcar help --words ls
 
@@ -39,6 +39,9 @@ prepare() {
     mkdir examples
     export BOXCAR_STORE=sqlite:$PWD/examples/store.db
     boxcar init >/dev/null
+    case $1 in # message 1 is the inbox's then
+    inbox | inbox.show | inbox.revive) boxcar inbox enqueue shop order-42 orders.paid 42 >/dev/null ;;
+    esac
     for n in 1 2 3; do
         boxcar enqueue orders.paid "$n" >/dev/null
     done
@@ -48,6 +51,7 @@ prepare() {
         claim_all
         boxcar fail --owner "$owner" 1 >/dev/null
         ;;
+    inbox.revive) boxcar cancel --box inbox 1 >/dev/null ;;
     join.complete | join.fail)
         boxcar join start --expected 3 --join-id "$join" >/dev/null
         boxcar join attach "$join" "$step" >/dev/null 2>&1

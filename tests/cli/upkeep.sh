@@ -64,10 +64,10 @@ sleep 0.3
 boxcar settings retention_done 0 >/dev/null
 boxcar settings retention_dead 0 >/dev/null
 exits "maintain" 0 boxcar maintain --once -o json
-is "fields" 'reaped,expired,purged_done,purged_dead,settled,timed_out,purged_joins' "$(json 'keys_unsorted|join(",")')"
+is "fields" 'reaped,expired,purged_done,purged_dead,settled,timed_out,purged_joins,purged_keys' "$(json 'keys_unsorted|join(",")')"
 is "reaped, expired, purged" '1 1 1' "$(json '[.reaped, .expired, .purged_done]|join(" ")')"
 exits "maintain again" 0 boxcar maintain --once
-like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled 0, timed out 0, purged 0" "$out"
+like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled 0, timed out 0, purged 0; inbox: purged 0 keys" "$out"
 
 # It repeats until SIGTERM or SIGINT, which are no failure.
 for signal in TERM INT; do

@@ -138,6 +138,8 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
 /* As a program of schema version 1 left it. */
 static void take_back_to_version_1(struct fixture *f) {
     fixture_sql(f,
+                "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; "
+                "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; "
                 "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
                 "drop table boxcar_stage; "
                 "drop view boxcar_outbox_join; drop view boxcar_outbox_join_member; drop view boxcar_member; "
@@ -145,6 +147,9 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
                 "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
+                "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
+                "alter table message drop column source cascade, drop column external_id cascade; "
+                "alter type claimed_message drop attribute source, drop attribute external_id; "
                 "drop view instance cascade; drop table instance_row, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "

@@ -12,6 +12,7 @@ enum { EXIT_USAGE = 2, EXIT_SKIPPED = 77, RUNS_MAX = 64 };
 static const struct trap_group *const GROUPS[] = {
     &FRONTIER_TRAPS, &CLAIM_TRAPS, &TURN_TRAPS, &HAMMER_TRAPS, &DURABILITY_TRAPS,
     &DEAD_ENTRY_TRAPS, &PLAN_TRAPS, &RESTORE_TRAPS, &LEASE_TRAPS, &JOIN_TRAPS, &JOIN_LANE_TRAPS,
+    &INBOX_TRAPS,
 };
 static const size_t GROUP_COUNT = sizeof(GROUPS) / sizeof(GROUPS[0]);
 

@@ -113,8 +113,16 @@ static boxcar_status give_list(struct fake_store *fake, struct boxcar_message_li
 
 static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                                struct boxcar_message_list **ret_list, boxcar_error *err) {
-    (void)box, (void)ref;
-    return give_list(fake_of(store), ret_list, err);
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = give_list(fake, ret_list, err);
+
+    fake->box = box;
+    fake->ref = ref;
+    if (status != BOXCAR_OK)
+        return status;
+    (*ret_list)->items = &fake->found;
+    (*ret_list)->count = 1;
+    return BOXCAR_OK;
 }
 
 static boxcar_status fake_page(struct boxcar_store *store, const boxcar_list_options *options,
@@ -260,6 +268,48 @@ static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_i
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
+static void remember_origins(struct fake_store *fake, const struct inbox_origin *origins, size_t count) {
+    fake->origin_count = count;
+    memcpy(fake->origins, origins, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*origins));
+}
+
+static boxcar_status fake_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
+                                        const struct inbox_origin *origins, size_t count,
+                                        boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    size_t kept = count < FAKE_ROOM ? count : FAKE_ROOM;
+
+    remember_origins(fake, origins, count);
+    memcpy(fake->messages, messages, kept * sizeof(*messages));
+    if (fake->answer == BOXCAR_OK)
+        memcpy(ret_enqueued, fake->delivered, kept * sizeof(*ret_enqueued));
+    return answer(fake, err);
+}
+
+static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_answer,
+                                    bool *ret_hash_mismatch, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+
+    remember_origins(fake, origin, 1);
+    if (fake->answer == BOXCAR_OK) {
+        *ret_answer = fake->inbox_answer;
+        *ret_hash_mismatch = fake->hash_mismatch;
+    }
+    return answer(fake, err);
+}
+
+static boxcar_status fake_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
+                                     struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer(fake, err);
+
+    fake->origins[0] = (struct inbox_origin){.source = key.source, .external_id = key.external_id};
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
 static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenance *ret, boxcar_error *err) {
     ret->reaped = fake_of(store)->reaped;
     return answer(fake_of(store), err);
@@ -318,6 +368,10 @@ static const struct store_ops FAKE_OPS = {
     .join_find = fake_join_find,
     .join_page = fake_join_page,
     .join_members = fake_join_members,
+    .inbox_enqueue = fake_inbox_enqueue,
+    .inbox_look = fake_inbox_ask,
+    .inbox_accept = fake_inbox_ask,
+    .inbox_find = fake_inbox_find,
     .maintain = fake_maintain,
     .audit = fake_audit,
     .settings_read = fake_settings_read,

@@ -18,6 +18,9 @@ struct fake_store {
     size_t ended_count;
     struct join_change change;
     boxcar_attached attached[FAKE_ROOM];
+    boxcar_message found; /* what find gives */
+    boxcar_inbox_enqueued delivered[FAKE_ROOM];
+    bool inbox_answer, hash_mismatch;
     /* What was asked. */
     int calls;
     struct batch batch; /* the last one; messages and settlements copied below */
@@ -39,6 +42,10 @@ struct fake_store {
     boxcar_join_filter join_filter;
     int member_limit;
     bool setting_was_reset;
+    struct inbox_origin origins[FAKE_ROOM];
+    size_t origin_count;
+    boxcar_box box; /* of a find */
+    boxcar_message_ref ref;
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

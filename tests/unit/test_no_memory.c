@@ -120,6 +120,21 @@ static boxcar_status enqueue_wait(struct fake_store *fake, boxcar_error *err) {
     return status;
 }
 
+static boxcar_status deliver(struct fake_store *fake, boxcar_error *err) {
+    static boxcar_new_inbox_message messages[16];
+    boxcar_inbox_enqueued first[16] = {{.work_id = {77}}};
+    boxcar_status status;
+
+    for (size_t i = 0; i < COUNT_OF(messages); i++) {
+        messages[i] = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+        messages[i].source = messages[i].external_id = messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    }
+    fake->delivered[0].work_id.value = 1;
+    status = boxcar_inbox_enqueue_many(&fake->store, messages, COUNT_OF(messages), first, err);
+    assert_int_equal(first[0].work_id.value, status == BOXCAR_OK ? 1 : 77);
+    return status;
+}
+
 static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     const struct live_host host = {BOXCAR_STR("here"), 1};
     const boxcar_str pattern = BOXCAR_STR("mail");
@@ -150,6 +165,7 @@ static void calls_survive_every_failing_allocation(void **state) {
     assert_in_range(sweep(judge_box), 5, 40);
     assert_in_range(sweep(attach), 1, 20);
     assert_in_range(sweep(enqueue_wait), 2, 20);
+    assert_in_range(sweep(deliver), 1, 20);
 }
 
 /* No allocation per message: a thousand need as many as ten. */

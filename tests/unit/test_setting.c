@@ -40,6 +40,7 @@ static void defaults_are_those_promised(void **state) {
         {"max_attempts", 10},   {"retention_done", 7 * 86400e3}, {"retention_dead", 30 * 86400e3},
         {"backoff_base", 1000}, {"backoff_factor", 2},           {"backoff_cap", 60000},
         {"backoff_jitter", 0},  {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
+        {"retention_inbox", 30 * 86400e3},
     };
 
     (void)state;

@@ -1,12 +1,13 @@
 -- Enqueues many messages from arrays that go together by position: the library's way in, with
 -- everything checked already. Optional columns may be null as a whole. delays and ttls are in
 -- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
--- and would want one of them now is woken. joins: to attach each to, null = none. Hash joins are for what was
--- said and what was stored, which may be many; tables are looked up by their indexes.
+-- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
+-- messages of the inbox come from. Hash joins are for what was said and what was stored, which may be many; tables
+-- are looked up by their indexes.
 create or replace function :"schema"._enqueue(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
-    joins uuid[] default null)
+    joins uuid[] default null, sources text[] default null, external_ids text[] default null)
 returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot
 set enable_hashjoin = on as $$
 #variable_conflict use_column
@@ -39,13 +40,15 @@ begin
     with said as materialized (
         select i.*, ts + make_interval(secs => nullif(i.ttl, 0) / 1000.0) as expires_at,
                coalesce(i.due, ts + make_interval(secs => nullif(i.delay, 0) / 1000.0)) as due_at
-        from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts)
-            with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, n)),
+        from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
+                    external_ids)
+            with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
+                              external_id, n)),
     stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
-                                       topic, payload, stream, correlation_id, headers)
+                                       topic, payload, stream, correlation_id, headers, source, external_id)
         select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
-               s.topic, s.payload, s.stream, s.correlation, s.header::jsonb
+               s.topic, s.payload, s.stream, s.correlation, s.header::jsonb, s.source, s.external_id
         from said s order by s.n
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)

@@ -4,7 +4,7 @@ returns table (work_id bigint, message_id uuid, box smallint, topic text, payloa
     created_at timestamptz, due_at timestamptz, available_at timestamptz, expires_at timestamptz, stream text,
     correlation_id text, headers jsonb, retry_count int, crash_count int, max_attempts int, last_error text,
     owner uuid, epoch bigint, locked_until timestamptz, processed_at timestamptz, processed_by text,
-    reason smallint, died_at timestamptz)
+    reason smallint, died_at timestamptz, source text, external_id text)
 language plpgsql stable :pinned set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
@@ -12,7 +12,8 @@ begin
         select i.work_id, i.message_id, i.box, i.topic::text, case when with_payload then i.payload end, i.status,
                i.created_at, i.due_at, i.available_at, i.expires_at, i.stream::text, i.correlation_id, i.headers,
                i.retry_count, i.crash_count, i.max_attempts, i.last_error, i.owner, i.epoch, i.locked_until,
-               i.processed_at, i.processed_by, i.reason, i.died_at
+               i.processed_at, i.processed_by, i.reason, i.died_at,
+               i.source::text, i.external_id::text
         from :"schema"._item i where i.work_id = any (ids)
         order by i.work_id desc;
 end $$;

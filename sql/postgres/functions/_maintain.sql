@@ -5,7 +5,7 @@
 create or replace function :"schema"._maintain(
     p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, out purged_dead bigint,
     out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint,
-    out ended uuid[])
+    out ended uuid[], out purged_keys bigint)
 language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
@@ -18,6 +18,7 @@ begin
     folded := :"schema"._fold_tally(p_box, most);
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
+    purged_keys := case p_box when 1 then :"schema"._purge_keys(most) else 0 end;
     delete from :"schema".instance_row r
     where r.ctid = any (array(select s.ctid from :"schema".instance_row s
                               where s.seen_at <= ts - interval '60 seconds' for update skip locked));
@@ -30,6 +31,7 @@ begin
     timed_out := joins.timed_out;
     purged_joins := joins.purged;
     more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most
+        or purged_keys >= most
         or joins.more;
     ended := array(select e.join_id from :"schema"._joins_ended() e);
 end $$;

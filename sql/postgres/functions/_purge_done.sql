@@ -5,6 +5,8 @@ language plpgsql volatile :hot as $$
 declare
     cutoff timestamptz := clock_timestamp()
         - make_interval(secs => :"schema"._setting('retention_done', 7 * 86400000.0) / 1000);
+    firsts bigint[];
+    lasts bigint[];
     purged int8multirange;
     unfolded int8multirange;
     gone bigint[];
@@ -16,10 +18,13 @@ begin
         select p.first_id, p.last_id,
                sum(p.last_id - p.first_id + 1) over (rows unbounded preceding)
                    - (p.last_id - p.first_id + 1) as before
-        from past p),
-    deleted as (
-        delete from :"schema".finished f using counted c
-        where f.first_id = c.first_id and c.before < max_messages
+        from past p)
+    select array_agg(c.first_id), array_agg(c.last_id) into firsts, lasts from counted c where c.before < max_messages;
+    if p_box = 1 then
+        firsts := :"schema"._end_runs(firsts, lasts);
+    end if;
+    with deleted as (
+        delete from :"schema".finished f where f.first_id = any (firsts)
         returning int8range(f.first_id, f.last_id + 1) as run)
     select range_agg(d.run) into purged from deleted d;
     if purged is null then

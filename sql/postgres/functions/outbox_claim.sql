@@ -3,25 +3,6 @@
 create or replace function :"schema".outbox_claim(
     owner uuid, lease interval, batch_size int, topics text[] default null)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
-declare
-    exact text[];
-    prefixes text[];
 begin
-    perform :"schema"._check_settle(owner, '{}', null);
-    perform :"schema"._check_lease(lease);
-    if batch_size is null or batch_size not between 1 and 10000 then
-        perform :"schema"._invalid('batch_size', 'is out of range: give 1 to 10000');
-    end if;
-    if topics is not null then
-        if topics = '{}' or exists (
-            select from unnest(topics) t where coalesce(t, '') = '' or char_length(rtrim(t, '*')) > 255) then
-            perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or null for all');
-        end if;
-        select coalesce(array_agg(t) filter (where t not like '%*'), '{}'),
-               coalesce(array_agg(left(t, -1)) filter (where t like '%*'), '{}')
-        into exact, prefixes from unnest(topics) t;
-    end if;
-    return query
-        select * from :"schema"._claim(0::smallint, owner, lease, batch_size, exact, prefixes, true) c
-        where c.work_id > 0;
+    return query select * from :"schema"._claim_by_topics(0::smallint, owner, lease, batch_size, topics);
 end $$;

@@ -258,8 +258,8 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     return status;
 }
 
-boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
-                       PGresult **ret_result, boxcar_error *err) {
+static boxcar_status query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                           bool repeatable, PGresult **ret_result, boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_ready(pg, &why);
     bool lost = false;
@@ -272,7 +272,8 @@ boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const s
             pg_disconnect(pg);
         if (!pg_is_connected(pg) && !lost) {
             lost = true;
-            status = pg_reconnect(pg, status, &why);
+            if (repeatable)
+                status = pg_reconnect(pg, status, &why);
             if (status != BOXCAR_OK)
                 break;
         } else if (pg_error_is_stale_statement(&why) && pg->keeps_statements) {
@@ -289,6 +290,16 @@ boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const s
     if (status != BOXCAR_OK && err)
         *err = why;
     return status;
+}
+
+boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
+                       PGresult **ret_result, boxcar_error *err) {
+    return query(pg, statement, params, true, ret_result, err);
+}
+
+boxcar_status pg_query_unrepeated(struct pg_store *pg, enum pg_statement statement,
+                                  const struct pg_params *params, PGresult **ret_result, boxcar_error *err) {
+    return query(pg, statement, params, false, ret_result, err);
 }
 
 static void close_store(struct boxcar_store *store) {
@@ -330,6 +341,10 @@ static const struct store_ops OPS = {
     .join_find = pg_join_find,
     .join_page = pg_join_page,
     .join_members = pg_join_members,
+    .inbox_enqueue = pg_inbox_enqueue,
+    .inbox_look = pg_inbox_look,
+    .inbox_accept = pg_inbox_accept,
+    .inbox_find = pg_inbox_find,
     .maintain = pg_maintain,
     .audit = pg_audit,
     .settings_read = pg_settings_read,

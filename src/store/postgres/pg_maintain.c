@@ -24,6 +24,7 @@ static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_m
     sum->timed_out += pg_get_int8(result, 0, 6);
     sum->purged_joins += pg_get_int8(result, 0, 7);
     pg_log_ended(pg, result, 8);
+    sum->purged_keys += pg_get_int8(result, 0, 9);
     return BOXCAR_OK;
 }
 

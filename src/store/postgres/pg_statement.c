@@ -17,7 +17,7 @@
 #define ITEM                                                                                                 \
     "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
     "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "     \
-    "epoch, locked_until, processed_at, processed_by, reason, died_at"
+    "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id"
 
 /* What pg_read_join_counts() reads, and a change of a join. */
 #define JOIN_COUNTS "expected_steps, completed_steps, failed_steps, status, reason"
@@ -45,7 +45,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_CLAIM] =
         "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
         "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
-        "owner, locked_until from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
+        "owner, locked_until, source, external_id from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
@@ -58,7 +58,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_DEAD_ACT] =
         "select affected, oldest, counted_steps, ended from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_CANCEL] = "select :\"schema\"._cancel_message($1, $2, $3)",
-    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended "
+    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys "
                     "from :\"schema\"._maintain($1)",
     [PG_EXPIRE_FRESH] = "select :\"schema\"._expire_fresh($1, $2, $3)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
@@ -77,6 +77,13 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_MEMBERS] =
         "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
         "created_at from :\"schema\"._join_members($1, $2, $3)",
+    /* $1 and $12 are for the outbox: the parameters of PG_ENQUEUE come first. */
+    [PG_INBOX_ENQUEUE] = "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
+                         "$2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $14, $15, $16)",
+    [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
+    [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
+    [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "
+                      "last_seen_at, seen_count, ended_at from :\"schema\"._inbox_find($1, $2)",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",

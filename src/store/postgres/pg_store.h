@@ -49,6 +49,10 @@ enum pg_statement {
     PG_JOIN_FIND,
     PG_JOIN_PAGE,
     PG_JOIN_MEMBERS,
+    PG_INBOX_ENQUEUE,
+    PG_INBOX_LOOK,
+    PG_INBOX_ACCEPT,
+    PG_INBOX_FIND,
     PG_HEARTBEAT,
     PG_FAREWELL,
     PG_FALL_ASLEEP,
@@ -136,6 +140,9 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement);
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                        PGresult **ret_result, boxcar_error *err);
+/* The same for what must not run twice: a connection that is lost meanwhile is an error, outcome unknown. */
+boxcar_status pg_query_unrepeated(struct pg_store *pg, enum pg_statement statement,
+                                  const struct pg_params *params, PGresult **ret_result, boxcar_error *err);
 /* The same once, without connecting first or trying again. */
 boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                             PGresult **ret_result, boxcar_error *err);
@@ -233,6 +240,15 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
                            struct boxcar_join_list **ret_list, boxcar_error *err);
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                               int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
+boxcar_status pg_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
+                               const struct inbox_origin *origins, size_t count,
+                               boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
+boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_processed,
+                            bool *ret_hash_mismatch, boxcar_error *err);
+boxcar_status pg_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_is_new,
+                              bool *ret_hash_mismatch, boxcar_error *err);
+boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
+                            struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,

@@ -26,6 +26,7 @@
 
 #include "base/utf8.h"
 #include "core/topic.h"
+#include "sqlite_inbox.h"
 #include "sqlite_store.h"
 
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
@@ -108,6 +109,11 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     struct query query = query_on(store, S_LEASE_INSERT);
     boxcar_status status;
 
+    if (message->box == BOXCAR_INBOX) {
+        status = sqlite_inbox_read_key(store, claim->arena, message, err);
+        if (status != BOXCAR_OK)
+            return status;
+    }
     draw_epoch(store, claim);
     query_int(&query, message->work_id.value);
     query_int(&query, claim->frontier.epoch);

@@ -232,9 +232,10 @@ boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, i
 
 static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
-    boxcar_status status = delete_dead(store, work_id, row, err);
+    /* The message first: its key in the inbox remembers when it died. */
+    boxcar_status status = sqlite_message_remove(store, work_id, work_id, err);
 
-    return status == BOXCAR_OK ? sqlite_message_remove(store, work_id, work_id, err) : status;
+    return status == BOXCAR_OK ? delete_dead(store, work_id, row, err) : status;
 }
 
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,

@@ -1,9 +1,8 @@
 /* Enqueueing: one row in the log. A message that is due later, streamed or expiring is set
  * aside at once: with one writer at a time that costs no more than leaving it to the claimer
  * that meets it, and what is fresh stays what can be handed out. */
+#include "sqlite_enqueue.h"
 #include "base/utf8.h"
-#include "sqlite_join.h"
-#include "sqlite_store.h"
 
 static boxcar_time due_of(const struct sqlite_store *store, const boxcar_new_message *message) {
     return message->delay_ms > 0 ? store->now + message->delay_ms * 1000 : message->due_at;
@@ -83,13 +82,6 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
     return status;
 }
 
-struct enqueueing {
-    boxcar_box box;
-    int64_t last_id;       /* the highest work id in use */
-    bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
-    struct attaching join; /* the one that the last message was attached to */
-};
-
 static boxcar_status place(struct sqlite_store *store, const struct enqueueing *enqueueing,
                            const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
@@ -102,9 +94,9 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
     return status;
 }
 
-static boxcar_status enqueue_one(struct sqlite_store *store, struct enqueueing *enqueueing,
-                                 const boxcar_new_message *message, boxcar_enqueued *enqueued,
-                                 boxcar_error *err) {
+boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                  const boxcar_new_message *message, boxcar_enqueued *enqueued,
+                                  boxcar_error *err) {
     bool inserted;
     boxcar_status status =
         insert(store, enqueueing->box, message, enqueueing->last_id + 1, &inserted, err);
@@ -124,10 +116,12 @@ static boxcar_status enqueue_one(struct sqlite_store *store, struct enqueueing *
     return sqlite_join_attach_enqueued(store, &enqueueing->join, message->join_id, enqueued, err);
 }
 
-/* `fresh`: the library made the ids just now, so nobody can have told them to a join. */
-static boxcar_status begin(struct sqlite_store *store, bool fresh, struct enqueueing *enqueueing,
-                           boxcar_error *err) {
-    boxcar_status status = read_last_work_id(store, &enqueueing->last_id, err);
+boxcar_status sqlite_enqueue_begin(struct sqlite_store *store, boxcar_box box, bool fresh,
+                                   struct enqueueing *enqueueing, boxcar_error *err) {
+    boxcar_status status;
+
+    *enqueueing = (struct enqueueing){.box = box};
+    status = read_last_work_id(store, &enqueueing->last_id, err);
 
     if (status == BOXCAR_OK && !fresh)
         status = sqlite_join_expects_messages(store, &enqueueing->expected, err);
@@ -137,16 +131,16 @@ static boxcar_status begin(struct sqlite_store *store, bool fresh, struct enqueu
 boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                  const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                  boxcar_error *err) {
-    struct enqueueing enqueueing = {.box = box};
-    boxcar_status status = begin(store, false, &enqueueing, err);
+    struct enqueueing enqueueing;
+    boxcar_status status = sqlite_enqueue_begin(store, box, false, &enqueueing, err);
 
-    return status == BOXCAR_OK ? enqueue_one(store, &enqueueing, message, ret_enqueued, err) : status;
+    return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, ret_enqueued, err) : status;
 }
 
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                              struct batch_result *result, boxcar_error *err) {
     const struct batch_part *part = &batch->parts[box];
-    struct enqueueing enqueueing = {.box = box};
+    struct enqueueing enqueueing;
     boxcar_enqueued *enqueued;
     boxcar_status status;
 
@@ -155,9 +149,9 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
     enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
     if (enqueued == NULL)
         return error_no_memory(err);
-    status = begin(store, part->fresh_ids, &enqueueing, err);
+    status = sqlite_enqueue_begin(store, box, part->fresh_ids, &enqueueing, err);
     for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
-        status = enqueue_one(store, &enqueueing, &part->messages[i], &enqueued[i], err);
+        status = sqlite_enqueue_next(store, &enqueueing, &part->messages[i], &enqueued[i], err);
     result->parts[box].enqueued = enqueued;
     return status;
 }

@@ -1,6 +1,7 @@
 /* Upkeep in small transactions: end joins whose deadline came, count what they missed, release expired
  * leases, bury what has expired, remove what is past its retention. Every step goes along an index and
  * stops at a limit. */
+#include "sqlite_inbox.h"
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 
@@ -135,6 +136,10 @@ static boxcar_status purge_dead_step(struct sqlite_store *store, int64_t *ret_co
     return status;
 }
 
+static boxcar_status sweep_keys_step(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err) {
+    return sqlite_inbox_sweep(store, CHUNK, ret_count, err);
+}
+
 /* Topics of which nothing is left, so that topics with ids in them do not pile up; and workers that
  * went without a word. */
 static boxcar_status sweep(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -212,6 +217,8 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
         status = repeat(store, purge_dead_step, &done.purged_dead, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat_join(store, sqlite_join_purge_step, &done.purged_joins, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat(store, sweep_keys_step, &done.purged_keys, &done.more, err);
     if (status == BOXCAR_OK)
         status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep, NULL, err);
     if (status == BOXCAR_OK)

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "boxcar/sqlite.h"
+#include "sqlite_inbox.h"
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 
@@ -50,6 +51,10 @@ static const struct store_ops SQLITE_OPS = {
     .join_find = sqlite_join_find,
     .join_page = sqlite_join_page,
     .join_members = sqlite_join_members,
+    .inbox_enqueue = sqlite_inbox_enqueue,
+    .inbox_look = sqlite_inbox_look,
+    .inbox_accept = sqlite_inbox_accept,
+    .inbox_find = sqlite_inbox_find,
     .maintain = sqlite_maintain,
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,

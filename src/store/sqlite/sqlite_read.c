@@ -21,6 +21,8 @@ enum find_column {
     F_FINISHED_AT,
     F_REASON,
     F_DIED_AT,
+    F_SOURCE,
+    F_EXTERNAL_ID,
     F_PAYLOAD
 };
 
@@ -116,6 +118,10 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
     message->crash_count = (int)query_get_int(query, F_CRASH_COUNT);
     if (status == BOXCAR_OK)
         status = query_copy_text(query, F_LAST_ERROR, arena, &message->last_error, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, F_SOURCE, arena, &message->source, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, F_EXTERNAL_ID, arena, &message->external_id, err);
     if (status == BOXCAR_OK)
         status = read_status(query, arena, message, err);
     if (status == BOXCAR_OK && payload)

@@ -20,6 +20,7 @@ static void set_defaults(struct sqlite_settings *settings) {
     settings->retention_done_ms = (int64_t)default_of("retention_done");
     settings->retention_dead_ms = (int64_t)default_of("retention_dead");
     settings->retention_joins_ms = (int64_t)default_of("retention_joins");
+    settings->retention_inbox_ms = (int64_t)default_of("retention_inbox");
     settings->wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
     settings->curve.base_ms = (int64_t)default_of("backoff_base");
     settings->curve.factor = default_of("backoff_factor");
@@ -36,6 +37,8 @@ static void apply_number(struct sqlite_settings *settings, boxcar_str name, doub
         settings->retention_dead_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_joins")))
         settings->retention_joins_ms = (int64_t)number;
+    else if (str_equal(name, BOXCAR_STR("retention_inbox")))
+        settings->retention_inbox_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_base")))
         settings->curve.base_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_factor")))

@@ -16,7 +16,9 @@
     "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
     "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                           \
     "    order by a.attempt_id desc limit 1)), "                                                             \
-    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at" payload " from boxcar_message m "        \
+    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
+    "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
+    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id)" payload " from boxcar_message m " \
     "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
     "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
     "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
@@ -274,6 +276,33 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_WAITS_FORGET] = "delete from boxcar_join_wait where work_id between ?1 and ?2",
     [S_WAITS_DELETE] = "delete from boxcar_join_wait where join_id = ?1",
     [S_MESSAGE_CREATED] = "select created_at from boxcar_message where work_id = ?1",
+
+    [S_KEY_READ] = "select state, work_id, content_hash from boxcar_inbox_key "
+                   "where source = ?1 and external_id = ?2",
+    [S_KEY_INSERT] = "insert into boxcar_inbox_key (source, external_id, state, work_id, ended_at, "
+                     "first_seen_at, last_seen_at, content_hash, seen_count) "
+                     "values (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, 1)",
+    [S_KEY_TAKE] = "update boxcar_inbox_key set state = ?3, work_id = ?4, ended_at = ?5, "
+                   "last_seen_at = max(last_seen_at, ?6), content_hash = coalesce(content_hash, ?7), "
+                   "seen_count = seen_count + 1 where source = ?1 and external_id = ?2",
+    [S_KEY_TOUCH] = "update boxcar_inbox_key set last_seen_at = max(last_seen_at, ?3), "
+                    "content_hash = coalesce(content_hash, ?4), seen_count = seen_count + 1 "
+                    "where source = ?1 and external_id = ?2",
+    /* The state is that of boxcar_inbox_state: one that has a message is as far as that. */
+    [S_KEY_FIND] =
+        "select k.work_id, case when k.state <> 1 then k.state when f.first_id is not null then 2 "
+        "when d.work_id is not null then 3 when l.work_id is not null then 1 else 0 end, "
+        "k.content_hash, k.first_seen_at, k.last_seen_at, k.seen_count, coalesce(k.ended_at, f.at, d.died_at) "
+        "from boxcar_inbox_key k left join boxcar_lease l on l.work_id = k.work_id "
+        "left join boxcar_dead d on d.work_id = k.work_id "
+        "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("k.work_id")
+        " and f.last_id >= k.work_id where k.source = ?1 and k.external_id = ?2",
+    [S_KEY_OF_MESSAGE] = "select source, external_id from boxcar_inbox_key where work_id = ?1",
+    [S_KEYS_SWEEP] = "delete from boxcar_inbox_key where (source, external_id) in (select source, external_id "
+                     "from boxcar_inbox_key where state <> 1 and last_seen_at <= ?1 "
+                     "order by last_seen_at limit ?2)",
+    [S_IS_FINISHED] = "select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("?1")
+                      " and f.last_id >= ?1",
 
     /* Changes when another connection has committed, never by our own commits. */
     [S_DATA_VERSION] = "pragma data_version",

@@ -119,6 +119,15 @@ enum statement {
     S_WAITS_FORGET,
     S_WAITS_DELETE,
     S_MESSAGE_CREATED,
+    /* keys of the inbox */
+    S_KEY_READ,
+    S_KEY_INSERT,
+    S_KEY_TAKE,
+    S_KEY_TOUCH,
+    S_KEY_FIND,
+    S_KEY_OF_MESSAGE,
+    S_KEYS_SWEEP,
+    S_IS_FINISHED,
     /* workers */
     S_DATA_VERSION,
     S_INSTANCE_WRITE,

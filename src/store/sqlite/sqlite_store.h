@@ -49,7 +49,7 @@ struct tally {
 struct sqlite_settings {
     bool loaded;
     int max_attempts;
-    int64_t retention_done_ms, retention_dead_ms, retention_joins_ms;
+    int64_t retention_done_ms, retention_dead_ms, retention_joins_ms, retention_inbox_ms;
     boxcar_str wait_topic; /* of messages that wait for joins */
     boxcar_backoff_curve curve;
 };

@@ -1,0 +1,10 @@
+-- outbox_abandon for the inbox.
+create or replace function :"schema".inbox_abandon(
+    owner uuid, work_ids bigint[], epochs bigint[] default null, error text default null,
+    delay interval default null)
+returns setof bigint language plpgsql volatile security definer :hot as $$
+begin
+    perform :"schema"._check_settle(owner, work_ids, epochs);
+    return query select unnest(:"schema"._abandon(1::smallint, owner, work_ids, epochs,
+                                                  array[:"schema"._check_delay(delay)], array[error]));
+end $$;

@@ -1,0 +1,22 @@
+/* Enqueueing message by message in one transaction: begin once, then one after the other. */
+#ifndef BOXCAR_SQLITE_ENQUEUE_H
+#define BOXCAR_SQLITE_ENQUEUE_H
+
+#include "sqlite_join.h"
+#include "sqlite_store.h"
+
+struct enqueueing {
+    boxcar_box box;
+    int64_t last_id;       /* the highest work id in use */
+    bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
+    struct attaching join; /* the one that the last message was attached to */
+};
+
+/* `fresh`: the library made the ids just now, so nobody can have told them to a join. */
+boxcar_status sqlite_enqueue_begin(struct sqlite_store *store, boxcar_box box, bool fresh,
+                                   struct enqueueing *enqueueing, boxcar_error *err);
+boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                  const boxcar_new_message *message, boxcar_enqueued *enqueued,
+                                  boxcar_error *err);
+
+#endif
