@@ -7,6 +7,7 @@
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
+#include "boxcar/event.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"

@@ -39,6 +39,13 @@ struct fake_store {
     boxcar_join_filter join_filter;
     int member_limit;
     bool setting_was_reset;
+    boxcar_new_event events[FAKE_ROOM]; /* of the last append */
+    size_t event_count;
+    boxcar_str stream; /* of an append or a read */
+    int64_t version;   /* expected, or to read from */
+    int event_limit;
+    boxcar_event_filter event_filter;
+    bool knows_events; /* tells every event as a duplicate */
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

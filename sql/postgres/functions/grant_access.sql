@@ -11,11 +11,12 @@ declare
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
-        '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members'];
+        '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members',
+        'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
-        '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
+        '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_joins', '_joins_ended'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
@@ -36,7 +37,7 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member')
+                                                                                'outbox_join_member', 'event')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

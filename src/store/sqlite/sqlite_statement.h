@@ -115,6 +115,13 @@ enum statement {
     S_WAITS_FORGET,
     S_WAITS_DELETE,
     S_MESSAGE_CREATED,
+    /* events */
+    S_EVENT_LAST_VERSION,
+    S_EVENT_BY_ID,
+    S_EVENT_INSERT,
+    S_EVENT_STREAM,
+    S_EVENT_ALL,
+    S_EVENT_CHOICE,
     /* workers */
     S_DATA_VERSION,
     S_INSTANCE_WRITE,
