@@ -6,6 +6,7 @@
 
 #include "batch_file.h"
 #include "commands.h"
+#include "headers.h"
 #include "message_json.h"
 #include "output.h"
 #include "payload.h"
@@ -62,42 +63,6 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued, size_t 
     return output_list_end(&output, cli);
 }
 
-static bool add_header(const struct cli *cli, json_t *object, const char *header) {
-    const char *equals = strchr(header, '=');
-    if (!equals || equals == header) {
-        cli_usage(cli, "--header is '%.64s': give NAME=VALUE", header);
-        return false;
-    }
-    char *name = strndup(header, (size_t)(equals - header));
-    json_t *value = json_string(equals + 1);
-    bool repeated = name && json_object_get(object, name);
-    bool good = name && !repeated && json_object_set(object, name, value) == 0;
-    if (repeated)
-        cli_usage(cli, "--header %.64s is given twice: give each name once", name);
-    else if (!good)
-        cli_usage(cli, "--header is not valid UTF-8: encode it as UTF-8");
-    json_decref(value);
-    free(name);
-    return good;
-}
-
-static bool read_headers(const struct cli *cli, boxcar_str *ret_headers, char **ret_text) {
-    if (!given.headers)
-        return true;
-    json_t *object = json_object();
-    bool good = true;
-    for (size_t i = 0; good && given.headers[i]; i++)
-        good = add_header(cli, object, given.headers[i]);
-    *ret_text = good ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    if (good && !*ret_text) {
-        cli_no_memory(cli);
-        return false;
-    }
-    *ret_headers = boxcar_str_of(*ret_text);
-    return good;
-}
-
 static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
     if (given.message_id && given.key) {
         cli_usage(cli, "--message-id and --key are both given: give one of them");
@@ -138,7 +103,7 @@ static int read_message(const struct cli *cli, const char *const *args, boxcar_n
     message->key = boxcar_str_of(given.key);
     if (!read_times(cli, message) || !read_ids(cli, message) ||
         !read_max_attempts(cli, &message->max_attempts) ||
-        !read_headers(cli, &message->headers, &borrowed->headers))
+        !headers_read(cli, given.headers, &message->headers, &borrowed->headers))
         return CLI_USAGE;
     if (!args[1])
         return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
