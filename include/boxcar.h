@@ -8,6 +8,7 @@
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
 #include "boxcar/inbox.h"
+#include "boxcar/event.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"

@@ -1,13 +1,12 @@
 /* boxcar maintain: upkeep, once or again and again. */
-#include <signal.h>
 #include <stdio.h>
-#include <sys/select.h>
 
 #include "commands.h"
 #include "message_json.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "stop.h"
 #include "values.h"
 
 static int once;
@@ -17,36 +16,6 @@ static struct poptOption OPTIONS[] = {
     {"once", 0, POPT_ARG_NONE, &once, 0, "stop when nothing is left to do", NULL},
     {"interval", 0, POPT_ARG_STRING, &interval_text, 0, "between rounds, 100ms to 24h (default 1m)", "DUR"},
     POPT_TABLEEND};
-
-static volatile sig_atomic_t stopping;
-
-/* A second signal ends the program at once: the handler is gone by then. */
-static void stop(int signal_number) {
-    (void)signal_number;
-    stopping = 1;
-}
-
-/* Blocks the signals and returns the mask to wait with, under which they get through. */
-static sigset_t catch_signals(void) {
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    sigset_t signals, before;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    sigdelset(&before, SIGTERM);
-    sigdelset(&before, SIGINT);
-    return before;
-}
-
-/* Signals are let through while the store works and while waiting, never in between, so that
- * none is overlooked just before the wait. */
-static void wait_ms(int64_t ms, const sigset_t *mask) {
-    struct timespec timeout = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
-    pselect(0, NULL, NULL, NULL, &timeout, mask);
-}
 
 static json_t *maintenance_json(const boxcar_maintenance *sum) {
     json_t *object = json_object();
@@ -78,7 +47,7 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
 static boxcar_status maintain_all(struct cli *cli, struct progress *progress, boxcar_maintenance *ret_sum,
                                   boxcar_error *err) {
     boxcar_maintenance sum = {.more = true};
-    while (sum.more && !stopping) {
+    while (sum.more && !stop_wanted()) {
         boxcar_maintenance round = {0};
         boxcar_status status = boxcar_maintain(cli->store, &round, err);
         if (status != BOXCAR_OK)
@@ -125,14 +94,12 @@ static int maintain_round(struct cli *cli) {
 }
 
 static int maintain_for_ever(struct cli *cli, int64_t interval_ms) {
-    sigset_t blocked, open_mask = catch_signals();
     int result = CLI_DONE;
-    while (result == CLI_DONE && !stopping) {
-        sigprocmask(SIG_SETMASK, &open_mask, &blocked);
+    stop_catch_signals();
+    while (result == CLI_DONE && !stop_wanted()) {
         result = maintain_round(cli);
-        sigprocmask(SIG_SETMASK, &blocked, NULL);
-        if (result == CLI_DONE && !stopping)
-            wait_ms(interval_ms, &open_mask);
+        if (result == CLI_DONE)
+            stop_wait_ms(interval_ms);
     }
     return result;
 }

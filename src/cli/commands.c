@@ -15,6 +15,7 @@ const struct command *const COMMANDS[] = {
     &CMD_JOIN_COMPLETE, &CMD_JOIN_FAIL, &CMD_JOIN_WAIT,  &CMD_JOIN_CANCEL,
     &CMD_JOIN_SHOW,     &CMD_JOIN_LS,   &CMD_INBOX,      &CMD_INBOX_ENQUEUE,
     &CMD_INBOX_CHECK,   &CMD_INBOX_SHOW, &CMD_INBOX_LS,  &CMD_INBOX_REVIVE,
+    &CMD_EVENT,         &CMD_EVENT_APPEND, &CMD_EVENT_READ, &CMD_EVENT_FOLLOW,
     &CMD_MAINTAIN,      &CMD_DOCTOR,
     &CMD_BENCH,         &CMD_VERSION,   &CMD_HELP,       NULL};
 
@@ -26,6 +27,7 @@ const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
                                                    {"Dead letters", &CMD_CANCEL},
                                                    {"Joins", &CMD_JOIN},
                                                    {"Inbox", &CMD_INBOX},
+                                                   {"Events", &CMD_EVENT},
                                                    {"Upkeep", &CMD_MAINTAIN},
                                                    {"About boxcar", &CMD_VERSION},
                                                    {NULL, NULL}};

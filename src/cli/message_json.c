@@ -26,7 +26,7 @@ static json_t *from_owner(boxcar_owner owner) {
     return json_string(text);
 }
 
-static json_t *from_headers(boxcar_str headers) {
+json_t *json_from_headers(boxcar_str headers) {
     if (!headers.data)
         return json_null();
     return json_loadb(headers.data, headers.len, JSON_ALLOW_NUL, NULL);
@@ -67,7 +67,7 @@ static bool put_identity(json_t *object, const boxcar_message *message) {
            json_put(object, "expires_at", json_from_time(message->expires_at)) &&
            json_put(object, "stream", json_from_str(message->stream)) &&
            json_put(object, "correlation_id", json_from_str(message->correlation_id)) &&
-           json_put(object, "headers", from_headers(message->headers));
+           json_put(object, "headers", json_from_headers(message->headers));
 }
 
 static bool put_progress(json_t *object, const boxcar_message *message) {

@@ -17,6 +17,7 @@ json_t *json_from_message_id(boxcar_message_id id);
 json_t *json_from_number(int64_t number); /* one that starts at 1: 0 means none */
 json_t *json_from_str(boxcar_str text);
 json_t *json_from_time(boxcar_time time);
+json_t *json_from_headers(boxcar_str headers); /* the object that the text is */
 
 /* Sets a field and takes `value` over; a NULL value (out of memory) makes it false. */
 bool json_put(json_t *object, const char *name, json_t *value);

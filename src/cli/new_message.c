@@ -1,48 +1,8 @@
 #include "new_message.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "headers.h"
 #include "report.h"
 #include "values.h"
-
-static bool add_header(const struct cli *cli, json_t *object, const char *header) {
-    const char *equals = strchr(header, '=');
-    if (!equals || equals == header) {
-        cli_usage(cli, "--header is '%.64s': give NAME=VALUE", header);
-        return false;
-    }
-    char *name = strndup(header, (size_t)(equals - header));
-    json_t *value = json_string(equals + 1);
-    bool repeated = name && json_object_get(object, name);
-    bool good = name && !repeated && json_object_set(object, name, value) == 0;
-    if (repeated)
-        cli_usage(cli, "--header %.64s is given twice: give each name once", name);
-    else if (!good)
-        cli_usage(cli, "--header is not valid UTF-8: encode it as UTF-8");
-    json_decref(value);
-    free(name);
-    return good;
-}
-
-static bool read_headers(const struct cli *cli, char *const *headers, boxcar_str *ret_headers,
-                         char **ret_text) {
-    if (!headers)
-        return true;
-    json_t *object = json_object();
-    bool good = true;
-    for (size_t i = 0; good && headers[i]; i++)
-        good = add_header(cli, object, headers[i]);
-    *ret_text = good ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    if (good && !*ret_text) {
-        cli_no_memory(cli);
-        return false;
-    }
-    *ret_headers = boxcar_str_of(*ret_text);
-    return good;
-}
 
 /* 0 would mean "the store's setting" to the library. */
 static bool read_max_attempts(const struct cli *cli, const char *text, int *ret_max_attempts) {
@@ -78,5 +38,5 @@ bool new_message_read(const struct cli *cli, const struct new_message_given *giv
     message->stream = boxcar_str_of(given->stream);
     return read_times(cli, given, message) &&
            read_max_attempts(cli, given->max_attempts, &message->max_attempts) &&
-           read_headers(cli, given->headers, &message->headers, ret_headers);
+           headers_read(cli, given->headers, &message->headers, ret_headers);
 }

@@ -216,7 +216,7 @@ static void base_name(const char *argument, char ret_name[OPTION_LABEL_SIZE]) {
 
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]) {
     static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
-    static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic"};
+    static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic", "_version"};
     char name[OPTION_LABEL_SIZE];
     if (strcmp(argument, "url") == 0) {
         snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->store_url_from);

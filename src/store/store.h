@@ -13,6 +13,7 @@
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/inbox.h"
+#include "boxcar/event.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
@@ -59,6 +60,13 @@ struct boxcar_inbox_receipt_list {
 struct inbox_origin {
     boxcar_str source, external_id, content_hash;
     boxcar_message_id message_id;
+};
+
+struct boxcar_event_list {
+    struct arena arena;
+    boxcar_event *items;
+    size_t count;
+    int64_t position; /* how far it has looked */
 };
 
 /* What an operation did to a join. */
@@ -200,6 +208,16 @@ struct store_ops {
     boxcar_status (*inbox_find)(struct boxcar_store *store, boxcar_inbox_key key,
                                 struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
 
+    /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read_all:
+     * the list says how far it has looked. */
+    boxcar_status (*event_append)(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                                  const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
+                                  boxcar_error *err);
+    boxcar_status (*event_read)(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
+                                struct boxcar_event_list **ret_list, boxcar_error *err);
+    boxcar_status (*event_read_all)(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                    struct boxcar_event_list **ret_list, boxcar_error *err);
+
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
@@ -254,6 +272,6 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 6
+#define STORE_SCHEMA_VERSION 7
 
 #endif

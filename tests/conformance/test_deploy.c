@@ -146,14 +146,17 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop trigger boxcar_join_on_finished; drop trigger boxcar_join_on_dead; drop table boxcar_join; "
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
-                "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
+                "alter table boxcar_dead drop column counted; drop view boxcar_event; drop table boxcar_event_row; "
+                "update boxcar_schema set version = 1",
                 "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
                 "alter table message drop column source cascade, drop column external_id cascade; "
                 "alter type claimed_message drop attribute source, drop attribute external_id; "
                 "drop view instance cascade; drop table instance_row, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
-                "drop type join_attach_result cascade; alter table setting drop column text; "
+                "drop type join_attach_result cascade; drop view event cascade; "
+                "drop table event_row, event_stream, event_run, event_frontier cascade; "
+                "drop type event_entry, event_append_result cascade; alter table setting drop column text; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
 }
 

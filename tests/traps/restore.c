@@ -276,7 +276,35 @@ static const char *old_snapshot(struct fixture *f)
 #define PARK_LEFTOVERS \
     "perform :\"schema\"._unbury(box::smallint, :\"schema\"._lost_ids(box::smallint, true), true, clock_timestamp());"
 
+/* Events: before the dump with and without positions, and between the restore and its adoption. BX-066 */
+static const char *events(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    struct copy copy;
+    use_up_xids(conn, XIDS); /* so that the new server's own are lower */
+    sql_run(conn, "select event_append('s', 'T', 'p'), event_append('t', 'T', 'p')");
+    sql_run(conn, "select count(*) from event_read_all()");
+    sql_run(conn, "select event_append('s', 'T', 'p')");
+    restore(f, OTHER_CLUSTER, &copy);
+    sql_run(copy.conn, "select event_append('s', 'T', 'p'), event_append('t', 'T', 'p')");
+    const char *state = sql_state(copy.conn, "select count(*) from event_read_all()");
+    const char *verdict = same(state, "BX005") ? NULL : NOT_REFUSED;
+    sql_run(copy.conn, "select adopt()");
+    sql_run(copy.conn, "select event_append('t', 'T', 'p')");
+    const char *followed = sql_text(
+        copy.conn, "select string_agg(stream || version, ',' order by position) from event_read_all()");
+    if (!verdict && !same(followed, "s1,t1,s2,s3,t2,t3"))
+        verdict = LOST;
+    if (!verdict && sql_number(copy.conn, "select count(distinct position) from event") != 6)
+        verdict = LOST;
+    drop(&copy);
+    return verdict;
+}
+
 static const struct trap TRAPS[] = {
+    {"events_of_a_restored_store_are_followed_on", events,
+     {{"the positions of what was left", "_adopt_events", "where gap.low <= gap.high", "where false", LOST},
+      {"the new frontier", "_adopt_events", "f.target := f.base;", "", LOST}}},
     {"a_store_restored_into_another_cluster_goes_on", into_another_cluster,
      {{"the look at the identity", "_check_identity", "if not ", "if false and not ", NOT_REFUSED},
       {"the era of messages", "_window", "and m.era = f.era", "", AGAIN},

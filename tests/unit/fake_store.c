@@ -310,6 +310,47 @@ static boxcar_status fake_inbox_find(struct boxcar_store *store, boxcar_inbox_ke
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
+static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                                       const boxcar_new_event *events, size_t count,
+                                       boxcar_appended *ret_appended, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer(fake, err);
+
+    fake->stream = stream;
+    fake->version = expected_version;
+    fake->event_count = count;
+    memcpy(fake->events, events, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*events));
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
+        ret_appended[i] = (boxcar_appended){events[i].event_id, (int64_t)i + 1, fake->knows_events};
+    return status;
+}
+
+static boxcar_status give_events(struct fake_store *fake, struct boxcar_event_list **ret_list,
+                                 boxcar_error *err) {
+    boxcar_status status = answer(fake, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status fake_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
+                                     int limit, struct boxcar_event_list **ret_list, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+
+    fake->stream = stream;
+    fake->version = from_version;
+    fake->event_limit = limit;
+    return give_events(fake, ret_list, err);
+}
+
+static boxcar_status fake_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                         struct boxcar_event_list **ret_list, boxcar_error *err) {
+    fake_of(store)->event_filter = *filter;
+    return give_events(fake_of(store), ret_list, err);
+}
+
 static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenance *ret, boxcar_error *err) {
     ret->reaped = fake_of(store)->reaped;
     return answer(fake_of(store), err);
@@ -372,6 +413,9 @@ static const struct store_ops FAKE_OPS = {
     .inbox_look = fake_inbox_ask,
     .inbox_accept = fake_inbox_ask,
     .inbox_find = fake_inbox_find,
+    .event_append = fake_event_append,
+    .event_read = fake_event_read,
+    .event_read_all = fake_event_read_all,
     .maintain = fake_maintain,
     .audit = fake_audit,
     .settings_read = fake_settings_read,

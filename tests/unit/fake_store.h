@@ -46,6 +46,13 @@ struct fake_store {
     size_t origin_count;
     boxcar_box box; /* of a find */
     boxcar_message_ref ref;
+    boxcar_new_event events[FAKE_ROOM]; /* of the last append */
+    size_t event_count;
+    boxcar_str stream; /* of an append or a read */
+    int64_t version;   /* expected, or to read from */
+    int event_limit;
+    boxcar_event_filter event_filter;
+    bool knows_events; /* tells every event as a duplicate */
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

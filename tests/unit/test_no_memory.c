@@ -65,6 +65,20 @@ static boxcar_status enqueue(struct fake_store *fake, boxcar_error *err) {
     return status;
 }
 
+static boxcar_status append_events(struct fake_store *fake, boxcar_error *err) {
+    static boxcar_new_event events[200];
+    boxcar_appended appended[200] = {{.version = 77}};
+    boxcar_status status;
+
+    for (size_t i = 0; i < COUNT_OF(events); i++) {
+        events[i] = BOXCAR_NEW_EVENT_INIT;
+        events[i].type = events[i].payload = BOXCAR_STR("t");
+    }
+    status = boxcar_event_append(&fake->store, BOXCAR_STR("s"), 0, events, COUNT_OF(events), appended, err);
+    assert_int_equal(appended[0].version, status == BOXCAR_OK ? 1 : 77);
+    return status;
+}
+
 static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_message_list *list = NULL;
@@ -166,6 +180,7 @@ static void calls_survive_every_failing_allocation(void **state) {
     assert_in_range(sweep(attach), 1, 20);
     assert_in_range(sweep(enqueue_wait), 2, 20);
     assert_in_range(sweep(deliver), 1, 20);
+    assert_in_range(sweep(append_events), 2, 20);
 }
 
 /* No allocation per message: a thousand need as many as ten. */

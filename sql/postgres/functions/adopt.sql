@@ -20,6 +20,7 @@ begin
     if :"schema"._is_own() then
         return false;   -- somebody else was faster
     end if;
+    perform :"schema"._adopt_events();
     select s.era + 1 into next_era from :"schema".store s;
     execute format('alter table :"schema".message alter column era set default %s', next_era);
     perform setval(ids, greatest((select max(m.work_id) from :"schema".message m), pg_sequence_last_value(ids), 1),

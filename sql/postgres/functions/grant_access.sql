@@ -13,11 +13,12 @@ declare
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members',
         'inbox_enqueue', 'inbox_enqueue_many', 'inbox_already_processed', 'inbox_accept', '_inbox_enqueue', '_inbox_look',
-        '_inbox_accept', '_inbox_find'];
+        '_inbox_accept', '_inbox_find',
+        'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
-        '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
+        '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
@@ -39,7 +40,7 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member', 'inbox_receipt')
+                                                                                'outbox_join_member', 'inbox_receipt', 'event')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

@@ -93,7 +93,7 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
 }
 
 /* Only the schema's owner may; whoever else meets such a store passes its own error on. */
-static bool adopt(struct pg_store *pg) {
+bool pg_adopt(struct pg_store *pg) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
@@ -121,7 +121,7 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
     if (stale)
         return BOXCAR_OK;
     if (pg_error_is_foreign(err))
-        return adopt(x->pg) ? BOXCAR_OK : status;
+        return pg_adopt(x->pg) ? BOXCAR_OK : status;
     if (!pg_error_is_transient(err))
         return status;
     pg_pause(round);

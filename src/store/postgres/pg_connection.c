@@ -236,6 +236,21 @@ static bool is_success(const PGresult *result) {
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
+/* The answer to one statement. What fails behind its rows is the commit: then nothing of it happened. */
+static PGresult *receive(struct pg_store *pg) {
+    PGresult *result;
+
+    pg_await(pg);
+    result = PQgetResult(pg->conn);
+    for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;) {
+        PGresult *unwanted = is_success(rest) ? rest : result;
+
+        result = is_success(rest) ? result : rest;
+        PQclear(unwanted);
+    }
+    return result;
+}
+
 boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                             PGresult **ret_result, boxcar_error *err) {
     boxcar_status status;
@@ -245,10 +260,7 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     status = pg_send(pg, statement, params, err);
     if (status != BOXCAR_OK)
         return status;
-    pg_await(pg);
-    result = PQgetResult(pg->conn);
-    for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
-        PQclear(rest);
+    result = receive(pg);
     if (result && is_success(result)) {
         *ret_result = result;
         return BOXCAR_OK;
@@ -345,6 +357,9 @@ static const struct store_ops OPS = {
     .inbox_look = pg_inbox_look,
     .inbox_accept = pg_inbox_accept,
     .inbox_find = pg_inbox_find,
+    .event_append = pg_event_append,
+    .event_read = pg_event_read,
+    .event_read_all = pg_event_read_all,
     .maintain = pg_maintain,
     .audit = pg_audit,
     .settings_read = pg_settings_read,

@@ -4,6 +4,7 @@
 #define ROUNDS_MAX 50
 #define EXPIRE_MAX 2000
 #define LANES 2
+#define EVENTS_MAX 50000
 
 static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_maintenance *sum,
                                    boxcar_error *err) {
@@ -48,15 +49,27 @@ static boxcar_status expire_fresh(struct pg_store *pg, boxcar_box box, boxcar_ma
     return BOXCAR_OK;
 }
 
+/* Events get positions although nobody who may write follows them: a replica's readers want them too. A
+ * transaction of its own, because it keeps others from giving out any. */
+static boxcar_status sequence_events(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_int4(&params, EVENTS_MAX);
+    return pg_query(pg, PG_SEQUENCE_EVENTS, &params, &result, err);
+}
+
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
                           boxcar_error *err) {
     boxcar_maintenance sum = {0};
     bool more = false;
+    boxcar_status status = sequence_events(pg_store_of(store), err);
 
+    if (status != BOXCAR_OK)
+        return status;
     for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++) {
         for (int round = 0; round < ROUNDS_MAX; round++) {
-            boxcar_status status = maintain_once(pg_store_of(store), (boxcar_box)box, &sum, err);
-
+            status = maintain_once(pg_store_of(store), (boxcar_box)box, &sum, err);
             if (status == BOXCAR_OK)
                 status = expire_fresh(pg_store_of(store), (boxcar_box)box, &sum, err);
             if (status != BOXCAR_OK)

@@ -24,6 +24,8 @@
 #define JOIN "join_id, " JOIN_COUNTS ", grouping_key, created_at, last_updated_at, deadline, metadata"
 #define JOIN_CHANGE "counted, ended, " JOIN_COUNTS
 
+#define EVENT "event_id, stream, version, position, type, payload, headers::text, correlation_id, created_at"
+
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
     "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
@@ -84,6 +86,11 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "
                       "last_seen_at, seen_count, ended_at from :\"schema\"._inbox_find($1, $2)",
+    [PG_EVENT_APPEND] =
+        "select event_id, version, duplicate from :\"schema\"._event_append($1, $2, $3, $4, $5, $6, $7, $8)",
+    [PG_EVENT_READ] = "select " EVENT " from :\"schema\".event_read($1, $2, $3)",
+    [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
+    [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",

@@ -53,6 +53,10 @@ enum pg_statement {
     PG_INBOX_LOOK,
     PG_INBOX_ACCEPT,
     PG_INBOX_FIND,
+    PG_EVENT_APPEND,
+    PG_EVENT_READ,
+    PG_EVENT_READ_ALL,
+    PG_SEQUENCE_EVENTS,
     PG_HEARTBEAT,
     PG_FAREWELL,
     PG_FALL_ASLEEP,
@@ -195,6 +199,8 @@ boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deplo
 boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err);
 /* Reads the store's version and refuses what this library does not know (BX-029). */
 boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err);
+/* Makes a restored store this server's own (BX005 is what others get); false = we may not, or could not. */
+bool pg_adopt(struct pg_store *pg);
 boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
                          struct batch_result *ret_result, boxcar_error *err);
 boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err);
@@ -249,6 +255,13 @@ boxcar_status pg_inbox_accept(struct boxcar_store *store, const struct inbox_ori
                               bool *ret_hash_mismatch, boxcar_error *err);
 boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
                             struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
+boxcar_status pg_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                              const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
+                              boxcar_error *err);
+boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
+                            struct boxcar_event_list **ret_list, boxcar_error *err);
+boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                struct boxcar_event_list **ret_list, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,

@@ -34,6 +34,10 @@
     "select " JOIN_COLUMNS ", grouping_key, metadata from boxcar_join where " condition                      \
     "(created_at, join_id) < (?1, coalesce(?2, x'')) order by created_at desc, join_id desc limit ?3"
 
+/* An event; see sqlite_event.c. */
+#define EVENT_COLUMNS                                                                                        \
+    "event_id, stream, version, position, type, correlation_id, headers, created_at, payload"
+
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
 
@@ -305,6 +309,19 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                       " and f.last_id >= ?1",
 
     /* Changes when another connection has committed, never by our own commits. */
+    [S_EVENT_LAST_VERSION] = "select version from boxcar_event_row where stream = ?1 order by version desc limit 1",
+    [S_EVENT_BY_ID] = "select version, stream = ?2 from boxcar_event_row where event_id = ?1",
+    [S_EVENT_INSERT] =
+        "insert into boxcar_event_row (event_id, stream, version, type, correlation_id, headers, created_at, "
+        "payload) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [S_EVENT_STREAM] = "select " EVENT_COLUMNS " from boxcar_event_row "
+                       "where stream = ?1 and version >= ?2 order by version limit ?3",
+    [S_EVENT_ALL] = "select " EVENT_COLUMNS " from boxcar_event_row "
+                    "where position > ?1 order by position limit ?2",
+    /* What to look at before reading a payload. */
+    [S_EVENT_CHOICE] = "select position, type, stream from boxcar_event_row "
+                       "where position > ?1 order by position limit ?2",
+
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
         "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "

@@ -128,6 +128,13 @@ enum statement {
     S_KEY_OF_MESSAGE,
     S_KEYS_SWEEP,
     S_IS_FINISHED,
+    /* events */
+    S_EVENT_LAST_VERSION,
+    S_EVENT_BY_ID,
+    S_EVENT_INSERT,
+    S_EVENT_STREAM,
+    S_EVENT_ALL,
+    S_EVENT_CHOICE,
     /* workers */
     S_DATA_VERSION,
     S_INSTANCE_WRITE,

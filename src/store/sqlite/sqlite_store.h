@@ -343,6 +343,15 @@ boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bo
 boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
                                     boxcar_error *err);
 
+/* ---- events (sqlite_event.c) ---- */
+boxcar_status sqlite_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                                  const boxcar_new_event *events, size_t count,
+                                  boxcar_appended *ret_appended, boxcar_error *err);
+boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
+                                struct boxcar_event_list **ret_list, boxcar_error *err);
+boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                    struct boxcar_event_list **ret_list, boxcar_error *err);
+
 /* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
 boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
                               boxcar_error *err);

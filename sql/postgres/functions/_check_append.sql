@@ -1,0 +1,14 @@
+-- The rules for what an append says about its stream.
+create or replace function :"schema"._check_append(stream text, expected_version bigint) returns void
+language plpgsql immutable :pinned as $$
+begin
+    if coalesce(stream, '') = '' then
+        perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters');
+    elsif char_length(stream) > 255 then
+        perform :"schema"._invalid('stream', 'is longer than 255 characters');
+    end if;
+    if expected_version < 0 then
+        perform :"schema"._invalid('expected_version',
+            'is negative: give the version the stream must have, 0 for a new one, or null for any');
+    end if;
+end $$;

@@ -1,0 +1,17 @@
+-- The rules for an event (core/limits_event.c has the same for C callers). place: prefix of the argument's name.
+create or replace function :"schema"._check_event(
+    place text, type text, payload text, event_id uuid, headers jsonb, correlation_id text, topic text)
+returns void language plpgsql immutable :pinned as $$
+begin
+    if coalesce(type, '') = '' then
+        perform :"schema"._invalid(place || 'type', 'is empty: give 1 to 255 characters');
+    elsif char_length(type) > 255 then
+        perform :"schema"._invalid(place || 'type', 'is longer than 255 characters');
+    end if;
+    if event_id = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid(place || 'event_id', 'is the nil UUID');
+    end if;
+    -- What it shares with a message. An empty topic is none.
+    perform :"schema"._check_message(place, coalesce(nullif(topic, ''), '-'), payload, correlation_id, null, null,
+                                     null, headers, null, null, null, null);
+end $$;

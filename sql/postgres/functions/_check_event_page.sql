@@ -1,0 +1,11 @@
+-- The rules for where reading begins and how much it brings.
+create or replace function :"schema"._check_event_page(argument text, start bigint, max_events int) returns void
+language plpgsql immutable :pinned as $$
+begin
+    if start is null or start < 0 then
+        perform :"schema"._invalid(argument, 'is out of range: give 0 or more');
+    end if;
+    if max_events is null or max_events not between 1 and 10000 then
+        perform :"schema"._invalid('max_events', 'is out of range: give 1 to 10000');
+    end if;
+end $$;

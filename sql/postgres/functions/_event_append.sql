@@ -1,0 +1,75 @@
+-- Appends events to a stream, from arrays that go together by position and were checked already: all of them or
+-- none. p_expected: the version the stream must have, null = any. An id that the stream has already is not
+-- appended again but told with its version, and when all are such, nothing is expected of the stream: the call is
+-- the repetition of one whose answer was lost. An event with a topic is enqueued as a message as well.
+--
+-- Writers of a stream take turns by its row. Everything else is looked at after that, in statements of their own,
+-- so that what the last writer committed is seen. Under a stricter isolation, ON CONFLICT refuses what an old
+-- snapshot made us overlook.
+create or replace function :"schema"._event_append(
+    p_stream text, p_expected bigint, ids uuid[], types text[], payloads text[], correlations text[],
+    headers text[], topics text[])
+returns setof :"schema".event_append_result language plpgsql volatile security definer rows 1000 :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz;
+    last_version bigint;
+    results :"schema".event_append_result[];
+    wanted bigint;
+    stored bigint;
+    elsewhere text;
+begin
+    perform from :"schema".event_stream s where s.stream = p_stream for no key update;
+    if not found then
+        insert into :"schema".event_stream (stream) values (p_stream) on conflict (stream) do nothing;
+        perform from :"schema".event_stream s where s.stream = p_stream for no key update;
+    end if;
+    ts := clock_timestamp();
+    last_version := coalesce((select e.version from :"schema".event_row e where e.stream = p_stream
+                              order by e.version desc limit 1), 0);
+    select array_agg((y.id, coalesce(y.known, y.first_version), y.known is not null or y.repeated)
+                     :::"schema".event_append_result order by y.n),
+           count(*) filter (where y.known is null and not y.repeated),
+           min(y.id::text) filter (where y.stream <> p_stream)
+    into results, wanted, elsewhere
+    from (select x.*, min(x.version) over (partition by x.id) as first_version
+          from (select i.id, i.n, i.repeated, e.version as known, e.stream,
+                       last_version + sum((e.version is null and not i.repeated)::int) over (order by i.n) as version
+                from (select u.id, u.n, row_number() over (partition by u.id order by u.n) > 1 as repeated
+                      from unnest(ids) with ordinality u(id, n)) i
+                left join lateral (select e.version, e.stream from :"schema".event_row e
+                                   where e.event_id = i.id limit 1) e on true) x) y;
+    if elsewhere is not null then
+        perform :"schema"._event_elsewhere(elsewhere);
+    end if;
+    if wanted > 0 and last_version <> p_expected then
+        raise exception using errcode = 'BX003', column = 'expected_version',
+            message = format('the stream has version %s, expected was %s', last_version, p_expected),
+            hint = 'Read what was appended meanwhile and decide again.';
+    end if;
+    if wanted > 0 then
+        insert into :"schema".event_row (event_id, created_at, version, stream, type, correlation_id, headers, payload)
+        select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.header::jsonb, i.payload
+        from rows from (unnest(results), unnest(types), unnest(correlations), unnest(headers), unnest(payloads))
+            with ordinality i(event_id, version, duplicate, type, correlation, header, payload, n)
+        where not i.duplicate order by i.n
+        on conflict do nothing;
+        get diagnostics stored = row_count;
+        if stored < wanted then   -- somebody else appended it to his stream while we were looking
+            perform :"schema"._event_elsewhere(null);
+        end if;
+    end if;
+    if wanted > 0 and topics is not null then
+        perform from (
+            select array_agg(i.event_id order by i.n) as ids, array_agg(i.topic order by i.n) as topics,
+                   array_agg(i.payload order by i.n) as payloads, array_agg(i.correlation order by i.n) as correlations,
+                   array_agg(p_stream) as streams, array_agg(i.header order by i.n) as headers
+            from rows from (unnest(results), unnest(topics), unnest(correlations), unnest(headers), unnest(payloads))
+                with ordinality i(event_id, version, duplicate, topic, correlation, header, payload, n)
+            where not i.duplicate and i.topic is not null) m,
+        lateral :"schema"._enqueue(0::smallint, m.ids, m.topics, m.payloads, m.correlations, m.streams, m.headers,
+                                   null, null, null, null, false) q
+        where m.ids is not null;
+    end if;
+    return query select * from unnest(results);
+end $$;

@@ -1,0 +1,30 @@
+-- The library's way to follow: gives out positions where they may be missing, then reads what it wants behind
+-- p_after, at most p_most. The last row is no event (event_id null): its position is how far this call has looked.
+create or replace function :"schema"._event_read_all(
+    p_after bigint, p_most int, exact text[], prefixes text[], p_stream text, p_is_prefix boolean)
+returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$
+#variable_conflict use_column
+declare
+    everything constant boolean := exact is null and prefixes is null and p_stream is null;
+    note :"schema".event_entry;
+    found_events bigint;
+    look record;
+begin
+    perform :"schema"._sequence_events_behind(p_after, case when everything then p_most else 20000 end);
+    if everything then
+        return query
+            select e.event_id, e.stream, e.version, s.first_position + (e.event_no - s.first_id), e.type, e.payload,
+                   e.headers, e.correlation_id, e.created_at
+            from :"schema"._event_spans(p_after, p_most) s
+            cross join lateral (
+                select e.* from :"schema".event_row e where e.event_no between s.first_id and s.last_id offset 0) e
+            order by s.first_position, e.event_no;
+        get diagnostics found_events = row_count;
+        note.position := p_after + found_events;
+    else
+        select * into look from :"schema"._event_hits(p_after, p_most, exact, prefixes, p_stream, p_is_prefix);
+        return query select * from :"schema"._events_at(look.hits);
+        note.position := look.looked_to;
+    end if;
+    return next note;
+end $$;

@@ -1,0 +1,184 @@
+/* Events: ids, appending, reading, and the lists that come of it. */
+#include "boxcar/event.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "core/limits.h"
+#include "core/limits_event.h"
+#include "store/store.h"
+
+/* ---- ids ---- */
+
+boxcar_event_id boxcar_event_id_new(void) {
+    boxcar_message_id made = boxcar_message_id_new();
+    boxcar_event_id id;
+
+    memcpy(id.bytes, made.bytes, sizeof(id.bytes));
+    return id;
+}
+
+bool boxcar_event_id_is_none(boxcar_event_id id) { return uuid_is_nil(id.bytes); }
+
+bool boxcar_event_id_parse(boxcar_str text, boxcar_event_id *ret_id) {
+    return uuid_parse(text, ret_id->bytes);
+}
+
+void boxcar_event_id_format(boxcar_event_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
+    uuid_format(id.bytes, ret_text);
+}
+
+/* ---- lists ---- */
+
+size_t boxcar_event_list_count(const boxcar_event_list *list) { return list ? list->count : 0; }
+
+const boxcar_event *boxcar_event_list_get(const boxcar_event_list *list, size_t i) {
+    return i < boxcar_event_list_count(list) ? &list->items[i] : NULL;
+}
+
+int64_t boxcar_event_list_position(const boxcar_event_list *list) { return list ? list->position : 0; }
+
+void boxcar_event_list_free(boxcar_event_list *list) {
+    if (!list)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+/* ---- appending ---- */
+
+static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
+
+static boxcar_status give_ids(struct arena *arena, boxcar_new_event *events, size_t count, size_t missing,
+                              boxcar_error *err) {
+    uint8_t(*ids)[16] = arena_alloc_array(arena, missing, sizeof(*ids));
+
+    if (!ids)
+        return error_no_memory(err);
+    if (!uuid_new_v7(ids, missing))
+        return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for event ids");
+    for (size_t i = 0; i < count; i++) {
+        if (boxcar_event_id_is_none(events[i].event_id))
+            memcpy(events[i].event_id.bytes, ids[--missing], sizeof(ids[0]));
+    }
+    return BOXCAR_OK;
+}
+
+/* Copies the events in the form that stores want: every one has an id. */
+static boxcar_status prepare(struct arena *arena, const boxcar_new_event *given, size_t count,
+                             boxcar_new_event **ret_events, boxcar_error *err) {
+    boxcar_new_event *events = arena_alloc_array(arena, count, sizeof(*events));
+    size_t missing = 0;
+
+    if (!events)
+        return error_no_memory(err);
+    memcpy(events, given, count * sizeof(*events));
+    for (size_t i = 0; i < count; i++) {
+        events[i].correlation_id = empty_is_absent(events[i].correlation_id);
+        events[i].topic = empty_is_absent(events[i].topic);
+        missing += boxcar_event_id_is_none(events[i].event_id);
+    }
+    *ret_events = events;
+    return missing > 0 ? give_ids(arena, events, count, missing, err) : BOXCAR_OK;
+}
+
+static void log_appended(const boxcar_store *store, boxcar_str stream, const boxcar_appended *appended,
+                         size_t count) {
+    boxcar_log_field fields[] = {{"stream", stream}, {"version", BOXCAR_NO_STR}};
+    size_t duplicates = 0;
+    char version[24];
+
+    if (!store_logs(store, BOXCAR_LOG_DEBUG))
+        return;
+    for (size_t i = 0; i < count; i++)
+        duplicates += appended[i].duplicate;
+    snprintf(version, sizeof(version), "%" PRId64, appended[count - 1].version);
+    fields[1].value = boxcar_str_of(version);
+    store_log(store, BOXCAR_LOG_DEBUG, "event_append", fields, sizeof(fields) / sizeof(fields[0]),
+              "%zu events appended, %zu were there", count - duplicates, duplicates);
+}
+
+/* An id that was made in this very call can only be there because a first try of it got through. */
+static void own_first_try(const boxcar_new_event *given, size_t count, boxcar_appended *appended) {
+    for (size_t i = 0; i < count; i++) {
+        if (boxcar_event_id_is_none(given[i].event_id))
+            appended[i].duplicate = false;
+    }
+}
+
+static boxcar_status append_checked(boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                                    const boxcar_new_event *given, size_t count,
+                                    boxcar_appended *ret_appended, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_appended *appended = arena_alloc_array(&arena, count, sizeof(*appended));
+    boxcar_new_event *events = NULL;
+    boxcar_status status = appended ? prepare(&arena, given, count, &events, err) : error_no_memory(err);
+
+    if (status == BOXCAR_OK)
+        status = store->ops->event_append(store, stream, expected_version, events, count, appended, err);
+    if (status != BOXCAR_OK)
+        return status;
+    own_first_try(given, count, appended);
+    log_appended(store, stream, appended, count);
+    if (ret_appended)
+        memcpy(ret_appended, appended, count * sizeof(*appended));
+    return BOXCAR_OK;
+}
+
+boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_t expected_version,
+                                  const boxcar_new_event *events, size_t count,
+                                  boxcar_appended *ret_appended, boxcar_error *err) {
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_event_stream(stream, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_expected_version(expected_version, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_new_events(events, count, err);
+    if (status != BOXCAR_OK)
+        return status;
+    return append_checked(store, stream, expected_version, events, count, ret_appended, err);
+}
+
+/* ---- reading ---- */
+
+static boxcar_status check_store_and_output(const boxcar_store *store, const void *ret_list,
+                                            boxcar_error *err) {
+    boxcar_status status = check_given(store, "store", err);
+
+    return status == BOXCAR_OK ? check_given(ret_list, "ret_list", err) : status;
+}
+
+boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
+                                boxcar_event_list **ret_list, boxcar_error *err) {
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_event_stream(stream, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_from_version(from_version, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_limit(limit, err);
+    return status == BOXCAR_OK ? store->ops->event_read(store, stream, from_version, limit, ret_list, err)
+                               : status;
+}
+
+boxcar_status boxcar_event_read_all(boxcar_store *store, const boxcar_event_filter *filter,
+                                    boxcar_event_list **ret_list, boxcar_error *err) {
+    boxcar_event_filter checked = BOXCAR_EVENT_FILTER_INIT;
+    boxcar_status status = check_store_and_output(store, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        status = options_read(&checked, sizeof(checked), filter, "filter", err);
+    if (status == BOXCAR_OK)
+        status = limits_check_event_filter(&checked, err);
+    return status == BOXCAR_OK ? store->ops->event_read_all(store, &checked, ret_list, err) : status;
+}
