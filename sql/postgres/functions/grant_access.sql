@@ -16,7 +16,7 @@ declare
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
-        '_resolve', '_lock_joins', '_joins_ended'];
+        '_resolve', '_lock_joins', '_joins_ended', '_register', 'process_work_batch'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin

@@ -77,6 +77,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_MEMBERS] =
         "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
         "created_at from :\"schema\"._join_members($1, $2, $3)",
+    [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",
