@@ -15,6 +15,7 @@
 #include "boxcar/maintain.h"
 #include "boxcar/message.h"
 #include "boxcar/outbox.h"
+#include "boxcar/process.h"
 #include "boxcar/store.h"
 #include "boxcar/types.h"
 #include "boxcar/version.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/batching.h"
 #include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -58,9 +59,8 @@ static boxcar_status give_ids(struct arena *arena, boxcar_new_message *messages,
     return BOXCAR_OK;
 }
 
-/* Copies the messages in the form that stores want: every one has an id. */
-static boxcar_status prepare(struct arena *arena, const boxcar_new_message *messages, size_t count,
-                             struct batch_part *part, boxcar_error *err) {
+boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_message *messages, size_t count,
+                                    struct batch_part *part, boxcar_error *err) {
     boxcar_new_message *copies = arena_alloc_array(arena, count, sizeof(*copies));
     size_t missing = 0;
 
@@ -94,18 +94,15 @@ static void log_enqueued(const boxcar_store *store, const boxcar_new_message *me
               enqueued->duplicate ? "message is already there" : "message enqueued");
 }
 
-static void log_all_enqueued(const boxcar_store *store, const struct batch_part *part,
-                             const struct batch_result *result) {
-    const boxcar_enqueued *enqueued = result->parts[BOXCAR_OUTBOX].enqueued;
-
+void batching_log_enqueued(const boxcar_store *store, const struct batch_part *part,
+                           const struct part_result *result) {
     if (!store_logs(store, BOXCAR_LOG_INFO))
         return;
     for (size_t i = 0; i < part->message_count; i++) {
-        log_enqueued(store, &part->messages[i], &enqueued[i]);
+        log_enqueued(store, &part->messages[i], &result->enqueued[i]);
         if (!boxcar_join_id_is_none(part->messages[i].join_id))
-            join_log_attached(store, part->messages[i].join_id, enqueued[i].message_id);
+            join_log_attached(store, part->messages[i].join_id, result->enqueued[i].message_id);
     }
-    join_log_ended(store, result->ended, result->ended_count);
 }
 
 static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_message *messages, size_t count,
@@ -114,13 +111,14 @@ static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_messa
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
     struct batch batch = {.sent_before = false};
     struct batch_part *part = &batch.parts[BOXCAR_OUTBOX];
-    boxcar_status status = prepare(&arena, messages, count, part, err);
+    boxcar_status status = batching_add_messages(&arena, messages, count, part, err);
 
     if (status == BOXCAR_OK)
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    log_all_enqueued(store, part, &result);
+    batching_log_enqueued(store, part, &result.parts[BOXCAR_OUTBOX]);
+    join_log_ended(store, result.ended, result.ended_count);
     if (ret_enqueued)
         memcpy(ret_enqueued, result.parts[BOXCAR_OUTBOX].enqueued, count * sizeof(*ret_enqueued));
     return BOXCAR_OK;

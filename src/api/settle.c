@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/batching.h"
 #include "api/check.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -29,35 +30,36 @@ struct settle_call {
 };
 
 /* A defer has no backoff, and what BOXCAR_SETTLEMENT_INIT says about it means "now". */
-static bool is_in_store_form(const struct settle_call *call, const boxcar_settlement *item) {
+static bool is_in_store_form(enum settle_kind kind, const boxcar_settlement *item) {
     return item->error.len <= BOXCAR_ERROR_TEXT_MAX &&
-           !(call->kind == SETTLE_DEFER && item->delay_ms == BOXCAR_BACKOFF);
+           !(kind == SETTLE_DEFER && item->delay_ms == BOXCAR_BACKOFF);
 }
 
-static bool all_in_store_form(const struct settle_call *call) {
-    for (size_t i = 0; i < call->count; i++) {
-        if (!is_in_store_form(call, &call->items[i]))
+static bool all_in_store_form(enum settle_kind kind, struct settlement_list list) {
+    for (size_t i = 0; i < list.count; i++) {
+        if (!is_in_store_form(kind, &list.items[i]))
             return false;
     }
     return true;
 }
 
-/* Copies the list only if something in it has to change. */
-static boxcar_status normalize(struct arena *arena, struct settle_call *call, boxcar_error *err) {
+boxcar_status batching_add_settlements(struct arena *arena, enum settle_kind kind, struct settlement_list list,
+                                       struct batch_part *part, boxcar_error *err) {
     boxcar_settlement *copies;
 
-    if (all_in_store_form(call))
+    part->settle[kind] = list;
+    if (all_in_store_form(kind, list))
         return BOXCAR_OK;
-    copies = arena_alloc_array(arena, call->count, sizeof(*copies));
+    copies = arena_alloc_array(arena, list.count, sizeof(*copies));
     if (!copies)
         return error_no_memory(err);
-    memcpy(copies, call->items, call->count * sizeof(*copies));
-    for (size_t i = 0; i < call->count; i++) {
+    memcpy(copies, list.items, list.count * sizeof(*copies));
+    for (size_t i = 0; i < list.count; i++) {
         copies[i].error = utf8_cut(copies[i].error, BOXCAR_ERROR_TEXT_MAX);
-        if (call->kind == SETTLE_DEFER && copies[i].delay_ms == BOXCAR_BACKOFF)
+        if (kind == SETTLE_DEFER && copies[i].delay_ms == BOXCAR_BACKOFF)
             copies[i].delay_ms = 0;
     }
-    call->items = copies;
+    part->settle[kind].items = copies;
     return BOXCAR_OK;
 }
 
@@ -97,12 +99,12 @@ static boxcar_status process(boxcar_store *store, struct settle_call *call, boxc
     struct batch batch = {.owner = call->owner};
     struct batch_part *part = &batch.parts[call->box];
     const struct work_id_list *settled = &result.parts[call->box].settled[call->kind];
-    boxcar_status status = normalize(&arena, call, err);
+    struct settlement_list list = {call->items, call->count};
+    boxcar_status status = batching_add_settlements(&arena, call->kind, list, part, err);
 
     if (status != BOXCAR_OK)
         return status;
     part->renew_lease_ms = call->lease_ms;
-    part->settle[call->kind] = (struct settlement_list){call->items, call->count};
     status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;

@@ -171,7 +171,7 @@ boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err) {
     return check_range(batch_size, "batch_size", 1, BOXCAR_BATCH_SIZE_MAX, err);
 }
 
-static boxcar_status check_patterns(const boxcar_str *topics, size_t count, boxcar_error *err) {
+boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     char argument[40];
 
@@ -195,11 +195,11 @@ boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_err
     if (status == BOXCAR_OK)
         status = limits_check_batch_size(options->batch_size, err);
     if (status == BOXCAR_OK)
-        status = check_patterns(options->topics, options->topic_count, err);
+        status = limits_check_topic_patterns(options->topics, options->topic_count, err);
     return status;
 }
 
-static boxcar_status check_settlement(const boxcar_settlement *settlement, boxcar_error *err) {
+boxcar_status limits_check_settlement(const boxcar_settlement *settlement, boxcar_error *err) {
     boxcar_status status = check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
 
     if (status == BOXCAR_OK)
@@ -221,7 +221,7 @@ boxcar_status limits_check_settlements(const boxcar_settlement *settlements, siz
     if (count > LIMITS_COUNT_MAX)
         return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
     for (size_t i = 0; i < count; i++) {
-        status = check_settlement(&settlements[i], err);
+        status = limits_check_settlement(&settlements[i], err);
         if (status == BOXCAR_OK)
             continue;
         snprintf(where, sizeof(where), "settlements[%zu].", i);

@@ -16,6 +16,8 @@
 #include "boxcar/outbox.h"
 #include "core/wait.h"
 
+struct instance; /* store.h */
+
 struct settlement_list {
     const boxcar_settlement *items;
     size_t count;
@@ -65,6 +67,8 @@ struct batch {
     bool sent_before;   /* a try of this very batch may have taken effect: what it settled counts
                            as settled by this one */
     struct batch_part parts[BOXES];
+    const struct instance *instances; /* that the owner lives and works, a row a box */
+    size_t instance_count;
 };
 
 /* A message list is what its public name says: an array in an arena. */

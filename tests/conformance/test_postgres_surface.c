@@ -22,6 +22,7 @@ static void functions_have_the_documented_signatures(void **state) {
         "outbox_fail(uuid,bigint[],bigint[],text)",
         "outbox_renew(uuid,bigint[],bigint[],interval)",
         "outbox_reap()",
+        "process_work_batch(uuid,jsonb)",
     };
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

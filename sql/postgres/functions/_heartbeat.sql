@@ -1,16 +1,9 @@
--- A worker says that it lives and serves a box, whether it is known or was removed meanwhile. Losing this in a crash costs
--- nothing: the next one comes in seconds.
+-- A worker says that it lives and serves a box. Losing this in a crash costs nothing: the next one comes in
+-- seconds.
 create or replace function :"schema"._heartbeat(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[])
 returns void language plpgsql volatile security definer :hot as $$
-declare
-    ts timestamptz := clock_timestamp();
 begin
     perform set_config('synchronous_commit', 'off', true);
-    insert into :"schema".instance_row as r
-        (instance_id, box, host, pid, concurrency, exact, prefixes, started_at, seen_at)
-    values (p_instance, p_box, p_host, p_pid, p_concurrency, p_exact, p_prefixes, ts, ts)
-    on conflict (instance_id, box) do update
-    set host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency,
-        exact = excluded.exact, prefixes = excluded.prefixes, seen_at = excluded.seen_at;
+    perform :"schema"._register(p_instance, p_box, p_host, p_pid, p_concurrency, p_exact, p_prefixes);
 end $$;

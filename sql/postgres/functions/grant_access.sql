@@ -20,7 +20,7 @@ declare
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
-        'inbox_fail', 'inbox_renew', 'inbox_reap'];
+        'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', 'process_work_batch'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin

@@ -9,3 +9,9 @@ create table :"schema".stage (
     work_id bigint primary key,
     flags smallint not null)
     with (fillfactor = 80);
+
+-- The answer of process_work_batch: what became of everything, and the work that it brought.
+create type :"schema".work_batch_result as (
+    header jsonb,
+    outbox_work :"schema".claimed_message[],
+    inbox_work :"schema".claimed_message[]);

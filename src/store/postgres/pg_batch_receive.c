@@ -144,6 +144,10 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
         receive_enqueued(x, (boxcar_box)box, &status, err);
     for (int box = 0; box < BOXES; box++)
         receive_settlements(x, (boxcar_box)box, &status, err);
+    for (size_t i = 0; i < x->batch->instance_count; i++) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, &result, &status, err);
+    }
     if (pg_exchange_asks_for_ends(x)) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);

@@ -101,6 +101,18 @@ static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar
     return status == BOXCAR_OK ? send_reap(x, box, err) : status;
 }
 
+static boxcar_status send_instances(struct exchange *x, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < x->batch->instance_count; i++) {
+        AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+        pg_params_for_instance(&params, &x->batch->instances[i]);
+        status = pg_send(x->pg, PG_REGISTER, &params, err);
+    }
+    return status;
+}
+
 static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
@@ -112,6 +124,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
         status = send_enqueue(x, (boxcar_box)box, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = send_settlements(x, (boxcar_box)box, err);
+    if (status == BOXCAR_OK)
+        status = send_instances(x, err);
     if (status == BOXCAR_OK && pg_exchange_asks_for_ends(x))
         status = send_plain(x->pg, PG_JOINS_ENDED, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

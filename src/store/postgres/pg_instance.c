@@ -1,16 +1,20 @@
 #include "pg_choice.h"
 #include "pg_store.h"
 
+void pg_params_for_instance(struct pg_params *params, const struct instance *instance) {
+    pg_params_uuid(params, instance->owner.bytes);
+    pg_params_int2(params, instance->box);
+    pg_params_text(params, instance->host.data ? instance->host : BOXCAR_STR(""));
+    pg_params_int8(params, instance->pid);
+    pg_params_int4(params, instance->concurrency);
+    pg_params_patterns(params, instance->topics, instance->topic_count);
+}
+
 boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_uuid(&params, instance->owner.bytes);
-    pg_params_int2(&params, instance->box);
-    pg_params_text(&params, instance->host.data ? instance->host : BOXCAR_STR(""));
-    pg_params_int8(&params, instance->pid);
-    pg_params_int4(&params, instance->concurrency);
-    pg_params_patterns(&params, instance->topics, instance->topic_count);
+    pg_params_for_instance(&params, instance);
     return pg_query(pg_store_of(store), PG_HEARTBEAT, &params, &result, err);
 }
 

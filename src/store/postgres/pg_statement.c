@@ -91,6 +91,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_EVENT_READ] = "select " EVENT " from :\"schema\".event_read($1, $2, $3)",
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
+    [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",

@@ -57,6 +57,7 @@ enum pg_statement {
     PG_EVENT_READ,
     PG_EVENT_READ_ALL,
     PG_SEQUENCE_EVENTS,
+    PG_REGISTER,
     PG_HEARTBEAT,
     PG_FAREWELL,
     PG_FALL_ASLEEP,
@@ -206,6 +207,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
 boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err);
 boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err);
 void pg_rollback(struct boxcar_store *store);
+void pg_params_for_instance(struct pg_params *params, const struct instance *instance);
 boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
 boxcar_status pg_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 void pg_sleep(struct boxcar_store *store, const struct nap *nap);

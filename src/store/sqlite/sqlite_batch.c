@@ -36,6 +36,8 @@ static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct proce
         status = sqlite_enqueue(store, processing->batch, (boxcar_box)box, &processing->result, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = settle_part(store, processing, (boxcar_box)box, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < processing->batch->instance_count; i++)
+        status = sqlite_instance_write(store, &processing->batch->instances[i], err);
     return status;
 }
 

@@ -28,18 +28,31 @@ struct beat {
     const char *topics;
 };
 
-static boxcar_status write_instance(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const struct beat *beat = context;
+static boxcar_status write_row(struct sqlite_store *store, const struct instance *instance,
+                               const char *topics, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_WRITE);
 
-    query_id(&query, beat->instance->owner.bytes);
-    query_int(&query, beat->instance->box);
-    query_text(&query, beat->instance->host);
-    query_int(&query, beat->instance->pid);
-    query_int(&query, beat->instance->concurrency);
-    query_text(&query, boxcar_str_of(beat->topics));
+    query_id(&query, instance->owner.bytes);
+    query_int(&query, instance->box);
+    query_text(&query, instance->host);
+    query_int(&query, instance->pid);
+    query_int(&query, instance->concurrency);
+    query_text(&query, boxcar_str_of(topics));
     query_int(&query, store->now);
     return query_run(&query, err);
+}
+
+static boxcar_status write_instance(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct beat *beat = context;
+
+    return write_row(store, beat->instance, beat->topics, err);
+}
+
+boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct instance *instance,
+                                    boxcar_error *err) {
+    AUTO_FREE char *topics = topics_as_json(instance);
+
+    return topics != NULL ? write_row(store, instance, topics, err) : error_no_memory(err);
 }
 
 boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,

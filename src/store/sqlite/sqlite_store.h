@@ -249,6 +249,10 @@ struct attempt {
 boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct attempt *attempt,
                                    boxcar_error *err);
 
+/* A heartbeat, as part of a transaction. */
+boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct instance *instance,
+                                    boxcar_error *err);
+
 /* ---- the batch and its parts ---- */
 boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);

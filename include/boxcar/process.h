@@ -1,0 +1,141 @@
+/* boxcar/process.h: everything that is asked of a store at once.
+ *
+ * A batch holds new messages, results of work, renewals, a heartbeat and how much to claim, for the outbox
+ * and the inbox. Storing and settling are one durable transaction, claiming follows in the same round trip.
+ * The answer says for each id what happened. boxcar_enqueue(), boxcar_ack() and their siblings are batches
+ * with one list filled in; a worker's steady state is one batch after the other.
+ *
+ *     boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
+ *     outbox.acks = done;
+ *     outbox.ack_count = done_count;
+ *     outbox.claim_size = 50;
+ *     boxcar_batch batch = BOXCAR_BATCH_INIT;
+ *     batch.owner = me;
+ *     batch.outbox = &outbox;
+ *     boxcar_process(store, &batch, &result, &err);
+ *     ... boxcar_batch_result_claimed(result, BOXCAR_OUTBOX) ...
+ *     boxcar_batch_result_free(result);
+ *
+ * Threads: as for the store that is asked. A result may be read by any thread once it is there. */
+#ifndef BOXCAR_PROCESS_H
+#define BOXCAR_PROCESS_H
+
+#include "error.h"
+#include "message.h"
+#include "outbox.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is asked of one box. Lists may be NULL when their count is 0; everything is borrowed for the call.
+ * They are applied in the order in which they stand here. */
+typedef struct boxcar_batch_part {
+    size_t struct_size;
+    const boxcar_settlement *acks;
+    size_t ack_count;
+    const boxcar_settlement *abandons;
+    size_t abandon_count;
+    const boxcar_settlement *defers;
+    size_t defer_count;
+    const boxcar_settlement *fails;
+    size_t fail_count;
+    const boxcar_settlement *renews;
+    size_t renew_count;
+    int64_t lease_ms;         /* of renewals and claims, 100 ms to 24 h */
+    int claim_size;           /* 0 = claim nothing; at most 10,000 */
+    const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
+    size_t topic_count;       /* 0 = every topic */
+} boxcar_batch_part;
+
+#ifdef __cplusplus
+#define BOXCAR_BATCH_PART_INIT (boxcar_batch_part{sizeof(boxcar_batch_part), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+    BOXCAR_LEASE_MS_DEFAULT, 0, 0, 0})
+#else
+#define BOXCAR_BATCH_PART_INIT ((boxcar_batch_part){.struct_size = sizeof(boxcar_batch_part), \
+    .lease_ms = BOXCAR_LEASE_MS_DEFAULT})
+#endif
+
+/* The owner lives and works, for people and for `boxcar doctor`: in each box that the batch has a part for,
+ * on that part's topics. Silent for a minute, it is taken for gone. */
+typedef struct boxcar_heartbeat {
+    size_t struct_size;
+    boxcar_str host; /* optional */
+    int64_t pid;
+    int concurrency;
+} boxcar_heartbeat;
+
+#ifdef __cplusplus
+#define BOXCAR_HEARTBEAT_INIT (boxcar_heartbeat{sizeof(boxcar_heartbeat), {0, 0}, 0, 1})
+#else
+#define BOXCAR_HEARTBEAT_INIT ((boxcar_heartbeat){.struct_size = sizeof(boxcar_heartbeat), .concurrency = 1})
+#endif
+
+typedef struct boxcar_batch {
+    size_t struct_size;
+    boxcar_owner owner;                 /* of the settlements, the claims and the heartbeat */
+    const boxcar_new_message *messages; /* into the outbox */
+    size_t message_count;
+    const boxcar_batch_part *outbox;    /* NULL = nothing is asked of it */
+    const boxcar_batch_part *inbox;
+    const boxcar_heartbeat *heartbeat;  /* NULL = none */
+    bool sent_before;                   /* an earlier try of this very batch ended with
+                                           err->outcome_unknown: what it did counts as done by this one */
+} boxcar_batch;
+
+#ifdef __cplusplus
+#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false})
+#else
+#define BOXCAR_BATCH_INIT ((boxcar_batch){.struct_size = sizeof(boxcar_batch)})
+#endif
+
+typedef struct boxcar_batch_result boxcar_batch_result;
+
+/* Does all of it. Bad input changes nothing: BOXCAR_E_INVALID, err->argument is the first fault's place
+ * ("inbox.acks[3].work_id"), err->message says it and how many there are; boxcar_batch_faults() lists them
+ * all. Ids that are not leased to the owner are passed over, as everywhere. A batch that asks nothing
+ * succeeds.
+ *
+ * Repeating a batch is safe when err->outcome_unknown says that nobody knows: set sent_before, and give
+ * the messages ids or keys of their own, so that those which are there already are found.
+ *
+ * On a store made from a borrowed handle everything belongs to the caller's transaction, claims too: a
+ * claim holds other claimers back until that ends. The caller owns *ret_result. */
+BOXCAR_API boxcar_status boxcar_process(boxcar_store *store, const boxcar_batch *batch,
+                                        boxcar_batch_result **ret_result, boxcar_error *err);
+
+/* Called for each fault of a batch: its place, and what is wrong and what to do. Texts are lent. */
+typedef void (*boxcar_fault_fn)(void *context, const char *argument, const char *message);
+
+/* Lists every fault that boxcar_process() would refuse the batch for, in the order of the struct; asks no
+ * store. Returns how many; `report` may be NULL. */
+BOXCAR_API size_t boxcar_batch_faults(const boxcar_batch *batch, boxcar_fault_fn report, void *context);
+
+/* What became of the i-th message; NULL = there was no such message. */
+BOXCAR_API const boxcar_enqueued *boxcar_batch_result_enqueued(const boxcar_batch_result *result, size_t i);
+
+typedef enum boxcar_batch_list {
+    BOXCAR_BATCH_ACKS = 0,
+    BOXCAR_BATCH_ABANDONS = 1,
+    BOXCAR_BATCH_DEFERS = 2,
+    BOXCAR_BATCH_FAILS = 3,
+    BOXCAR_BATCH_RENEWS = 4
+} boxcar_batch_list;
+
+/* The work ids of a list that were affected; an id that is missing was not the owner's any more. Lent by
+ * the result. */
+BOXCAR_API const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *result, boxcar_box box,
+                                                              boxcar_batch_list list, size_t *ret_count);
+
+/* What was claimed from a box, never NULL. Lent by the result: boxcar_message_list_free() is not for it. */
+BOXCAR_API const boxcar_message_list *boxcar_batch_result_claimed(const boxcar_batch_result *result,
+                                                                  boxcar_box box);
+
+/* Frees everything that the result lent; NULL is fine. */
+BOXCAR_API void boxcar_batch_result_free(boxcar_batch_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

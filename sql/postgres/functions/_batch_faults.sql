@@ -1,0 +1,42 @@
+-- Every fault of a batch for process_work_batch.
+create or replace function :"schema"._batch_faults(owner uuid, batch jsonb)
+returns table (argument text, problem text) language plpgsql stable :pinned as $$
+declare
+    lists constant text[] := array['acks', 'abandons', 'defers', 'fails', 'renews'];
+    heartbeat jsonb := batch -> 'heartbeat';
+begin
+    if batch is null or jsonb_typeof(batch) <> 'object' then
+        return query select 'batch', 'must be a JSON object';
+        return;
+    end if;
+    if coalesce(owner, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' then
+        return query select 'owner', 'is missing: give the UUID of the worker';
+    end if;
+    return query
+    select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat');
+    if batch ? 'outbox' then
+        return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', array['messages'] || lists);
+    end if;
+    if batch ? 'inbox' then
+        return query select * from :"schema"._part_faults(batch -> 'inbox', 'inbox', lists);
+    end if;
+    if heartbeat is null then
+        return;
+    end if;
+    if jsonb_typeof(heartbeat) <> 'object' then
+        return query select 'heartbeat', 'must be an object';
+        return;
+    end if;
+    return query
+    select format('heartbeat.%s', k), 'is not a known name' from jsonb_object_keys(heartbeat) k
+    where k not in ('host', 'pid', 'concurrency')
+    union all
+    select 'heartbeat.host', 'is longer than 255 characters' where char_length(heartbeat ->> 'host') > 255
+    union all
+    select 'heartbeat.pid', 'is malformed or negative'
+    where case when :"schema"._is_castable(heartbeat ->> 'pid', 'bigint') then (heartbeat ->> 'pid')::bigint < 0 else true end
+    union all
+    select 'heartbeat.concurrency', 'is malformed or below 1'
+    where case when :"schema"._is_castable(heartbeat ->> 'concurrency', 'int')
+               then (heartbeat ->> 'concurrency')::int < 1 else true end;
+end $$;

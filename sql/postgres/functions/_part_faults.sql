@@ -1,0 +1,55 @@
+-- Every fault of what a batch asks of one box.
+create or replace function :"schema"._part_faults(part jsonb, place text, lists text[])
+returns table (argument text, problem text) language plpgsql stable :pinned as $$
+declare
+    lease_ok boolean;
+    claim jsonb := part -> 'claim';
+begin
+    if jsonb_typeof(part) <> 'object' then
+        return query select place, 'must be an object';
+        return;
+    end if;
+    return query
+    select format('%s.%s', place, k), 'is not a known name' from jsonb_object_keys(part) k
+    where k <> all (lists || array['lease', 'claim'])
+    union all
+    select format('%s.%s', place, l), 'must be an array' from unnest(lists) l
+    where jsonb_typeof(part -> l) <> 'array';
+    if jsonb_typeof(part -> 'messages') = 'array' and 'messages' = any (lists) then
+        return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages');
+    end if;
+    return query
+    select f.argument, f.problem
+    from unnest(lists) l cross join lateral :"schema"._settlement_faults(
+        part -> l, format('%s.%s', place, l),
+        case l when 'abandons' then array['error', 'delay'] when 'defers' then array['delay']
+               when 'fails' then array['error'] else '{}' end) f
+    where l <> 'messages' and jsonb_typeof(part -> l) = 'array';
+    lease_ok := :"schema"._is_castable(part ->> 'lease', 'interval');
+    if not lease_ok or (part ->> 'lease')::interval not between interval '100 milliseconds' and interval '24 hours' then
+        return query select place || '.lease', 'is out of range: give 100 milliseconds to 24 hours';
+    end if;
+    if claim is null or jsonb_typeof(claim) = 'null' then
+        return;
+    end if;
+    if jsonb_typeof(claim) <> 'object' then
+        return query select place || '.claim', 'must be an object';
+        return;
+    end if;
+    return query
+    select format('%s.claim.%s', place, k), 'is not a known name' from jsonb_object_keys(claim) k
+    where k not in ('batch_size', 'topics');
+    if not :"schema"._is_castable(claim ->> 'batch_size', 'int') or claim ->> 'batch_size' is null
+       or (claim ->> 'batch_size')::int not between 0 and 10000 then
+        return query select place || '.claim.batch_size', 'is missing or out of range: give 0 to 10000';
+    end if;
+    if claim ? 'topics' and jsonb_typeof(claim -> 'topics') not in ('array', 'null') then
+        return query select place || '.claim.topics', 'must be an array of topics, or missing for all';
+    elsif jsonb_typeof(claim -> 'topics') = 'array' then
+        return query
+        select format('%s.claim.topics[%s]', place, t.n - 1), 'must be a topic of 1 to 255 characters, or a prefix and *'
+        from jsonb_array_elements(claim -> 'topics') with ordinality t(value, n)
+        where jsonb_typeof(t.value) <> 'string' or t.value #>> '{}' = ''
+           or char_length(rtrim(t.value #>> '{}', '*')) > 255;
+    end if;
+end $$;

@@ -1,0 +1,36 @@
+-- Every fault of a list of settlements: each a work id, or an object with work_id and what the list takes.
+create or replace function :"schema"._settlement_faults(list jsonb, place text, names text[])
+returns table (argument text, problem text) language plpgsql stable :pinned as $$
+begin
+    return query
+    with said as materialized (
+        select format('%s[%s]', place, e.n - 1) as place,
+               case jsonb_typeof(e.o) when 'object' then e.o when 'number' then jsonb_build_object('work_id', e.o)
+                    else '{}' end as o,
+               jsonb_typeof(e.o) in ('object', 'number') as is_one
+        from jsonb_array_elements(list) with ordinality e(o, n)),
+    tried as materialized (
+        select s.*, :"schema"._is_castable(s.o ->> 'work_id', 'bigint') as id_ok,
+               :"schema"._is_castable(s.o ->> 'epoch', 'bigint') as epoch_ok,
+               :"schema"._is_castable(s.o ->> 'delay', 'interval') as delay_ok
+        from said s)
+    select t.place || f.field, f.problem
+    from tried t cross join lateral (values
+        ('', 'must be a work id, or an object with work_id', not t.is_one),
+        ('.work_id', 'is missing or malformed', t.is_one and (t.o ->> 'work_id' is null or not t.id_ok)),
+        ('.work_id', 'is out of range: work ids begin at 1',
+            case when t.id_ok then (t.o ->> 'work_id')::bigint < 1 end),
+        ('.epoch', 'is malformed', not t.epoch_ok),
+        ('.epoch', 'is out of range: give that of the claim, or 0 for any',
+            case when t.epoch_ok then (t.o ->> 'epoch')::bigint < 0 end),
+        ('.delay', 'is malformed', not t.delay_ok),
+        ('.delay', 'is out of range: give 0 to 3650 days',
+            case when t.delay_ok then (t.o ->> 'delay')::interval < interval '0'
+                                      or (t.o ->> 'delay')::interval > interval '3650 days' end),
+        ('.error', 'must be a text', jsonb_typeof(t.o -> 'error') not in ('string', 'null')))
+        f(field, problem, is_wrong)
+    where f.is_wrong
+    union all
+    select format('%s.%s', t.place, k), 'is not a known name here'
+    from tried t, jsonb_object_keys(t.o) k where k <> all (array['work_id', 'epoch'] || names);
+end $$;

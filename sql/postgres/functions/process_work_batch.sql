@@ -1,0 +1,52 @@
+-- Everything that a worker says and asks, in one statement and one transaction: new messages, results, renewals,
+-- a heartbeat and claims, for the outbox and the inbox (docs/coordinator.md). The answer is one row: a header
+-- that says for each id what happened, and the work that was claimed, so an empty batch still answers.
+--
+-- Nothing is done when anything is wrong: BX001, whose message and detail name every fault. Locks are taken in
+-- the order in which the library takes them; the claimers' turns come last. A claim holds the turn until the
+-- transaction ends: commit soon.
+create or replace function :"schema".process_work_batch(owner uuid, batch jsonb)
+returns :"schema".work_batch_result language plpgsql volatile security definer :hot as $$
+#variable_conflict use_variable
+declare
+    outbox jsonb := coalesce(batch -> 'outbox', '{}');
+    inbox jsonb := coalesce(batch -> 'inbox', '{}');
+    heartbeat jsonb := batch -> 'heartbeat';
+    faults jsonb;
+    counted record;
+    also_counted record;
+    messages jsonb;
+    result :"schema".work_batch_result;
+begin
+    select jsonb_agg(jsonb_build_object('argument', f.argument, 'problem', f.problem)) into faults
+    from :"schema"._batch_faults(owner, batch) f;
+    if faults is not null then
+        raise exception using errcode = 'BX001', column = faults #>> '{0,argument}', detail = faults::text,
+            message = (select string_agg(f.value ->> 'argument' || ' ' || (f.value ->> 'problem'), '; ' order by f.n)
+                       from jsonb_array_elements(faults) with ordinality f(value, n));
+    end if;
+    select * into counted from :"schema"._counting_ids(outbox);
+    select * into also_counted from :"schema"._counting_ids(inbox);
+    if counted.lists + also_counted.lists > 1 then
+        perform :"schema"._lock_joins(owner, counted.ids, also_counted.ids, '{}');
+    end if;
+    if outbox ? 'messages' then
+        messages := jsonb_build_object('messages', :"schema"._enqueue_objects(0::smallint, outbox -> 'messages'));
+    end if;
+    result.header := jsonb_build_object(
+        'outbox', coalesce(messages, '{}') || :"schema"._settle_part(0::smallint, owner, outbox));
+    result.header := result.header || jsonb_build_object('inbox', :"schema"._settle_part(1::smallint, owner, inbox));
+    if heartbeat is not null then
+        perform :"schema"._register(
+            owner, p.box::smallint, coalesce(heartbeat ->> 'host', ''), coalesce((heartbeat ->> 'pid')::bigint, 0),
+            coalesce((heartbeat ->> 'concurrency')::int, 1), coalesce(t.exact, '{}'), coalesce(t.prefixes, '{""}'))
+        from (values (0, 'outbox', outbox), (1, 'inbox', inbox)) p(box, name, part),
+             :"schema"._batch_topics(p.part) t
+        where batch ? p.name;
+    end if;
+    result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox);
+    result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox);
+    result.header := result.header || jsonb_build_object(
+        'claimed', jsonb_build_object('outbox', cardinality(result.outbox_work), 'inbox', cardinality(result.inbox_work)));
+    return result;
+end $$;

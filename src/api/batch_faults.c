@@ -1,0 +1,262 @@
+/* Looks at all of a batch, so that whoever made it can mend everything at once.
+ *
+ * The rules stop at the first fault of a message or settlement. The others are found by putting the field
+ * at fault right in a copy and looking again. */
+#include "api/batch_faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "base/options.h"
+#include "base/utf8.h"
+#include "core/limits.h"
+
+#define WHERE_SIZE 40
+#define PATH_SIZE (WHERE_SIZE + sizeof(((boxcar_error *)0)->argument))
+
+struct search {
+    boxcar_fault_fn report;
+    void *context;
+    size_t count;
+    bool no_memory;
+    boxcar_error *first;
+};
+
+/* `status` is what a check said, `err` why; where: the place of what it looked at. */
+static void take(struct search *search, const char *where, boxcar_status status, const boxcar_error *err) {
+    char path[PATH_SIZE];
+
+    if (status == BOXCAR_OK)
+        return;
+    if (status == BOXCAR_E_NO_MEMORY) {
+        search->no_memory = true;
+        return;
+    }
+    snprintf(path, sizeof(path), "%s%s", where, err->argument);
+    if (search->count++ == 0) {
+        error_invalid(search->first, path, "%s: %s", path, err->message);
+    }
+    if (search->report)
+        search->report(search->context, path, err->message);
+}
+
+/* ---- items with several faults ---- */
+
+struct field {
+    const char *name;
+    size_t offset, size;
+};
+
+#define FIELD(type, name) {#name, offsetof(type, name), sizeof(((type *)0)->name)}
+
+static const struct field MESSAGE_FIELDS[] = {
+    FIELD(boxcar_new_message, topic),      FIELD(boxcar_new_message, payload),
+    FIELD(boxcar_new_message, stream),     FIELD(boxcar_new_message, correlation_id),
+    FIELD(boxcar_new_message, headers),    FIELD(boxcar_new_message, due_at),
+    FIELD(boxcar_new_message, delay_ms),   FIELD(boxcar_new_message, ttl_ms),
+    FIELD(boxcar_new_message, message_id), FIELD(boxcar_new_message, key),
+    FIELD(boxcar_new_message, max_attempts), FIELD(boxcar_new_message, join_id),
+};
+
+static const struct field SETTLEMENT_FIELDS[] = {
+    FIELD(boxcar_settlement, work_id),
+    FIELD(boxcar_settlement, epoch),
+    FIELD(boxcar_settlement, delay_ms),
+    FIELD(boxcar_settlement, error),
+};
+
+/* False = no field of that name, or it was not the field. */
+static bool mend(void *item, const void *good, const struct field *fields, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        char *place = (char *)item + fields[i].offset;
+        const char *right = (const char *)good + fields[i].offset;
+
+        if (strcmp(fields[i].name, name) != 0 || memcmp(place, right, fields[i].size) == 0)
+            continue;
+        memcpy(place, right, fields[i].size);
+        return true;
+    }
+    return false;
+}
+
+static void check_message(struct search *search, const boxcar_new_message *given, size_t i) {
+    boxcar_new_message good = BOXCAR_NEW_MESSAGE_INIT, message = *given;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    char where[WHERE_SIZE];
+    boxcar_status status;
+
+    good.topic = BOXCAR_STR("t");
+    good.payload = BOXCAR_STR("");
+    snprintf(where, sizeof(where), "messages[%zu].", i);
+    while ((status = limits_check_new_message(&message, "", &err)) != BOXCAR_OK) {
+        take(search, where, status, &err);
+        if (!mend(&message, &good, MESSAGE_FIELDS, sizeof(MESSAGE_FIELDS) / sizeof(MESSAGE_FIELDS[0]),
+                  err.argument))
+            return;
+    }
+}
+
+static void check_settlement(struct search *search, const boxcar_settlement *given, const char *where) {
+    boxcar_settlement good = BOXCAR_SETTLEMENT_INIT, settlement = *given;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    good.work_id.value = 1;
+    while ((status = limits_check_settlement(&settlement, &err)) != BOXCAR_OK) {
+        take(search, where, status, &err);
+        if (!mend(&settlement, &good, SETTLEMENT_FIELDS,
+                  sizeof(SETTLEMENT_FIELDS) / sizeof(SETTLEMENT_FIELDS[0]), err.argument))
+            return;
+    }
+}
+
+/* ---- lists ---- */
+
+/* False = there is nothing to look at. */
+static bool check_list(struct search *search, const void *items, size_t count, const char *where,
+                       const char *name) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = BOXCAR_OK;
+
+    if (count > 0 && !items)
+        status = error_invalid(&err, name, "%s is NULL: its count says otherwise", name);
+    else if (count > LIMITS_COUNT_MAX)
+        status = error_invalid(&err, name, "%s are too many: give at most %zu", name, LIMITS_COUNT_MAX);
+    take(search, where, status, &err);
+    return status == BOXCAR_OK;
+}
+
+static void check_messages(struct search *search, const boxcar_batch *batch) {
+    if (!check_list(search, batch->messages, batch->message_count, "", "messages"))
+        return;
+    for (size_t i = 0; i < batch->message_count && !search->no_memory; i++)
+        check_message(search, &batch->messages[i], i);
+}
+
+static void check_settlements(struct search *search, const boxcar_settlement *items, size_t count,
+                              const char *box, const char *name) {
+    char where[WHERE_SIZE];
+
+    if (!check_list(search, items, count, box, name))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(where, sizeof(where), "%s%s[%zu].", box, name, i);
+        check_settlement(search, &items[i], where);
+    }
+}
+
+static void check_claim(struct search *search, const boxcar_batch_part *part, const char *box) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (part->claim_size < 0 || part->claim_size > BOXCAR_BATCH_SIZE_MAX)
+        take(search, box,
+             error_invalid(&err, "claim_size", "claim_size is %d: give 0 to %d", part->claim_size,
+                           BOXCAR_BATCH_SIZE_MAX),
+             &err);
+    take(search, box, limits_check_lease_ms(part->lease_ms, &err), &err);
+    if (!check_list(search, part->topics, part->topic_count, box, "topics"))
+        return;
+    for (size_t i = 0; i < part->topic_count; i++) {
+        char name[WHERE_SIZE];
+
+        snprintf(name, sizeof(name), "topics[%zu]", i);
+        take(search, box, limits_check_topic_pattern(part->topics[i], name, &err), &err);
+    }
+}
+
+static void check_part(struct search *search, const boxcar_batch_part *part, const char *box) {
+    check_settlements(search, part->acks, part->ack_count, box, "acks");
+    check_settlements(search, part->abandons, part->abandon_count, box, "abandons");
+    check_settlements(search, part->defers, part->defer_count, box, "defers");
+    check_settlements(search, part->fails, part->fail_count, box, "fails");
+    check_settlements(search, part->renews, part->renew_count, box, "renews");
+    check_claim(search, part, box);
+}
+
+/* ---- the whole ---- */
+
+static bool needs_owner(const struct whole_batch *whole) {
+    bool needed = whole->batch.heartbeat != NULL;
+
+    for (int box = 0; box < 2; box++) {
+        const boxcar_batch_part *part = &whole->parts[box];
+
+        needed = needed || part->ack_count + part->abandon_count + part->defer_count + part->fail_count +
+                                   part->renew_count > 0 || part->claim_size != 0;
+    }
+    return needed;
+}
+
+static void check_heartbeat(struct search *search, const boxcar_heartbeat *heartbeat) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    take(search, "heartbeat.", limits_check_text(heartbeat->host, "host", 255, &err), &err);
+    if (heartbeat->pid < 0)
+        take(search, "heartbeat.", error_invalid(&err, "pid", "pid is negative: give that of the process, or 0"),
+             &err);
+    if (heartbeat->concurrency < 1)
+        take(search, "heartbeat.",
+             error_invalid(&err, "concurrency", "concurrency is %d: give at least 1", heartbeat->concurrency),
+             &err);
+}
+
+/* Lays the caller's structs over the defaults. */
+static void read_structs(struct search *search, const boxcar_batch *given, struct whole_batch *whole) {
+    static const char *const NAMES[] = {"outbox", "inbox"};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = options_read(&whole->batch, sizeof(whole->batch), given, "batch", &err);
+
+    take(search, "", status, &err);
+    if (status != BOXCAR_OK)
+        whole->batch = BOXCAR_BATCH_INIT;
+    for (int box = 0; box < 2; box++) {
+        const boxcar_batch_part *part = box == BOXCAR_OUTBOX ? whole->batch.outbox : whole->batch.inbox;
+
+        whole->given[box] = part != NULL;
+        if (!part)
+            continue;
+        status = options_read(&whole->parts[box], sizeof(whole->parts[box]), part, NAMES[box], &err);
+        take(search, "", status, &err);
+        if (status != BOXCAR_OK)
+            whole->parts[box] = BOXCAR_BATCH_PART_INIT;
+    }
+    if (whole->batch.heartbeat)
+        take(search, "",
+             options_read(&whole->heartbeat, sizeof(whole->heartbeat), whole->batch.heartbeat, "heartbeat", &err),
+             &err);
+}
+
+boxcar_status batch_faults_find(const boxcar_batch *given, struct whole_batch *ret_whole, boxcar_fault_fn report,
+                                void *context, size_t *ret_count, boxcar_error *err) {
+    boxcar_error first = BOXCAR_ERROR_INIT, why = BOXCAR_ERROR_INIT;
+    struct search search = {.report = report, .context = context, .first = &first};
+    struct whole_batch whole = {.batch = BOXCAR_BATCH_INIT,
+                                .parts = {BOXCAR_BATCH_PART_INIT, BOXCAR_BATCH_PART_INIT},
+                                .heartbeat = BOXCAR_HEARTBEAT_INIT};
+
+    read_structs(&search, given, &whole);
+    if (needs_owner(&whole))
+        take(&search, "", limits_check_owner(whole.batch.owner, &why), &why);
+    check_messages(&search, &whole.batch);
+    check_part(&search, &whole.parts[BOXCAR_OUTBOX], "outbox.");
+    check_part(&search, &whole.parts[BOXCAR_INBOX], "inbox.");
+    if (whole.batch.heartbeat)
+        check_heartbeat(&search, &whole.heartbeat);
+    if (search.no_memory)
+        return error_no_memory(err);
+    if (search.count > 0 && err)
+        *err = first;
+    *ret_whole = whole;
+    *ret_count = search.count;
+    return BOXCAR_OK;
+}
+
+size_t boxcar_batch_faults(const boxcar_batch *batch, boxcar_fault_fn report, void *context) {
+    struct whole_batch whole;
+    size_t count = 0;
+
+    if (batch_faults_find(batch, &whole, report, context, &count, NULL) != BOXCAR_OK)
+        return 0;
+    return count;
+}

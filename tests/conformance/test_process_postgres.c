@@ -1,0 +1,201 @@
+/* process_work_batch(): everything in one statement, as a program in any language would send it. BX-063, BX-065 */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "pg.h"
+
+#define OWNER "'00000000-0000-7000-8000-000000000001'::uuid"
+#define OTHER "'00000000-0000-7000-8000-000000000002'::uuid"
+#define PROCESS(batch) "process_work_batch(" OWNER ", '" batch "')"
+
+/* A message in the inbox, as the library stores it. */
+#define INTO_INBOX "select _enqueue(1::smallint, array[gen_random_uuid()], '{t}', '{p}', null, null, null, null, " \
+                   "null, null, null, true)"
+
+/* Header apart from work rows, so an empty batch still answers. */
+static void empty_batch_answers_with_one_row(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect_kind(f);
+    pg_exec(conn, "set search_path to %s", f->schema);
+    assert_int_equal(pg_number(conn, "select count(*) from " PROCESS("{}")), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from " PROCESS("{}") " r where r.outbox_work = '{}' and "
+                                     "r.inbox_work = '{}' and r.header -> 'outbox' = '{}' and "
+                                     "r.header #>> '{claimed,outbox}' = '0'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select jsonb_array_length(r.header #> '{inbox,acks}') from " PROCESS(
+                                   "{\"inbox\": {\"acks\": [], \"claim\": {\"batch_size\": 10}}}") " r"),
+                     0);
+    PQfinish(conn);
+}
+
+/* New messages, results and claims of both boxes at once; the answer is per id. */
+static void one_statement_does_everything(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', i::text) from generate_series(1, 5) i");
+    pg_exec(conn, INTO_INBOX);
+    assert_int_equal(pg_number(conn, "select cardinality(outbox_work) + 10 * cardinality(inbox_work) from " PROCESS(
+                                   "{\"outbox\": {\"claim\": {\"batch_size\": 10, \"topics\": [\"t\"]}}, "
+                                   "\"inbox\": {\"claim\": {\"batch_size\": 10}}}")),
+                     15);
+    pg_exec(conn, "select enqueue('newer', 'b')");
+    pg_exec(conn,
+            "create temp table answer as select * from " PROCESS(
+                "{\"outbox\": {\"messages\": [{\"topic\": \"new\", \"payload\": \"a\", \"key\": \"k\"}, "
+                "{\"topic\": \"new\", \"payload\": {\"b\": 1}, \"key\": \"k\", \"ttl\": \"1 hour\"}], "
+                "\"acks\": [1, {\"work_id\": 99}], \"abandons\": [{\"work_id\": 2, \"error\": \"no\", \"delay\": \"1 hour\"}], "
+                "\"defers\": [{\"work_id\": 3, \"delay\": \"1 hour\"}], \"fails\": [{\"work_id\": 4, \"error\": \"never\"}], "
+                "\"renews\": [5], \"lease\": \"1 hour\", \"claim\": {\"batch_size\": 1, \"topics\": [\"ne*\"]}}, "
+                "\"inbox\": {\"acks\": [6]}, \"heartbeat\": {\"host\": \"here\", \"pid\": 7}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from answer where header -> 'outbox' @> "
+                                     "'{\"acks\": [1], \"abandons\": [2], \"defers\": [3], \"fails\": [4], \"renews\": [5]}' "
+                                     "and jsonb_array_length(header #> '{outbox,acks}') = 1 "
+                                     "and header #> '{inbox,acks}' = '[6]'"),
+                     1);
+    /* BX-065 */
+    assert_int_equal(pg_number(conn, "select count(*) from answer where header #>> '{outbox,messages,0,duplicate}' = "
+                                     "'false' and header #>> '{outbox,messages,1,duplicate}' = 'true' and "
+                                     "header #> '{outbox,messages,0,work_id}' = header #> '{outbox,messages,1,work_id}'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from answer a, unnest(a.outbox_work) w where w.topic = 'newer' and "
+                                     "w.payload = 'b' and w.owner = " OWNER " and w.attempt = 1 and "
+                                     "w.locked_until > now() + interval '50 minutes'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where (work_id, status) in "
+                                     "((1, 'done'), (2, 'ready'), (3, 'ready'), (4, 'failed'), (5, 'in_progress'))"),
+                     5);
+    assert_int_equal(pg_number(conn, "select retry_count from outbox where work_id = 2"), 1);
+    assert_int_equal(pg_number(conn, "select retry_count from outbox where work_id = 3"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where work_id = 5 and "
+                                     "locked_until > now() + interval '50 minutes'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from inbox where work_id = 6 and status = 'done'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from instance where host = 'here' and "
+                                     "(box, topics) in (('outbox', '{ne*}'), ('inbox', '{*}'))"),
+                     2);
+    PQfinish(conn);
+}
+
+/* BX-002 */
+static void results_of_others_change_nothing(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p')");
+    pg_exec(conn, "select outbox_claim(" OTHER ", '30 s', 1)");
+    assert_int_equal(pg_number(conn, "select jsonb_array_length(header #> '{outbox,acks}') from " PROCESS(
+                                   "{\"outbox\": {\"acks\": [1]}}")),
+                     0);
+    assert_int_equal(pg_number(conn, "select jsonb_array_length(header #> '{outbox,acks}') from process_work_batch(" OTHER
+                                     ", '{\"outbox\": {\"acks\": [{\"work_id\": 1, \"epoch\": 1}]}}')"),
+                     0);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 1);
+    PQfinish(conn);
+}
+
+static void assert_faults(PGconn *conn, const char *batch, const char *const *expected, size_t count) {
+    char sql[2048];
+    PGresult *result;
+    snprintf(sql, sizeof(sql), "select process_work_batch(" OWNER ", '%s')", batch);
+    result = PQexec(conn, sql);
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    assert_non_null(state);
+    assert_string_equal(state, "BX001");
+    assert_string_equal(PQresultErrorField(result, PG_DIAG_COLUMN_NAME), expected[0]);
+    for (size_t i = 0; i < count; i++) {
+        char place[100];
+        snprintf(place, sizeof(place), "\"argument\": \"%s\"", expected[i]);
+        if (!strstr(detail, place) || !strstr(message, expected[i]))
+            fail_msg("%s is not among the faults: %s; %s", expected[i], message, detail);
+    }
+    size_t found = 0;
+    for (const char *at = strstr(detail, "\"argument\""); at; at = strstr(at + 1, "\"argument\""))
+        found++;
+    if (found != count)
+        fail_msg("%zu faults instead of %zu: %s", found, count, detail);
+    PQclear(result);
+}
+
+#define FAULTS(conn, batch, ...) \
+    assert_faults(conn, batch, (const char *const[]){__VA_ARGS__}, \
+                  sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+/* BX-011: nothing is done, and everything that is wrong is named. */
+static void every_fault_is_named_and_nothing_is_done(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p')");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 1)");
+    FAULTS(conn, "[]", "batch");
+    FAULTS(conn, "{\"outboks\": {}}", "outboks");
+    FAULTS(conn, "{\"outbox\": {\"acks\": [1], \"messages\": [{\"topic\": \"ok\", \"payload\": \"p\"}, {\"topic\": \"\", "
+                 "\"ttl\": \"soon\", \"colour\": 1}, 7]}, \"inbox\": {\"acks\": [\"x\", {\"work_id\": 0, \"epoch\": \"y\"}], "
+                 "\"defers\": [{\"work_id\": 1, \"delay\": \"-1 s\"}]}}",
+           "outbox.messages[1].topic", "outbox.messages[1].payload", "outbox.messages[1].ttl", "outbox.messages[1].colour",
+           "outbox.messages[2]", "inbox.acks[0]", "inbox.acks[1].work_id", "inbox.acks[1].epoch", "inbox.defers[0].delay");
+    FAULTS(conn, "{\"outbox\": {\"acks\": {}, \"lease\": \"1 ms\", \"claim\": {\"batch_size\": 10001, \"topics\": [\"\", 5]}}, "
+                 "\"heartbeat\": {\"pid\": \"x\", \"concurrency\": 0}}",
+           "outbox.acks", "outbox.lease", "outbox.claim.batch_size", "outbox.claim.topics[0]", "outbox.claim.topics[1]",
+           "heartbeat.pid", "heartbeat.concurrency");
+    FAULTS(conn, "{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\", \"message_id\": \"x\", \"key\": \"k\", "
+                 "\"headers\": {\"a\": 1}, \"max_attempts\": 0, \"due_at\": \"20000-01-01\", \"join_id\": 4}]}}",
+           "outbox.messages[0].due_at", "outbox.messages[0].message_id", "outbox.messages[0].key",
+           "outbox.messages[0].max_attempts", "outbox.messages[0].headers", "outbox.messages[0].join_id");
+    FAULTS(conn, "{\"outbox\": {\"acks\": [{\"work_id\": 1, \"error\": \"x\"}], \"claim\": {}, \"fails\": [{\"work_id\": 1, \"error\": 5}]}}",
+           "outbox.acks[0].error", "outbox.claim.batch_size", "outbox.fails[0].error");
+    pg_fails(conn, "BX001", "select process_work_batch(null, '{}')");
+    pg_fails(conn, "BX001", "select process_work_batch(" OWNER ", null)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 1);
+    PQfinish(conn);
+}
+
+/* One transaction: the caller's. */
+static void batch_goes_with_its_transaction(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p')");
+    pg_exec(conn, "begin");
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"messages\": [{\"topic\": \"new\", \"payload\": \"a\"}], "
+                                    "\"claim\": {\"batch_size\": 5}}}"));
+    /* What this very transaction stored is for a later claim (design 5, point 2). */
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'ready'"), 1);
+    /* Claims that need not survive a crash are the library's alone: this is durable. Design 5, point 6 */
+    assert_int_equal(pg_number(conn, "select current_setting('synchronous_commit') = 'on'"), 1);
+    pg_exec(conn, "rollback");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'ready'"), 1);
+    pg_exec(conn, "begin isolation level serializable");
+    pg_fails(conn, "BX004", "select " PROCESS("{\"outbox\": {\"claim\": {\"batch_size\": 5}}}"));
+    pg_exec(conn, "rollback");
+    PQfinish(conn);
+}
+
+/* BX-041: steps in several lists and both boxes count in this transaction. */
+static void steps_of_joins_are_counted(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select join_start(3)");
+    pg_exec(conn, "select enqueue('t', i::text, join_id => (select join_id from outbox_join)) from generate_series(1, 2) i");
+    pg_exec(conn, INTO_INBOX);
+    pg_exec(conn, "select join_attach(join_id, (select message_id from inbox)) from outbox_join");
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"claim\": {\"batch_size\": 5}}, \"inbox\": {\"claim\": {\"batch_size\": 5}}}"));
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"acks\": [1], \"fails\": [2]}, \"inbox\": {\"acks\": [3]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_join where status = 'failed' and "
+                                     "completed_steps = 2 and failed_steps = 1"),
+                     1);
+    PQfinish(conn);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(empty_batch_answers_with_one_row),
+    TEST(one_statement_does_everything),
+    TEST(results_of_others_change_nothing),
+    TEST(every_fault_is_named_and_nothing_is_done),
+    TEST(batch_goes_with_its_transaction),
+    TEST(steps_of_joins_are_counted),
+};
+
+const struct suite PROCESS_POSTGRES_SUITE = SUITE("process_postgres", TESTS, ON_POSTGRES);
