@@ -21,6 +21,7 @@ static const struct scenario {
     {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
     {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
     {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
+    {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 
