@@ -152,5 +152,6 @@ void bench_payload_big(struct bench *b);
 void bench_worker(struct bench *b);
 void bench_joins(struct bench *b);
 void bench_events(struct bench *b);
+void bench_inbox(struct bench *b);
 
 #endif

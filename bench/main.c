@@ -22,6 +22,7 @@ static const struct scenario {
     {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
     {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
     {"events", "events: append, follow", bench_events},
+    {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

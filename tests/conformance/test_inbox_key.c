@@ -232,6 +232,29 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
         assert_true(is_processed(f, "shop", IDS[i]));
 }
 
+/* BX-029: a program of the version before removes messages beside us, dead letters first. In PostgreSQL it calls
+ * functions of ours. */
+static void program_that_knows_no_keys_leaves_the_end_in_them(void **state) {
+    struct fixture *f = *state;
+    if (!fixture_is_sqlite(f))
+        skip();
+    deliver_done(f, "shop", "done");
+    deliver_dead(f, "shop", "dead");
+    deliver(f, "shop", "ready");
+    boxcar_time before = database_now(f);
+    fixture_sql(f,
+                "delete from boxcar_message where work_id = (select first_id from boxcar_finished); "
+                "delete from boxcar_finished; create table dying as select work_id from boxcar_dead; "
+                "delete from boxcar_dead; delete from boxcar_message where work_id in (select work_id from dying)",
+                NULL);
+    assert_state(f, "shop", "done", BOXCAR_INBOX_DONE);
+    assert_state(f, "shop", "dead", BOXCAR_INBOX_DEAD);
+    assert_true(receipt_of(f, "shop", "dead").is.ended_at >= before - 1000000); /* whole seconds */
+    assert_state(f, "shop", "ready", BOXCAR_INBOX_SEEN);
+    assert_true(deliver(f, "shop", "done").duplicate);
+    assert_true(deliver(f, "shop", "dead").duplicate);
+}
+
 /* Retention: 30 days after it was last seen, and never before its message is gone. */
 static void keys_go_after_their_retention_but_not_before_their_message(void **state) {
     struct fixture *f = *state;
@@ -305,6 +328,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(purged_message_is_still_known),
     TEST(dead_letters_that_are_purged_by_hand_are_still_known),
     TEST(messages_that_were_acked_together_are_still_known),
+    TEST(program_that_knows_no_keys_leaves_the_end_in_them),
     TEST(keys_go_after_their_retention_but_not_before_their_message),
     TEST(key_that_is_mentioned_again_stays_longer),
     TEST(many_old_keys_go_in_one_round_of_upkeep),

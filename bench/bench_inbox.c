@@ -1,0 +1,154 @@
+/* What the inbox costs: storing a message with its key, and noticing that one is known, against enqueueing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define BATCH_MAX 1000
+#define KNOWN 10000 /* keys that come again and again */
+
+/* One connection that delivers. */
+struct courier {
+    boxcar_store *store;
+    boxcar_new_inbox_message *messages;
+    boxcar_inbox_enqueued *enqueued;
+    char (*ids)[40];
+    int number;
+    uint64_t next;
+    bool again; /* only known keys */
+};
+
+static _Atomic int couriers;
+
+static struct courier *open_courier(const struct place *place) {
+    struct courier *c = bench_alloc(1, sizeof(*c));
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    options.url = boxcar_str_of(place->url);
+    if (place->schema[0] != '\0')
+        options.schema = boxcar_str_of(place->schema);
+    bench_must(boxcar_store_open(&options, &c->store, &err), "open", &err);
+    c->messages = bench_alloc(BATCH_MAX, sizeof(*c->messages));
+    c->enqueued = bench_alloc(BATCH_MAX, sizeof(*c->enqueued));
+    c->ids = bench_alloc(BATCH_MAX, sizeof(*c->ids));
+    c->number = couriers++;
+    for (size_t i = 0; i < BATCH_MAX; i++) {
+        c->messages[i] = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+        c->messages[i].source = BOXCAR_STR("bench");
+        c->messages[i].topic = BOXCAR_STR(BENCH_TOPIC);
+        c->messages[i].payload = bench_payload();
+    }
+    return c;
+}
+
+static void close_courier(void *connection) {
+    struct courier *c = connection;
+
+    boxcar_store_close(c->store);
+    free(c->messages);
+    free(c->enqueued);
+    free(c->ids);
+    free(c);
+}
+
+static void deliver(void *connection, size_t count) {
+    struct courier *c = connection;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (count > BATCH_MAX)
+        bench_die("inbox: at most %d messages at a time", BATCH_MAX);
+    for (size_t i = 0; i < count; i++, c->next++) {
+        if (c->again)
+            snprintf(c->ids[i], sizeof(c->ids[i]), "known %" PRIu64, (c->next + (uint64_t)c->number * 997) % KNOWN);
+        else
+            snprintf(c->ids[i], sizeof(c->ids[i]), "%d %" PRIu64, c->number, c->next);
+        c->messages[i].external_id = boxcar_str_of(c->ids[i]);
+    }
+    bench_must(boxcar_inbox_enqueue_many(c->store, c->messages, count, c->enqueued, &err), "deliver", &err);
+    for (size_t i = 0; i < count; i++)
+        if (c->enqueued[i].duplicate != c->again)
+            bench_die("inbox: a message was %s", c->again ? "not known" : "known already");
+}
+
+static void deliver_one(void *connection) { deliver(connection, 1); }
+
+static void *open_new(const struct place *place) { return open_courier(place); }
+
+static void *open_again(const struct place *place) {
+    struct courier *c = open_courier(place);
+
+    c->again = true;
+    return c;
+}
+
+static const struct side SIDE_NEW = {"inbox", open_new, close_courier, deliver, deliver_one, NULL};
+static const struct side SIDE_AGAIN = {"inbox, again", open_again, close_courier, deliver, deliver_one, NULL};
+
+/* Makes the keys known that come again. */
+static void introduce(const struct place *place) {
+    struct courier *c = open_courier(place);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    for (uint64_t first = 0; first < KNOWN; first += BATCH_MAX) {
+        for (uint64_t i = 0; i < BATCH_MAX; i++) {
+            snprintf(c->ids[i], sizeof(c->ids[i]), "known %" PRIu64, first + i);
+            c->messages[i].external_id = boxcar_str_of(c->ids[i]);
+        }
+        bench_must(boxcar_inbox_enqueue_many(c->store, c->messages, BATCH_MAX, c->enqueued, &err), "deliver", &err);
+    }
+    close_courier(c);
+}
+
+struct contest {
+    const char *name;
+    const struct side *side;
+    size_t messages; /* in each round */
+    size_t batch;
+    int connections;
+};
+
+static void run(struct bench *b, const struct contest *contest) {
+    struct place places[2];
+    struct crew crews[2];
+    struct pairs rates = {0};
+
+    place_create_boxcar(&places[0], b, "inbox");
+    place_create_boxcar(&places[1], b, "outbox");
+    introduce(&places[0]);
+    crew_open(&crews[0], contest->side, &places[0], contest->connections);
+    crew_open(&crews[1], &SIDE_BOXCAR, &places[1], contest->connections);
+    for (int round = -1; round < b->rounds; round++) { /* the first fills caches and is not counted */
+        double rate[2];
+
+        bench_progress("%s: round %d of %d", contest->name, round + 1, b->rounds);
+        place_checkpoint(&places[0]);
+        place_checkpoint(&places[1]);
+        for (int turn = 0; turn < 2; turn++) {
+            int i = (round + 1 + turn) % 2;
+            rate[i] = crew_enqueue(&crews[i], &(struct work){.goal = contest->messages, .batch = contest->batch});
+        }
+        if (round >= 0)
+            pairs_add(&rates, rate[0], rate[1]);
+        for (int i = 0; round < 0 && i < 2; i++)
+            place_analyze(&places[i]);
+    }
+    report_add(b->report, contest->name, "msg/s", &rates, NO_TARGET);
+    for (int i = 0; i < 2; i++) {
+        crew_close(&crews[i]);
+        place_remove(&places[i]);
+    }
+}
+
+void bench_inbox(struct bench *b) {
+    int connections = b->kind == BENCH_POSTGRES ? 4 : 1;
+    size_t single = bench_count(b, 2000, 50), bulk = bench_count(b, 40000, 400);
+
+    run(b, &(struct contest){"inbox enqueue, 1 x 1", &SIDE_NEW, single, 1, 1});
+    run(b, &(struct contest){connections == 1 ? "inbox enqueue, 1 x 100" : "inbox enqueue, 4 x 100", &SIDE_NEW, bulk, 100,
+                             connections});
+    run(b, &(struct contest){"inbox duplicates, 1 x 1", &SIDE_AGAIN, single, 1, 1});
+    run(b, &(struct contest){connections == 1 ? "inbox duplicates, 1 x 100" : "inbox duplicates, 4 x 100", &SIDE_AGAIN, bulk,
+                             100, connections});
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# inbox_webhook.sh [STORE]: a webhook that is called more than once for each event; each is handled once.
+#
+# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs boxcar on
+# the PATH, and jq. inbox_exactly_once.c does more of it, in C.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export BOXCAR_STORE="${1:-${BOXCAR_STORE:-sqlite:$work/boxcar.db}}"
+boxcar init
+owner=$(cat /proc/sys/kernel/random/uuid)
+
+# What the script behind the webhook does for each call: SOURCE and ID are the key, whatever else comes with it.
+receive() { # ID BODY
+    boxcar inbox enqueue payments.example "$1" payment.received "$2" --hash "$(printf %s "$2" | cksum)" -o json
+}
+for id in evt-1 evt-2 evt-1 evt-3 evt-1 evt-2; do
+    echo "$id: $(receive "$id" "{\"event\": \"$id\"}" | jq -r 'if .duplicate then "known already" else "stored" end')"
+done
+
+# A worker by hand: claim, handle, ack. (`boxcar inbox check` asks about one without storing it.)
+boxcar claim --box inbox --owner "$owner" | while read -r message; do
+    echo "$message" | jq -r .external_id >>"$work/handled"
+    boxcar ack --box inbox --owner "$owner" "$(echo "$message" | jq -r '"\(.work_id):\(.epoch)"')" >/dev/null
+done
+
+# It is called once more, after everything is done: still known.
+receive evt-1 '{"event": "evt-1"}' >/dev/null
+boxcar inbox check payments.example evt-1
+boxcar inbox show payments.example evt-1
+
+[ "$(sort "$work/handled" | tr '\n' ' ')" = 'evt-1 evt-2 evt-3 ' ] || {
+    echo "inbox_webhook.sh: not every event was handled once" >&2
+    exit 1
+}
