@@ -4,8 +4,8 @@
 
 #include "api/check.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "core/limits.h"
+#include "flow/prepare.h"
 #include "store/join_log.h"
 #include "store/store.h"
 
@@ -27,15 +27,9 @@ struct settle_call {
     size_t *ret_affected_count;
 };
 
-/* A defer has no backoff, and what BOXCAR_SETTLEMENT_INIT says about it means "now". */
-static bool is_in_store_form(const struct settle_call *call, const boxcar_settlement *item) {
-    return item->error.len <= BOXCAR_ERROR_TEXT_MAX &&
-           !(call->kind == SETTLE_DEFER && item->delay_ms == BOXCAR_BACKOFF);
-}
-
 static bool all_in_store_form(const struct settle_call *call) {
     for (size_t i = 0; i < call->count; i++) {
-        if (!is_in_store_form(call, &call->items[i]))
+        if (prepare_is_needed(call->kind, &call->items[i]))
             return false;
     }
     return true;
@@ -51,11 +45,8 @@ static boxcar_status normalize(struct arena *arena, struct settle_call *call, bo
     if (!copies)
         return error_no_memory(err);
     memcpy(copies, call->items, call->count * sizeof(*copies));
-    for (size_t i = 0; i < call->count; i++) {
-        copies[i].error = utf8_cut(copies[i].error, BOXCAR_ERROR_TEXT_MAX);
-        if (call->kind == SETTLE_DEFER && copies[i].delay_ms == BOXCAR_BACKOFF)
-            copies[i].delay_ms = 0;
-    }
+    for (size_t i = 0; i < call->count; i++)
+        prepare_settlement(call->kind, &copies[i]);
     call->items = copies;
     return BOXCAR_OK;
 }
