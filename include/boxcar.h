@@ -4,6 +4,7 @@
 #define BOXCAR_H
 
 #include "boxcar/backoff.h"
+#include "boxcar/coordinator.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
@@ -12,6 +13,7 @@
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
 #include "boxcar/message.h"
+#include "boxcar/ordered.h"
 #include "boxcar/outbox.h"
 #include "boxcar/store.h"
 #include "boxcar/types.h"
