@@ -19,8 +19,7 @@
  * See docs/coordinator-strategies.md.
  *
  * Threads: every function but new, close and discard may be called from any thread at any time. The
- * store has a connection of the coordinator's own. Its log function may be called from several
- * threads. */
+ * log function of the store may be called from several threads. */
 #ifndef BOXCAR_COORDINATOR_H
 #define BOXCAR_COORDINATOR_H
 
@@ -108,7 +107,7 @@ typedef void (*boxcar_on_flush_fn)(void *context, const boxcar_flush *flush);
 
 typedef struct boxcar_coordinator_options {
     size_t struct_size;
-    const boxcar_store_options *store; /* where to; copied */
+    const boxcar_store_options *store; /* where to: it opens a connection of its own; copied */
     boxcar_owner owner;       /* of all settlements and claims; none = a new one */
     boxcar_strategy strategy;
     int64_t interval_ms;      /* up to 1 h; 0 = 100 ms with the strategy interval, no thread with size */
@@ -116,11 +115,15 @@ typedef struct boxcar_coordinator_options {
     size_t queue_max;         /* the most operations that are kept; 0 = 100,000 */
     boxcar_on_flush_fn on_flush; /* may be NULL */
     void *on_flush_context;
+    boxcar_store *lent;       /* instead of `store`: one that is open and stays the caller's, for a
+                                 coordinator that lives as long as a request. Only who flushes uses it, so
+                                 strategies with a thread cannot. On a borrowed handle a flush is part of
+                                 the caller's transaction, and undone with it: then queue it again. */
 } boxcar_coordinator_options;
 
 #ifdef __cplusplus
 #define BOXCAR_COORDINATOR_OPTIONS_INIT (boxcar_coordinator_options{sizeof(boxcar_coordinator_options), 0, \
-    {{0}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0})
+    {{0}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
 #else
 #define BOXCAR_COORDINATOR_OPTIONS_INIT \
     ((boxcar_coordinator_options){.struct_size = sizeof(boxcar_coordinator_options)})

@@ -39,7 +39,7 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
 
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK && !options.lent)
         status = check_given(options.store, "store", err);
     if (status == BOXCAR_OK)
         status = check_strategy(&options, err);
@@ -50,6 +50,10 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     if (status != BOXCAR_OK)
         return status;
     complete(&options);
+    if (options.lent && options.store)
+        return error_invalid(err, "lent", "lent and store are both given: give one of them");
+    if (options.lent && options.interval_ms > 0)
+        return error_invalid(err, "lent", "lent is for one thread, and this strategy has its own: give store");
     if (options.size > options.queue_max)
         return error_invalid(err, "size", "size is larger than the queue: give at most %zu (queue_max)",
                              options.queue_max);
@@ -60,7 +64,7 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
 boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
                                      boxcar_coordinator **ret_coordinator, boxcar_error *err) {
     boxcar_coordinator_options checked = BOXCAR_COORDINATOR_OPTIONS_INIT;
-    boxcar_store *store;
+    boxcar_store *store = NULL;
     boxcar_status status = check_given(ret_coordinator, "ret_coordinator", err);
 
     if (status == BOXCAR_OK)
@@ -70,7 +74,7 @@ boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
         if (boxcar_owner_is_none(checked.owner))
             return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for an owner");
     }
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK && checked.store)
         status = store_open(checked.store, &store, err);
     return status == BOXCAR_OK ? coordinator_start(&checked, store, ret_coordinator, err) : status;
 }

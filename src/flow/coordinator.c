@@ -173,6 +173,7 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_
     struct flusher flusher = plan(c, claims);
     uint64_t first = flusher.head ? flusher.head->first + flusher.head->decided : 0;
     size_t room = flusher.head ? (size_t)(flusher.last->first + flusher.last->count - first) : 0;
+    bool impatient = c->store->impatient;
     boxcar_status status;
 
     *ret_flush = NULL;
@@ -187,6 +188,7 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_
         return error_no_memory(err);
     c->store->impatient = manner == IMPATIENT;
     status = flusher_run(&flusher, err);
+    c->store->impatient = impatient;
     settle_accounts(c, flusher.flush);
     *ret_flush = flusher.flush;
     return status;
@@ -408,7 +410,8 @@ static void free_coordinator(struct boxcar_coordinator *c) {
     pthread_cond_destroy(&c->changed);
     pthread_cond_destroy(&c->turn_ended);
     pthread_mutex_destroy(&c->mutex);
-    c->store->ops->close(c->store);
+    if (c->owns_store)
+        c->store->ops->close(c->store);
     free(c);
 }
 
@@ -428,10 +431,12 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     struct boxcar_coordinator *c = calloc(1, sizeof(*c));
 
     if (!c) {
-        store->ops->close(store);
+        if (store)
+            store->ops->close(store);
         return error_no_memory(err);
     }
-    c->store = store;
+    c->store = store ? store : options->lent;
+    c->owns_store = store != NULL;
     c->owner = options->owner;
     c->strategy = options->strategy;
     c->interval_ms = options->interval_ms;

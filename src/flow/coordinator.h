@@ -15,6 +15,7 @@
 
 struct boxcar_coordinator {
     struct boxcar_store *store; /* whose turn it is uses it */
+    bool owns_store;
     boxcar_owner owner;
     boxcar_strategy strategy;
     int64_t interval_ms; /* 0 = no thread */
@@ -37,7 +38,8 @@ struct boxcar_coordinator {
     pthread_t thread;
 };
 
-/* Takes the store over, also when it fails. `options` are checked and complete. */
+/* Takes the store over, also when it fails; without one it uses options->lent. `options` are checked and
+ * complete. */
 boxcar_status coordinator_start(const boxcar_coordinator_options *options, struct boxcar_store *store,
                                 struct boxcar_coordinator **ret_coordinator, boxcar_error *err);
 

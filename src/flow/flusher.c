@@ -118,6 +118,7 @@ static boxcar_status take_refusal(struct flusher *flusher, struct generation *ge
     return refusal->status;
 }
 
+/* In a transaction of the caller's that is spoiled, nothing else can be tried: that is up to him. */
 static boxcar_status send_some(struct flusher *flusher, struct generation *generation, size_t count,
                                boxcar_error *err) {
     bool is_end = generation == flusher->last && generation->search.from + count == generation->count;
@@ -130,7 +131,7 @@ static boxcar_status send_some(struct flusher *flusher, struct generation *gener
         return BOXCAR_OK;
     }
     generation->sent_before = generation->sent_before || why.outcome_unknown;
-    if (refusal_of(status) != REFUSAL_NONE)
+    if (refusal_of(status) != REFUSAL_NONE && !why.must_roll_back)
         return take_refusal(flusher, generation, count, &why, err);
     *err = why;
     return status;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "borrow.h"
 #include "boxes.h"
 #include "coordinators.h"
 #include "joins.h"
@@ -64,6 +65,66 @@ static void interval_stores_by_itself(void **state) {
     assert_int_equal(stats_of(f).ready, 3);
     coordinator_shut(f, c);
     ear_release(&ear);
+}
+
+/* One for each request costs no connection. */
+static void lent_store_stays_the_callers(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    options.lent = f->store;
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    for (int request = 0; request < 3; request++) {
+        boxcar_coordinator *c;
+        ASSERT_OK(f, boxcar_coordinator_new(&options, &c, &f->err));
+        queue_message(f, c, "p");
+        queue_message(f, c, "p");
+        coordinator_shut(f, c);
+    }
+    assert_int_equal(stats_of(f).ready, 6); /* asked over the same store */
+}
+
+/* On a borrowed handle a flush commits, or not, with the caller's own writes. */
+static void flush_into_the_callers_transaction(void **state) {
+    struct fixture *f = *state;
+    struct borrowed b = borrow(f);
+    for (int commits = 0; commits < 2; commits++) {
+        boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+        boxcar_coordinator *c;
+        options.lent = b.store;
+        options.strategy = BOXCAR_STRATEGY_SCOPED;
+        borrowed_exec(&b, "begin");
+        ASSERT_OK(f, boxcar_coordinator_new(&options, &c, &f->err));
+        queue_message(f, c, "p");
+        coordinator_shut(f, c);
+        borrowed_exec(&b, commits ? "commit" : "rollback");
+        assert_int_equal(stats_of(f).ready, commits);
+    }
+    borrowed_close(&b);
+}
+
+/* A refusal spoils a transaction of PostgreSQL's: what to do about it is up to its owner. */
+static void spoiled_transaction_of_the_caller_keeps_the_queue(void **state) {
+    struct fixture *f = *state;
+    if (fixture_is_sqlite(f)) /* a savepoint keeps it whole there */
+        skip();
+    struct borrowed b = borrow(f);
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_coordinator *c;
+    boxcar_new_message orphan = new_message("t", "orphan");
+    orphan.join_id = boxcar_join_id_new();
+    options.lent = b.store;
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    borrowed_exec(&b, "begin");
+    ASSERT_OK(f, boxcar_coordinator_new(&options, &c, &f->err));
+    queue_message(f, c, "p");
+    ASSERT_OK(f, boxcar_coordinator_enqueue(c, &orphan, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
+    assert_true(f->err.must_roll_back);
+    assert_int_equal(boxcar_coordinator_queued(c), 2);
+    borrowed_exec(&b, "rollback");
+    coordinator_shut(f, c); /* without a transaction only the bad one goes */
+    borrowed_close(&b);
+    assert_int_equal(stats_of(f).ready, 1);
 }
 
 /* ---- one batch ---- */
@@ -322,6 +383,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(discarded_operations_are_not_stored),
     TEST(size_stores_when_so_many_are_queued),
     TEST(interval_stores_by_itself),
+    TEST(lent_store_stays_the_callers),
+    TEST(flush_into_the_callers_transaction),
+    TEST(spoiled_transaction_of_the_caller_keeps_the_queue),
     TEST(one_flush_enqueues_settles_renews_and_claims),
     TEST(duplicates_are_told_per_id),
     TEST(lost_leases_are_told_per_id),

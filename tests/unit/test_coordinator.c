@@ -539,6 +539,12 @@ static void bad_options_are_refused(void **state) {
     bad = options;
     bad.struct_size = 0;
     assert_bad_option(bad, "options");
+    bad = options;
+    bad.lent = (boxcar_store *)&store; /* never looked into */
+    assert_bad_option(bad, "lent");
+    bad.store = NULL;
+    bad.strategy = BOXCAR_STRATEGY_INTERVAL;
+    assert_bad_option(bad, "lent");
     store.url = BOXCAR_STR("nonsense");
     assert_bad_option(options, "url");
     assert_int_equal(boxcar_coordinator_new(&options, NULL, NULL), BOXCAR_E_INVALID);
