@@ -148,7 +148,7 @@ static void run(struct bench *b, const struct contest *contest) {
 void bench_coordinator(struct bench *b) {
     int threads = b->kind == BENCH_POSTGRES ? 4 : 1;
 
-    run(b, &(struct contest){"coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.9)});
+    run(b, &(struct contest){"coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
     run(b, &(struct contest){"coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
     run(b, &(struct contest){"coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true, AT_LEAST(2)});
     run(b, &(struct contest){"coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
