@@ -153,5 +153,6 @@ void bench_worker(struct bench *b);
 void bench_joins(struct bench *b);
 void bench_events(struct bench *b);
 void bench_inbox(struct bench *b);
+void bench_coordinator(struct bench *b);
 
 #endif

@@ -23,6 +23,7 @@ static const struct scenario {
     {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
     {"events", "events: append, follow", bench_events},
     {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
+    {"coordinator", "enqueue through a coordinator, by each strategy", bench_coordinator},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

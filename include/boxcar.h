@@ -4,6 +4,7 @@
 #define BOXCAR_H
 
 #include "boxcar/backoff.h"
+#include "boxcar/coordinator.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
@@ -14,6 +15,7 @@
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
 #include "boxcar/message.h"
+#include "boxcar/ordered.h"
 #include "boxcar/outbox.h"
 #include "boxcar/process.h"
 #include "boxcar/store.h"

@@ -7,10 +7,6 @@
 /* Copies the messages into the part in the form that stores want: every one has an id. */
 boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_message *messages, size_t count,
                                     struct batch_part *part, boxcar_error *err);
-/* A line for each message that was stored, and for the joins that ended. */
-void batching_log_enqueued(const boxcar_store *store, const struct batch_part *part,
-                           const struct part_result *result);
-
 /* Puts a list into the part in the form that stores want; copies it only if something has to change. */
 boxcar_status batching_add_settlements(struct arena *arena, enum settle_kind kind, struct settlement_list list,
                                        struct batch_part *part, boxcar_error *err);

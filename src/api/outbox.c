@@ -6,58 +6,13 @@
 #include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/utf8.h"
-#include "base/uuid.h"
 #include "core/limits.h"
+#include "flow/prepare.h"
 #include "store/join_log.h"
+#include "store/message_log.h"
 #include "store/store.h"
 
 #define AUTO_RESULT CLEANUP(batch_result_release)
-
-static boxcar_status check_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err) {
-    char where[40];
-
-    if (count > 0 && !messages)
-        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < count; i++) {
-        boxcar_status status = limits_check_new_message(&messages[i], "", err);
-        if (status == BOXCAR_OK)
-            continue;
-        snprintf(where, sizeof(where), "messages[%zu].", i);
-        return error_locate(status, where, err);
-    }
-    return BOXCAR_OK;
-}
-
-static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
-
-/* False when a key's digest could not be computed. */
-static bool normalize(boxcar_new_message *message) {
-    message->correlation_id = empty_is_absent(message->correlation_id);
-    message->stream = empty_is_absent(message->stream);
-    if (str_is_absent(message->key))
-        return true;
-    message->message_id = boxcar_message_id_of_key(message->key);
-    message->key = BOXCAR_NO_STR;
-    return !boxcar_message_id_is_none(message->message_id);
-}
-
-static boxcar_status give_ids(struct arena *arena, boxcar_new_message *messages, size_t count, size_t missing,
-                              boxcar_error *err) {
-    uint8_t(*ids)[16] = arena_alloc_array(arena, missing, sizeof(*ids));
-
-    if (!ids)
-        return error_no_memory(err);
-    if (!uuid_new_v7(ids, missing))
-        return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for message ids");
-    for (size_t i = 0; i < count; i++) {
-        if (boxcar_message_id_is_none(messages[i].message_id))
-            memcpy(messages[i].message_id.bytes, ids[--missing], sizeof(ids[0]));
-    }
-    return BOXCAR_OK;
-}
 
 boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_message *messages, size_t count,
                                     struct batch_part *part, boxcar_error *err) {
@@ -68,41 +23,14 @@ boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_messag
         return error_no_memory(err);
     memcpy(copies, messages, count * sizeof(*copies));
     for (size_t i = 0; i < count; i++) {
-        if (!normalize(&copies[i]))
+        if (!prepare_message(&copies[i]))
             return error_no_memory(err);
         missing += boxcar_message_id_is_none(copies[i].message_id);
     }
     part->messages = copies;
     part->message_count = count;
     part->fresh_ids = missing == count;
-    return missing > 0 ? give_ids(arena, copies, count, missing, err) : BOXCAR_OK;
-}
-
-static void log_enqueued(const boxcar_store *store, const boxcar_new_message *message,
-                         const boxcar_enqueued *enqueued) {
-    char work_id[24], message_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {{"topic", message->topic},
-                                 {"correlation_id", message->correlation_id},
-                                 {"message_id", BOXCAR_NO_STR},
-                                 {"work_id", BOXCAR_NO_STR}};
-
-    boxcar_message_id_format(enqueued->message_id, message_id);
-    snprintf(work_id, sizeof(work_id), "%" PRId64, enqueued->work_id.value);
-    fields[2].value = boxcar_str_of(message_id);
-    fields[3].value = boxcar_str_of(work_id);
-    store_log(store, BOXCAR_LOG_INFO, "enqueue", fields, sizeof(fields) / sizeof(fields[0]), "%s",
-              enqueued->duplicate ? "message is already there" : "message enqueued");
-}
-
-void batching_log_enqueued(const boxcar_store *store, const struct batch_part *part,
-                           const struct part_result *result) {
-    if (!store_logs(store, BOXCAR_LOG_INFO))
-        return;
-    for (size_t i = 0; i < part->message_count; i++) {
-        log_enqueued(store, &part->messages[i], &result->enqueued[i]);
-        if (!boxcar_join_id_is_none(part->messages[i].join_id))
-            join_log_attached(store, part->messages[i].join_id, result->enqueued[i].message_id);
-    }
+    return prepare_ids(copies, count, missing, err);
 }
 
 static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_message *messages, size_t count,
@@ -117,7 +45,7 @@ static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_messa
         status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    batching_log_enqueued(store, part, &result.parts[BOXCAR_OUTBOX]);
+    message_log_enqueued(store, part, &result.parts[BOXCAR_OUTBOX]);
     join_log_ended(store, result.ended, result.ended_count);
     if (ret_enqueued)
         memcpy(ret_enqueued, result.parts[BOXCAR_OUTBOX].enqueued, count * sizeof(*ret_enqueued));
@@ -140,7 +68,7 @@ boxcar_status boxcar_enqueue_many(boxcar_store *store, const boxcar_new_message 
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
-        status = check_messages(messages, count, err);
+        status = limits_check_new_messages(messages, count, err);
     if (status != BOXCAR_OK || count == 0)
         return status;
     return enqueue_checked(store, messages, count, ret_enqueued, err);

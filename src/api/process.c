@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 #include "store/join_log.h"
+#include "store/message_log.h"
 
 struct boxcar_batch_result {
     struct batch_result result;
@@ -105,7 +106,7 @@ static void log_processed(const boxcar_store *store, const struct batch *batch,
                           const struct batch_result *result) {
     size_t settled = 0, claimed = 0;
 
-    batching_log_enqueued(store, &batch->parts[BOXCAR_OUTBOX], &result->parts[BOXCAR_OUTBOX]);
+    message_log_enqueued(store, &batch->parts[BOXCAR_OUTBOX], &result->parts[BOXCAR_OUTBOX]);
     join_log_ended(store, result->ended, result->ended_count);
     if (!store_logs(store, BOXCAR_LOG_DEBUG))
         return;

@@ -5,8 +5,8 @@
 #include "api/batching.h"
 #include "api/check.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "core/limits.h"
+#include "flow/prepare.h"
 #include "store/join_log.h"
 #include "store/store.h"
 
@@ -29,15 +29,9 @@ struct settle_call {
     size_t *ret_affected_count;
 };
 
-/* A defer has no backoff, and what BOXCAR_SETTLEMENT_INIT says about it means "now". */
-static bool is_in_store_form(enum settle_kind kind, const boxcar_settlement *item) {
-    return item->error.len <= BOXCAR_ERROR_TEXT_MAX &&
-           !(kind == SETTLE_DEFER && item->delay_ms == BOXCAR_BACKOFF);
-}
-
 static bool all_in_store_form(enum settle_kind kind, struct settlement_list list) {
     for (size_t i = 0; i < list.count; i++) {
-        if (!is_in_store_form(kind, &list.items[i]))
+        if (prepare_is_needed(kind, &list.items[i]))
             return false;
     }
     return true;
@@ -54,11 +48,8 @@ boxcar_status batching_add_settlements(struct arena *arena, enum settle_kind kin
     if (!copies)
         return error_no_memory(err);
     memcpy(copies, list.items, list.count * sizeof(*copies));
-    for (size_t i = 0; i < list.count; i++) {
-        copies[i].error = utf8_cut(copies[i].error, BOXCAR_ERROR_TEXT_MAX);
-        if (kind == SETTLE_DEFER && copies[i].delay_ms == BOXCAR_BACKOFF)
-            copies[i].delay_ms = 0;
-    }
+    for (size_t i = 0; i < list.count; i++)
+        prepare_settlement(kind, &copies[i]);
     part->settle[kind].items = copies;
     return BOXCAR_OK;
 }

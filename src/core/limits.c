@@ -150,6 +150,23 @@ boxcar_status limits_check_new_message(const boxcar_new_message *message, const 
     return error_locate(status, where, err);
 }
 
+boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err) {
+    char where[40];
+
+    if (count > 0 && !messages)
+        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        boxcar_status status = limits_check_new_message(&messages[i], "", err);
+        if (status == BOXCAR_OK)
+            continue;
+        snprintf(where, sizeof(where), "messages[%zu].", i);
+        return error_locate(status, where, err);
+    }
+    return BOXCAR_OK;
+}
+
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err) {
     if (boxcar_owner_is_none(owner))
         return error_invalid(err, "owner",

@@ -20,6 +20,7 @@
 
 boxcar_status limits_check_new_message(const boxcar_new_message *message, const char *where,
                                        boxcar_error *err);
+boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err);
 /* UTF-8 without NUL of at most max_characters (SIZE_MAX = any length); absent is fine. */
 boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
                                 boxcar_error *err);

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "boxcar.h"
 #include "fake_store.h"
+#include "flow/coordinator.h"
 #include "store/checkup.h"
 
 static long FAIL_AT = -1; /* the allocation to refuse; -1 = none */
@@ -170,6 +172,70 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     return status;
 }
 
+/* A load that makes several batches, and a retry of whatever fails: in the end all of it is flushed. */
+static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
+    boxcar_settlement items[3] = {{.work_id = {1}}, {.work_id = {2}}, {.work_id = {1}}};
+    boxcar_coordinator *coordinator = NULL;
+    boxcar_flush *flushed = NULL;
+    boxcar_status status;
+    size_t queued;
+    uint64_t ticket = 0;
+
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    options.queue_max = 100;
+    options.owner.bytes[0] = 1;
+    for (size_t i = 0; i < COUNT_OF(messages); i++)
+        messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    status = coordinator_start(&options, &fake->store, &coordinator, err);
+    if (status != BOXCAR_OK)
+        return status;
+    status = boxcar_coordinator_enqueue_many(coordinator, messages, 3, &ticket, err);
+    assert_int_equal(ticket, status == BOXCAR_OK ? 1 : 0);
+    queued = status == BOXCAR_OK ? 3 : 0;
+    if (status == BOXCAR_OK)
+        status = boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, items, 3, &ticket, err);
+    queued += status == BOXCAR_OK ? 3 : 0;
+    assert_int_equal(boxcar_coordinator_queued(coordinator), queued); /* all of a call or nothing */
+    if (status == BOXCAR_OK)
+        status = boxcar_coordinator_flush(coordinator, NULL, &flushed, err);
+    if (status == BOXCAR_OK)
+        assert_int_equal(boxcar_flush_count(flushed), 6);
+    boxcar_flush_free(flushed);
+    if (FAIL_AT >= 0 && FAIL_AT < SEEN && status != BOXCAR_OK) {
+        FAIL_AT = -1; /* the rest must work */
+        assert_int_equal(boxcar_coordinator_enqueue(coordinator, messages, &ticket, NULL), BOXCAR_OK);
+    }
+    assert_int_equal(boxcar_coordinator_close(coordinator, NULL), BOXCAR_OK);
+    return status;
+}
+
+static boxcar_verdict fail_with_a_text(void *context, const boxcar_message *message, boxcar_ordered_report *report) {
+    (void)context;
+    (void)message;
+    boxcar_ordered_report_set_error(report, BOXCAR_STR("a text"));
+    return BOXCAR_VERDICT_FAIL;
+}
+
+/* A text that there is no memory for is left out; everything else is all or nothing. */
+static boxcar_status run_ordered(struct fake_store *fake, boxcar_error *err) {
+    boxcar_message message = {.work_id = {1}, .payload = BOXCAR_STR("p")};
+    const boxcar_message *messages[] = {&message};
+    boxcar_ordered_results *results = NULL;
+    boxcar_ordered_options options = BOXCAR_ORDERED_OPTIONS_INIT;
+    boxcar_status status;
+
+    (void)fake;
+    options.concurrency = 1;
+    status = boxcar_ordered_run_messages(messages, 1, &options, fail_with_a_text, NULL, &results, err);
+    assert_int_equal(results != NULL, status == BOXCAR_OK);
+    if (results && !boxcar_ordered_results_get(results, 0)->error.data)
+        status = error_no_memory(err);
+    boxcar_ordered_results_free(results);
+    return status;
+}
+
 static void calls_survive_every_failing_allocation(void **state) {
     (void)state;
     assert_in_range(sweep(enqueue), 2, 20);
@@ -181,6 +247,8 @@ static void calls_survive_every_failing_allocation(void **state) {
     assert_in_range(sweep(enqueue_wait), 2, 20);
     assert_in_range(sweep(deliver), 1, 20);
     assert_in_range(sweep(append_events), 2, 20);
+    assert_in_range(sweep(coordinate), 10, 60);
+    assert_in_range(sweep(run_ordered), 4, 40);
 }
 
 /* No allocation per message: a thousand need as many as ten. */
@@ -202,6 +270,36 @@ static void a_large_enqueue_allocates_no_more_often_than_a_small_one(void **stat
     assert_int_equal(boxcar_enqueue_many(&fake.store, messages, 1000, NULL, NULL), BOXCAR_OK);
     many = SEEN;
     assert_in_range(many, 1, few + 2);
+}
+
+/* Nor for each operation that is queued: arrays and blocks grow, and are used again. */
+static void queueing_allocates_only_to_grow(void **state) {
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    boxcar_coordinator *coordinator;
+    struct fake_store fake;
+    boxcar_error err;
+    long grown;
+
+    (void)state;
+    fake_store_init(&fake);
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    options.queue_max = 100000;
+    message.topic = message.payload = BOXCAR_STR("t");
+    assert_int_equal(coordinator_start(&options, &fake.store, &coordinator, &err), BOXCAR_OK);
+    for (int round = 0; round < 3; round++) {
+        SEEN = 0;
+        for (int i = 0; i < 10000; i++) {
+            boxcar_settlement item = {.work_id = {i + 1}};
+
+            assert_int_equal(boxcar_coordinator_enqueue(coordinator, &message, NULL, &err), BOXCAR_OK);
+            assert_int_equal(boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, &item, 1, NULL, &err), BOXCAR_OK);
+        }
+        grown = SEEN;
+        assert_in_range(grown, 1, 60);
+        assert_int_equal(boxcar_coordinator_flush(coordinator, NULL, NULL, &err), BOXCAR_OK);
+    }
+    assert_int_equal(boxcar_coordinator_close(coordinator, &err), BOXCAR_OK);
 }
 
 static void a_failed_arena_keeps_what_it_had(void **state) {
@@ -248,6 +346,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_survive_every_failing_allocation),
         cmocka_unit_test(a_large_enqueue_allocates_no_more_often_than_a_small_one),
+        cmocka_unit_test(queueing_allocates_only_to_grow),
         cmocka_unit_test(a_failed_arena_keeps_what_it_had),
         cmocka_unit_test(a_failed_buffer_keeps_what_it_had),
     };

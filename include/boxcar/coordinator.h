@@ -1,0 +1,206 @@
+/* boxcar/coordinator.h: queue operations from any thread, flush them as one batch.
+ *
+ * A coordinator collects what a program wants to say to a store (new messages, acks, abandons, defers,
+ * fails, renewals) and sends it as one batch: one transaction, one round trip. Its strategy says when.
+ *
+ *     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+ *     options.store = &store_options;
+ *     options.strategy = BOXCAR_STRATEGY_SCOPED;
+ *     boxcar_coordinator_new(&options, &coordinator, &err);
+ *     boxcar_coordinator_enqueue(coordinator, &message, &ticket, &err);
+ *     boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, &settlement, 1, NULL, &err);
+ *     boxcar_coordinator_flush(coordinator, NULL, &flush, &err);      what became of each ticket
+ *     boxcar_flush_free(flush);
+ *     boxcar_coordinator_close(coordinator, &err);
+ *
+ * Each queued operation has a ticket; tickets rise. A failed flush loses nothing: what was queued is
+ * still queued, in order, and the very same batch is sent again by the next flush; it takes effect
+ * once. An operation that the store refuses for good is dropped alone and reported with its error.
+ * See docs/coordinator-strategies.md.
+ *
+ * Threads: every function but new, close and discard may be called from any thread at any time. The
+ * log function of the store may be called from several threads. */
+#ifndef BOXCAR_COORDINATOR_H
+#define BOXCAR_COORDINATOR_H
+
+#include "error.h"
+#include "message.h"
+#include "outbox.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct boxcar_coordinator boxcar_coordinator;
+
+/* When the queue is flushed, besides boxcar_coordinator_flush() and boxcar_coordinator_close(). */
+typedef enum boxcar_strategy {
+    BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
+    BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
+    BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: what is queued waits interval_ms at most */
+    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; with interval_ms
+                                      also by a thread */
+} boxcar_strategy;
+
+/* "immediate", "scoped", "interval", "size"; "?" for a number out of range. */
+BOXCAR_API const char *boxcar_strategy_name(boxcar_strategy strategy);
+
+typedef enum boxcar_operation {
+    BOXCAR_OPERATION_ENQUEUE = 0,
+    BOXCAR_OPERATION_ACK = 1,
+    BOXCAR_OPERATION_ABANDON = 2,
+    BOXCAR_OPERATION_DEFER = 3,
+    BOXCAR_OPERATION_FAIL = 4,
+    BOXCAR_OPERATION_RENEW = 5
+} boxcar_operation;
+
+typedef enum boxcar_outcome {
+    BOXCAR_OUTCOME_ENQUEUED = 0,  /* a new message */
+    BOXCAR_OUTCOME_DUPLICATE = 1, /* the message id existed: nothing was stored */
+    BOXCAR_OUTCOME_SETTLED = 2,   /* the settlement took effect */
+    BOXCAR_OUTCOME_LOST = 3,      /* the owner does not hold the message (any more): no effect */
+    BOXCAR_OUTCOME_REFUSED = 4    /* the store refuses it for good: `error` says why; dropped */
+} boxcar_outcome;
+
+/* "enqueue", "ack", ...; "enqueued", "duplicate", ... */
+BOXCAR_API const char *boxcar_operation_name(boxcar_operation operation);
+BOXCAR_API const char *boxcar_outcome_name(boxcar_outcome outcome);
+
+/* What became of one operation. Lent by its boxcar_flush. */
+typedef struct boxcar_flushed {
+    uint64_t ticket;
+    boxcar_operation operation;
+    boxcar_box box;
+    boxcar_outcome outcome;
+    boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused */
+    boxcar_message_id message_id; /* of an enqueue; for a duplicate that of what is there */
+    const boxcar_error *error;    /* of a refused operation, else NULL */
+} boxcar_flushed;
+
+/* What one flush did: a result for each operation that is done with, in the order of the tickets. */
+typedef struct boxcar_flush boxcar_flush;
+
+BOXCAR_API size_t boxcar_flush_count(const boxcar_flush *flush);
+/* The i-th result; NULL when there is no such. */
+BOXCAR_API const boxcar_flushed *boxcar_flush_get(const boxcar_flush *flush, size_t i);
+/* The result of a ticket; NULL when this flush did not carry it. */
+BOXCAR_API const boxcar_flushed *boxcar_flush_find(const boxcar_flush *flush, uint64_t ticket);
+/* How many of the results are BOXCAR_OUTCOME_REFUSED. */
+BOXCAR_API size_t boxcar_flush_refused_count(const boxcar_flush *flush);
+/* What was claimed from a box; empty when nothing was asked for or ready. Lent. */
+BOXCAR_API const boxcar_message_list *boxcar_flush_claimed(const boxcar_flush *flush, boxcar_box box);
+/* Why the rest is still queued; NULL when nothing is left of what had been queued. */
+BOXCAR_API const boxcar_error *boxcar_flush_error(const boxcar_flush *flush);
+BOXCAR_API void boxcar_flush_free(boxcar_flush *flush); /* NULL is fine */
+
+/* Called after each flush that had something to do, successful or not, on the thread that flushed; by
+ * several threads at once if several flush. The flush is lent for the call. It may queue and flush,
+ * but not close the coordinator. */
+typedef void (*boxcar_on_flush_fn)(void *context, const boxcar_flush *flush);
+
+#define BOXCAR_INTERVAL_MS_DEFAULT 100
+#define BOXCAR_INTERVAL_MS_MAX (INT64_C(60) * 60 * 1000)
+#define BOXCAR_FLUSH_SIZE_DEFAULT 100
+#define BOXCAR_QUEUE_MAX_DEFAULT 100000
+#define BOXCAR_QUEUE_MAX_MAX 10000000
+
+typedef struct boxcar_coordinator_options {
+    size_t struct_size;
+    const boxcar_store_options *store; /* where to: it opens a connection of its own; copied */
+    boxcar_owner owner;       /* of all settlements and claims; none = a new one */
+    boxcar_strategy strategy;
+    int64_t interval_ms;      /* up to 1 h; 0 = 100 ms with the strategy interval, no thread with size */
+    size_t size;              /* of the strategy size: 1 to queue_max; 0 = 100 */
+    size_t queue_max;         /* the most operations that are kept; 0 = 100,000 */
+    boxcar_on_flush_fn on_flush; /* may be NULL */
+    void *on_flush_context;
+    boxcar_store *lent;       /* instead of `store`: one that is open and stays the caller's, for a
+                                 coordinator that lives as long as a request. Only who flushes uses it, so
+                                 strategies with a thread cannot. On a borrowed handle a flush is part of
+                                 the caller's transaction, and undone with it: then queue it again. */
+} boxcar_coordinator_options;
+
+#ifdef __cplusplus
+#define BOXCAR_COORDINATOR_OPTIONS_INIT (boxcar_coordinator_options{sizeof(boxcar_coordinator_options), 0, \
+    {{0}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
+#else
+#define BOXCAR_COORDINATOR_OPTIONS_INIT \
+    ((boxcar_coordinator_options){.struct_size = sizeof(boxcar_coordinator_options)})
+#endif
+
+/* Opens the store and starts the thread, if the strategy has one. The caller owns *ret_coordinator. */
+BOXCAR_API boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
+                                                boxcar_coordinator **ret_coordinator, boxcar_error *err);
+
+/* The owner of its settlements and claims. */
+BOXCAR_API boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coordinator);
+/* How many operations are queued now. */
+BOXCAR_API size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator);
+
+/* Queueing. Everything is validated and copied now, by the rules of the calls of the same name in
+ * outbox.h: what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
+ * be NULL) receives the ticket; of a call with several operations that of the first, the others follow
+ * it; 0 when the call leaves nothing behind, neither queued nor stored.
+ *
+ * BOXCAR_E_UNAVAILABLE: the queue is full and could not be flushed; nothing was queued.
+ * With the strategy immediate the error may also be that of the flush. Then *ret_ticket tells: not 0 = it
+ * is still queued and goes with the next flush; 0 = it was refused at once or for good. */
+BOXCAR_API boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator,
+                                                    const boxcar_new_message *message, uint64_t *ret_ticket,
+                                                    boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
+                                                         const boxcar_new_message *messages, size_t count,
+                                                         uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box box,
+                                                const boxcar_settlement *settlements, size_t count,
+                                                uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar_box box,
+                                                    const boxcar_settlement *settlements, size_t count,
+                                                    uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_box box,
+                                                  const boxcar_settlement *settlements, size_t count,
+                                                  uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_box box,
+                                                 const boxcar_settlement *settlements, size_t count,
+                                                 uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_box box,
+                                                  const boxcar_settlement *settlements, size_t count,
+                                                  int64_t lease_ms, uint64_t *ret_ticket, boxcar_error *err);
+
+/* What a flush asks for on its way back. The owner of a claim is the coordinator's: leave it none. */
+typedef struct boxcar_flush_options {
+    size_t struct_size;
+    const boxcar_claim_options *outbox_claim; /* NULL = claim nothing */
+    const boxcar_claim_options *inbox_claim;
+} boxcar_flush_options;
+
+#ifdef __cplusplus
+#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), 0, 0})
+#else
+#define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
+#endif
+
+/* Sends everything that was queued before the call; waits for a flush that is under way and then sends
+ * what is left. `options` (may be NULL) add claims, which come with the last batch: results go out and
+ * work comes back in one round trip. *ret_flush (may be NULL) is always written: what this call flushed
+ * (others' flushes are told to on_flush), also when the call fails in the end; NULL when there is
+ * nothing to tell. The caller frees it.
+ *
+ * An error says that something is still queued. Refused operations are no error of the flush. */
+BOXCAR_API boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator,
+                                                  const boxcar_flush_options *options, boxcar_flush **ret_flush,
+                                                  boxcar_error *err);
+
+/* Flushes, stops the thread and frees the coordinator, which nobody else may use any more. When the
+ * flush fails, the error is returned and the coordinator goes on as before: close it again later, or
+ * discard it. NULL is fine. */
+BOXCAR_API boxcar_status boxcar_coordinator_close(boxcar_coordinator *coordinator, boxcar_error *err);
+
+/* Frees the coordinator without flushing: what is queued is given up. NULL is fine. */
+BOXCAR_API void boxcar_coordinator_discard(boxcar_coordinator *coordinator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,175 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/utf8.h"
+#include "core/limits.h"
+#include "flow/coordinator.h"
+#include "flow/ordered.h"
+#include "worker/hide.h"
+
+/* ---- what a handler says ---- */
+
+void boxcar_ordered_report_set_error(boxcar_ordered_report *report, boxcar_str text) {
+    AUTO_BUF struct buf open = BUF_INIT;
+
+    buf_clear(&report->error);
+    report->has_error = false;
+    if (!text.data)
+        return;
+    hide_payload(&open, text, report->message->payload);
+    if (open.failed)
+        return;
+    report->has_error = utf8_repair(&report->error, (boxcar_str){open.data ? open.data : "", open.len},
+                                    BOXCAR_ERROR_TEXT_MAX);
+}
+
+void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t delay_ms) {
+    report->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
+}
+
+void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages) { report->stages |= stages; }
+
+/* ---- results ---- */
+
+size_t boxcar_ordered_results_count(const boxcar_ordered_results *results) { return results ? results->count : 0; }
+
+const boxcar_ordered_result *boxcar_ordered_results_get(const boxcar_ordered_results *results, size_t i) {
+    return results && i < results->count ? &results->items[i] : NULL;
+}
+
+void boxcar_ordered_results_free(boxcar_ordered_results *results) {
+    if (!results)
+        return;
+    arena_release(&results->arena);
+    free(results);
+}
+
+/* ---- running ---- */
+
+static boxcar_status check_messages(const boxcar_message *const *messages, size_t count, boxcar_error *err) {
+    if (count > 0 && !messages)
+        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!messages[i])
+            return error_invalid(err, "messages", "messages[%zu] is NULL: give `count` of them", i);
+    return BOXCAR_OK;
+}
+
+static boxcar_status read_options(const boxcar_ordered_options *given, boxcar_ordered_options *ret_options,
+                                  boxcar_error *err) {
+    boxcar_ordered_options options = BOXCAR_ORDERED_OPTIONS_INIT;
+    boxcar_status status = given ? options_read(&options, sizeof(options), given, "options", err) : BOXCAR_OK;
+
+    if (status == BOXCAR_OK && (options.concurrency < 1 || options.concurrency > BOXCAR_CONCURRENCY_MAX))
+        return error_invalid(err, "concurrency", "concurrency is out of range: give 1 to %d",
+                             BOXCAR_CONCURRENCY_MAX);
+    *ret_options = options;
+    return status;
+}
+
+boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages, size_t count,
+                                          const boxcar_ordered_options *options, boxcar_ordered_fn handle,
+                                          void *context, boxcar_ordered_results **ret_results, boxcar_error *err) {
+    boxcar_ordered_options checked = BOXCAR_ORDERED_OPTIONS_INIT;
+    boxcar_status status = check_messages(messages, count, err);
+
+    if (status == BOXCAR_OK)
+        status = read_options(options, &checked, err);
+    if (status == BOXCAR_OK && !handle)
+        status = error_invalid(err, "handle", "handle is NULL: it is required");
+    if (status == BOXCAR_OK)
+        status = check_given(ret_results, "ret_results", err);
+    return status == BOXCAR_OK
+               ? ordered_run(messages, count, checked.concurrency, handle, context, ret_results, err)
+               : status;
+}
+
+boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
+                                 boxcar_ordered_fn handle, void *context, boxcar_ordered_results **ret_results,
+                                 boxcar_error *err) {
+    AUTO_FREE const boxcar_message **messages = NULL;
+    boxcar_status status = check_given(list, "list", err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    messages = malloc((list->count > 0 ? list->count : 1) * sizeof(*messages));
+    if (!messages)
+        return error_no_memory(err);
+    for (size_t i = 0; i < list->count; i++)
+        messages[i] = &list->items[i];
+    return boxcar_ordered_run_messages(messages, list->count, options, handle, context, ret_results, err);
+}
+
+/* ---- settling ---- */
+
+static const boxcar_operation OPERATIONS[] = {
+    [BOXCAR_VERDICT_ACK] = BOXCAR_OPERATION_ACK,
+    [BOXCAR_VERDICT_RETRY] = BOXCAR_OPERATION_ABANDON,
+    [BOXCAR_VERDICT_FAIL] = BOXCAR_OPERATION_FAIL,
+    [BOXCAR_VERDICT_DEFER] = BOXCAR_OPERATION_DEFER,
+};
+
+static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
+    return (boxcar_settlement){.work_id = result->message->work_id,
+                               .epoch = result->message->epoch,
+                               .delay_ms = result->delay_ms,
+                               .error = result->error};
+}
+
+/* Results as settlements; made before the queue is touched. */
+struct settle_list {
+    const struct boxcar_ordered_results *results;
+    boxcar_settlement *settlements;
+};
+
+static void get_result(const void *from, size_t i, struct operation *ret_operation) {
+    const struct settle_list *list = from;
+    const boxcar_ordered_result *result = &list->results->items[i];
+
+    *ret_operation = (struct operation){.kind = OPERATIONS[result->verdict],
+                                        .box = result->message->box,
+                                        .settlement = &list->settlements[i]};
+}
+
+static boxcar_status check_owners(const boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
+                                  boxcar_error *err) {
+    for (size_t i = 0; i < results->count; i++)
+        if (!coordinator_is_owner(coordinator, results->items[i].message->owner))
+            return error_invalid(err, "results",
+                                 "results[%zu] was not claimed with the coordinator's owner: claim with "
+                                 "boxcar_coordinator_flush(), or give the coordinator that owner",
+                                 i);
+    return BOXCAR_OK;
+}
+
+boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
+                                    uint64_t *ret_ticket, boxcar_error *err) {
+    AUTO_FREE boxcar_settlement *settlements = NULL;
+    struct settle_list list = {results, NULL};
+    uint64_t ticket = 0;
+    boxcar_status status = check_given(coordinator, "coordinator", err);
+
+    if (ret_ticket)
+        *ret_ticket = 0;
+    if (status == BOXCAR_OK)
+        status = check_given(results, "results", err);
+    if (status == BOXCAR_OK)
+        status = check_owners(coordinator, results, err);
+    if (status != BOXCAR_OK)
+        return status;
+    list.settlements = settlements = malloc((results->count > 0 ? results->count : 1) * sizeof(*settlements));
+    if (!settlements)
+        return error_no_memory(err);
+    for (size_t i = 0; i < results->count; i++)
+        settlements[i] = settlement_of(&results->items[i]);
+    status = limits_check_settlements(settlements, results->count, err);
+    if (status == BOXCAR_OK)
+        status = coordinator_queue(coordinator, &(struct request){results->count, get_result, &list}, &ticket, err);
+    if (ret_ticket)
+        *ret_ticket = ticket;
+    return status;
+}

@@ -1,0 +1,15 @@
+#ifndef BOXCAR_BASE_CLOCK_H
+#define BOXCAR_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Time that only goes forward, in milliseconds: for saying when to do something. */
+static inline int64_t clock_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* The queue of a coordinator, and who flushes it when.
+ *
+ * Two things are guarded. The mutex guards the queue, and is never held while the store is asked or the
+ * caller's function runs. The turn is the right to use the store: one flush at a time; who needs one waits
+ * for it. A flush seals what is queued when it begins; what is queued meanwhile goes into generations of
+ * its own behind that. */
+#ifndef BOXCAR_FLOW_COORDINATOR_H
+#define BOXCAR_FLOW_COORDINATOR_H
+
+#include <pthread.h>
+
+#include "flush.h"
+#include "generation.h"
+#include "store/store.h"
+
+struct boxcar_coordinator {
+    struct boxcar_store *store; /* whose turn it is uses it */
+    bool owns_store;
+    boxcar_owner owner;
+    boxcar_strategy strategy;
+    int64_t interval_ms; /* 0 = no thread */
+    size_t size, queue_max;
+    boxcar_on_flush_fn on_flush;
+    void *on_flush_context;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t turn_ended;
+    pthread_cond_t changed; /* for the thread: something is queued, or it is to stop */
+    bool taken;             /* the turn */
+    struct generation *head, *tail, *spare;
+    size_t queued;
+    uint64_t next_ticket;
+    size_t left;      /* by the last flush, because it failed: a full queue counts from there */
+    int failures;     /* of flushes, in a row */
+    int64_t due_ms;   /* when the thread flushes; while something is queued */
+    bool stopping;
+    bool has_thread;
+    pthread_t thread;
+};
+
+/* Takes the store over, also when it fails; without one it uses options->lent. `options` are checked and
+ * complete. */
+boxcar_status coordinator_start(const boxcar_coordinator_options *options, struct boxcar_store *store,
+                                struct boxcar_coordinator **ret_coordinator, boxcar_error *err);
+
+/* Many operations, wherever they come from. */
+struct request {
+    size_t count;
+    void (*get)(const void *from, size_t i, struct operation *ret_operation);
+    const void *from;
+};
+
+/* Queues all of it or nothing, and flushes if the strategy says so. See boxcar_coordinator_enqueue() for
+ * ret_ticket, which is not NULL. */
+boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const struct request *request,
+                                uint64_t *ret_ticket, boxcar_error *err);
+
+/* claims: of each box, or NULL. *ret_flush (may be NULL) is always written. */
+boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const struct batch_part *claims,
+                                struct boxcar_flush **ret_flush, boxcar_error *err);
+
+boxcar_status coordinator_close(struct boxcar_coordinator *coordinator, boxcar_error *err);
+void coordinator_discard(struct boxcar_coordinator *coordinator);
+bool coordinator_is_owner(const struct boxcar_coordinator *coordinator, boxcar_owner owner);
+size_t coordinator_queued(struct boxcar_coordinator *coordinator);
+
+#endif

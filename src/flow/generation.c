@@ -1,0 +1,347 @@
+#include "generation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "prepare.h"
+
+#define FIRST_CAPACITY 64
+
+static const enum settle_kind KINDS[] = {
+    [BOXCAR_OPERATION_ACK] = SETTLE_ACK,     [BOXCAR_OPERATION_ABANDON] = SETTLE_ABANDON,
+    [BOXCAR_OPERATION_DEFER] = SETTLE_DEFER, [BOXCAR_OPERATION_FAIL] = SETTLE_FAIL,
+    [BOXCAR_OPERATION_RENEW] = SETTLE_RENEW,
+};
+
+static const boxcar_operation OPERATIONS[SETTLE_KINDS] = {
+    [SETTLE_ACK] = BOXCAR_OPERATION_ACK,     [SETTLE_ABANDON] = BOXCAR_OPERATION_ABANDON,
+    [SETTLE_DEFER] = BOXCAR_OPERATION_DEFER, [SETTLE_FAIL] = BOXCAR_OPERATION_FAIL,
+    [SETTLE_RENEW] = BOXCAR_OPERATION_RENEW,
+};
+
+/* ---- the set of what is settled ---- */
+
+static uint64_t set_key(boxcar_box box, boxcar_work_id work_id) {
+    return (uint64_t)work_id.value << 1 | (uint64_t)box; /* never 0: work ids begin at 1 */
+}
+
+/* Where the key is, or would be. There is always a free slot. */
+static size_t set_find(const struct id_set *set, uint64_t key) {
+    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (set->capacity - 1);
+
+    while (set->slots[i] != 0 && set->slots[i] != key)
+        i = (i + 1) & (set->capacity - 1);
+    return i;
+}
+
+static bool set_has(const struct id_set *set, uint64_t key) {
+    return set->count > 0 && set->slots[set_find(set, key)] == key;
+}
+
+static bool set_grow(struct id_set *set) {
+    struct id_set bigger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : FIRST_CAPACITY};
+
+    bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
+    if (!bigger.slots)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i] != 0)
+            bigger.slots[set_find(&bigger, set->slots[i])] = set->slots[i];
+    free(set->slots);
+    *set = bigger;
+    return true;
+}
+
+static bool set_add(struct id_set *set, uint64_t key) {
+    size_t i;
+
+    if ((set->count + 1) * 2 > set->capacity && !set_grow(set))
+        return false;
+    i = set_find(set, key);
+    set->count += set->slots[i] == 0;
+    set->slots[i] = key;
+    return true;
+}
+
+static void set_clear(struct id_set *set) {
+    if (set->count > 0)
+        memset(set->slots, 0, set->capacity * sizeof(*set->slots));
+    set->count = 0;
+}
+
+/* ---- life ---- */
+
+struct generation *generation_new(void) { return calloc(1, sizeof(struct generation)); }
+
+void generation_free(struct generation *generation) {
+    if (!generation)
+        return;
+    arena_release(&generation->arena);
+    for (int box = 0; box < BOXES; box++) {
+        free(generation->messages[box].items);
+        free(generation->messages[box].keys);
+        free(generation->messages[box].tickets);
+        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+            gather_release(&generation->settle[box][kind]);
+    }
+    free(generation->settled.slots);
+    free(generation);
+}
+
+void generation_reset(struct generation *generation, uint64_t first) {
+    arena_release(&generation->arena);
+    for (int box = 0; box < BOXES; box++) {
+        generation->messages[box].count = generation->messages[box].missing_ids = 0;
+        generation->messages[box].given_ids = false;
+        generation->renew_lease_ms[box] = 0;
+        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+            gather_clear(&generation->settle[box][kind]);
+    }
+    set_clear(&generation->settled);
+    generation->next = NULL;
+    generation->first = first;
+    generation->count = generation->decided = 0;
+    generation->sealed = generation->sent_before = false;
+    generation->search = (struct refusal_search){0};
+}
+
+/* ---- queueing ---- */
+
+bool generation_fits(const struct generation *generation, const struct operation *operation) {
+    int64_t lease_ms = generation->renew_lease_ms[operation->box];
+
+    if (operation->kind == BOXCAR_OPERATION_ENQUEUE)
+        return true;
+    if (operation->kind == BOXCAR_OPERATION_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
+        return false;
+    return !set_has(&generation->settled, set_key(operation->box, operation->settlement->work_id));
+}
+
+static bool grow_keys(struct message_list *list, size_t capacity) {
+    struct inbox_key *keys = realloc(list->keys, capacity * sizeof(*keys));
+
+    if (keys)
+        list->keys = keys;
+    return keys != NULL;
+}
+
+static bool grow_messages(struct message_list *list, boxcar_box box) {
+    size_t capacity = list->capacity ? list->capacity * 2 : FIRST_CAPACITY;
+    boxcar_new_message *items = realloc(list->items, capacity * sizeof(*items));
+    uint64_t *tickets;
+
+    if (!items)
+        return false;
+    list->items = items;
+    tickets = realloc(list->tickets, capacity * sizeof(*tickets));
+    if (!tickets)
+        return false;
+    list->tickets = tickets;
+    if (box == BOXCAR_INBOX && !grow_keys(list, capacity))
+        return false;
+    list->capacity = capacity;
+    return true;
+}
+
+static bool copy_texts(struct arena *arena, boxcar_new_message *message) {
+    return arena_copy_str(arena, message->topic, &message->topic) &&
+           arena_copy_str(arena, message->payload, &message->payload) &&
+           arena_copy_str(arena, message->correlation_id, &message->correlation_id) &&
+           arena_copy_str(arena, message->stream, &message->stream) &&
+           arena_copy_str(arena, message->headers, &message->headers);
+}
+
+static bool copy_key(struct arena *arena, const struct inbox_key *from, struct inbox_key *into) {
+    *into = from ? *from : (struct inbox_key){0};
+    return arena_copy_str(arena, into->source, &into->source) &&
+           arena_copy_str(arena, into->external_id, &into->external_id) &&
+           arena_copy_str(arena, into->content_hash, &into->content_hash);
+}
+
+static bool add_message(struct generation *generation, const struct operation *operation) {
+    struct message_list *list = &generation->messages[operation->box];
+    boxcar_new_message message = *operation->message;
+    bool has_id;
+
+    if (list->count == list->capacity && !grow_messages(list, operation->box))
+        return false;
+    if (!prepare_message(&message) || !copy_texts(&generation->arena, &message))
+        return false;
+    if (operation->box == BOXCAR_INBOX &&
+        !copy_key(&generation->arena, operation->key, &list->keys[list->count]))
+        return false;
+    has_id = !boxcar_message_id_is_none(message.message_id);
+    list->given_ids = list->given_ids || has_id;
+    list->missing_ids += !has_id;
+    list->tickets[list->count] = generation->first + generation->count;
+    list->items[list->count++] = message;
+    return true;
+}
+
+static bool add_settlement(struct generation *generation, const struct operation *operation) {
+    enum settle_kind kind = KINDS[operation->kind];
+    boxcar_settlement settlement = *operation->settlement;
+    union gather_tag tag = {.number = generation->first + generation->count};
+
+    prepare_settlement(kind, &settlement);
+    if (kind != SETTLE_ABANDON && kind != SETTLE_FAIL)
+        settlement.error = BOXCAR_NO_STR; /* nobody would read it */
+    if (!arena_copy_str(&generation->arena, settlement.error, &settlement.error) ||
+        !set_add(&generation->settled, set_key(operation->box, settlement.work_id)) ||
+        !gather_add(&generation->settle[operation->box][kind], &settlement, tag))
+        return false;
+    if (kind == SETTLE_RENEW)
+        generation->renew_lease_ms[operation->box] = operation->lease_ms;
+    return true;
+}
+
+bool generation_add(struct generation *generation, const struct operation *operation) {
+    bool added = operation->kind == BOXCAR_OPERATION_ENQUEUE ? add_message(generation, operation)
+                                                             : add_settlement(generation, operation);
+
+    generation->count += added;
+    return added;
+}
+
+/* The set keeps what was in it: at worst a later operation goes into a batch of its own. */
+void generation_truncate(struct generation *generation, size_t count) {
+    uint64_t end = generation->first + count;
+
+    for (int box = 0; box < BOXES; box++) {
+        struct message_list *messages = &generation->messages[box];
+        size_t left = messages->count ? gather_position(messages->tickets, messages->count, end) : 0;
+
+        for (size_t i = left; i < messages->count; i++)
+            messages->missing_ids -= boxcar_message_id_is_none(messages->items[i].message_id);
+        messages->count = left;
+        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+            generation->settle[box][kind].count =
+                gather_between(&generation->settle[box][kind], 0, end).count;
+    }
+    generation->count = count;
+}
+
+/* ---- sending ---- */
+
+boxcar_status generation_prepare(struct generation *generation, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        struct message_list *list = &generation->messages[box];
+
+        if (list->missing_ids == 0)
+            continue;
+        status = prepare_ids(list->items, list->count, list->missing_ids, err);
+        list->missing_ids = status == BOXCAR_OK ? 0 : list->missing_ids;
+    }
+    generation->search.end = generation->count;
+    return status;
+}
+
+/* Neighbours in a list of messages. */
+struct message_range {
+    size_t from, count;
+};
+
+static struct message_range messages_between(const struct message_list *list, uint64_t from, uint64_t to) {
+    size_t low;
+
+    if (list->count == 0)
+        return (struct message_range){0, 0};
+    low = gather_position(list->tickets, list->count, from);
+    return (struct message_range){low, gather_position(list->tickets, list->count, to) - low};
+}
+
+void generation_fill(const struct generation *generation, size_t from, size_t count, struct batch *batch) {
+    uint64_t low = generation->first + from, high = low + count;
+
+    batch->sent_before = generation->sent_before;
+    for (int box = 0; box < BOXES; box++) {
+        const struct message_list *list = &generation->messages[box];
+        struct message_range range = messages_between(list, low, high);
+        struct batch_part *part = &batch->parts[box];
+
+        part->message_count = range.count;
+        part->messages = range.count > 0 ? list->items + range.from : NULL;
+        part->keys = range.count > 0 && box == BOXCAR_INBOX ? list->keys + range.from : NULL;
+        part->fresh_ids = !list->given_ids;
+        part->renew_lease_ms = generation->renew_lease_ms[box];
+        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+            struct gather_range settle = gather_between(&generation->settle[box][kind], low, high);
+
+            part->settle[kind] = (struct settlement_list){settle.items, settle.count};
+        }
+    }
+}
+
+/* ---- results ---- */
+
+/* Where results go, and what they are about. */
+struct taking {
+    boxcar_flushed *results; /* of the ticket `first` and those that follow */
+    uint64_t first;
+    boxcar_operation operation;
+    boxcar_box box;
+};
+
+static void take_enqueued(const struct taking *taking, uint64_t ticket, const boxcar_enqueued *enqueued) {
+    taking->results[ticket - taking->first] = (boxcar_flushed){
+        .ticket = ticket,
+        .operation = BOXCAR_OPERATION_ENQUEUE,
+        .box = taking->box,
+        .outcome = enqueued->duplicate ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED,
+        .work_id = enqueued->work_id,
+        .message_id = enqueued->message_id};
+}
+
+static void take_settled(void *context, union gather_tag tag, const boxcar_settlement *settlement,
+                         bool affected) {
+    const struct taking *taking = context;
+
+    taking->results[tag.number - taking->first] =
+        (boxcar_flushed){.ticket = tag.number,
+                         .operation = taking->operation,
+                         .box = taking->box,
+                         .outcome = affected ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_LOST,
+                         .work_id = settlement->work_id};
+}
+
+static void take_part(const struct generation *generation, struct taking *taking, uint64_t end,
+                      struct part_result *answer) {
+    const struct message_list *list = &generation->messages[taking->box];
+    struct message_range range = messages_between(list, taking->first, end);
+
+    for (size_t i = 0; i < range.count; i++)
+        take_enqueued(taking, list->tickets[range.from + i], &answer->enqueued[i]);
+    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        taking->operation = OPERATIONS[kind];
+        gather_match(gather_between(&generation->settle[taking->box][kind], taking->first, end),
+                     &answer->settled[kind], take_settled, taking);
+    }
+}
+
+void generation_take_answer(const struct generation *generation, size_t from, size_t count,
+                            struct batch_result *answer, boxcar_flushed *results) {
+    struct taking taking = {.results = results, .first = generation->first + from};
+
+    for (int box = 0; box < BOXES; box++) {
+        taking.box = (boxcar_box)box;
+        take_part(generation, &taking, taking.first + count, &answer->parts[box]);
+    }
+}
+
+/* A refusal is an answer in which nothing happened, and why. */
+void generation_take_refusal(const struct generation *generation, size_t at, const boxcar_error *error,
+                             boxcar_flushed *result) {
+    boxcar_enqueued nothing = {.work_id = {0}};
+    struct batch_result answer = {.parts = {{.enqueued = &nothing}, {.enqueued = &nothing}}};
+    struct batch batch = {.sent_before = false};
+
+    generation_fill(generation, at, 1, &batch);
+    for (int box = 0; box < BOXES; box++)
+        if (batch.parts[box].message_count > 0)
+            nothing.message_id = batch.parts[box].messages[0].message_id;
+    generation_take_answer(generation, at, 1, &answer, result);
+    result->outcome = BOXCAR_OUTCOME_REFUSED;
+    result->error = error;
+}

@@ -1,0 +1,82 @@
+/* Operations that go out together: one batch, copied when they are queued, unchanged once it was sent.
+ *
+ * A batch applies its lists in an order of its own. So that the outcome is that of the order in which
+ * operations were queued, a generation settles no message twice and has one length of renewed leases for
+ * each box; what would break that goes into the next one (generation_fits).
+ *
+ * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
+ * list, so any part of a generation can be sent without copying. */
+#ifndef BOXCAR_FLOW_GENERATION_H
+#define BOXCAR_FLOW_GENERATION_H
+
+#include "boxcar/coordinator.h"
+#include "gather.h"
+#include "refusal.h"
+#include "store/batch.h"
+
+/* One thing to queue. Validated; borrowed. */
+struct operation {
+    boxcar_operation kind;
+    boxcar_box box;
+    const boxcar_new_message *message;   /* enqueue */
+    const struct inbox_key *key;         /* enqueue into the inbox: where it came from */
+    const boxcar_settlement *settlement; /* all others */
+    int64_t lease_ms;                    /* renew */
+};
+
+struct message_list {
+    boxcar_new_message *items;
+    struct inbox_key *keys; /* of the inbox, else unused */
+    uint64_t *tickets;
+    size_t count, capacity;
+    size_t missing_ids; /* so many have none yet */
+    bool given_ids;     /* some came with one */
+};
+
+/* The messages that are settled here, by box and work id. */
+struct id_set {
+    uint64_t *slots; /* 0 = free */
+    size_t count, capacity;
+};
+
+struct generation {
+    struct generation *next;
+    struct arena arena; /* of the texts */
+    uint64_t first;     /* ticket */
+    size_t count;       /* of tickets */
+    size_t decided;     /* of them have a result */
+    struct message_list messages[BOXES];
+    struct gather_list settle[BOXES][SETTLE_KINDS];
+    /* Stages to record (BX-063) become one more list of each box here. */
+    int64_t renew_lease_ms[BOXES];
+    struct id_set settled;
+    bool sealed;      /* nothing is added any more */
+    bool sent_before; /* a try may have taken effect */
+    struct refusal_search search;
+};
+
+struct generation *generation_new(void); /* NULL = out of memory */
+void generation_free(struct generation *generation);
+/* Empty, for tickets from `first` on; arrays are kept. */
+void generation_reset(struct generation *generation, uint64_t first);
+
+/* Whether an operation may be in one batch with the others. */
+bool generation_fits(const struct generation *generation, const struct operation *operation);
+/* Copies the operation; its ticket is first + count. false = out of memory, nothing was added. */
+bool generation_add(struct generation *generation, const struct operation *operation);
+/* Takes the last ones back until `count` are left. */
+void generation_truncate(struct generation *generation, size_t count);
+
+/* Before it is sent: every message gets an id, once. Nothing is added any more. */
+boxcar_status generation_prepare(struct generation *generation, boxcar_error *err);
+/* Fills a batch with `count` operations from the `from`-th on. */
+void generation_fill(const struct generation *generation, size_t from, size_t count, struct batch *batch);
+
+/* Writes what an answer says about these operations; `results` belongs to the `from`-th. */
+void generation_take_answer(const struct generation *generation, size_t from, size_t count,
+                            struct batch_result *answer, boxcar_flushed *results);
+/* The same for one that was refused. */
+void generation_take_refusal(const struct generation *generation, size_t at, const boxcar_error *error,
+                             boxcar_flushed *result);
+
+#endif

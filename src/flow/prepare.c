@@ -1,0 +1,50 @@
+#include "prepare.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+
+#define IDS_AT_ONCE 256 /* so that the system is not asked for each */
+
+static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
+
+bool prepare_message(boxcar_new_message *message) {
+    message->correlation_id = empty_is_absent(message->correlation_id);
+    message->stream = empty_is_absent(message->stream);
+    if (str_is_absent(message->key))
+        return true;
+    message->message_id = boxcar_message_id_of_key(message->key);
+    message->key = BOXCAR_NO_STR;
+    return !boxcar_message_id_is_none(message->message_id);
+}
+
+boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err) {
+    uint8_t ids[IDS_AT_ONCE][16];
+    size_t left = 0;
+
+    for (size_t i = 0; i < count && missing > 0; i++) {
+        if (!boxcar_message_id_is_none(messages[i].message_id))
+            continue;
+        if (left == 0) {
+            left = missing < IDS_AT_ONCE ? missing : IDS_AT_ONCE;
+            if (!uuid_new_v7(ids, left))
+                return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for message ids");
+        }
+        memcpy(messages[i].message_id.bytes, ids[--left], sizeof(ids[0]));
+        missing--;
+    }
+    return BOXCAR_OK;
+}
+
+bool prepare_is_needed(enum settle_kind kind, const boxcar_settlement *settlement) {
+    return settlement->error.len > BOXCAR_ERROR_TEXT_MAX ||
+           (kind == SETTLE_DEFER && settlement->delay_ms == BOXCAR_BACKOFF);
+}
+
+void prepare_settlement(enum settle_kind kind, boxcar_settlement *settlement) {
+    settlement->error = utf8_cut(settlement->error, BOXCAR_ERROR_TEXT_MAX);
+    if (kind == SETTLE_DEFER && settlement->delay_ms == BOXCAR_BACKOFF)
+        settlement->delay_ms = 0;
+}

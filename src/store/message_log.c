@@ -1,0 +1,33 @@
+#include "message_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "join_log.h"
+
+static void log_enqueued(const struct boxcar_store *store, const boxcar_new_message *message,
+                         const boxcar_enqueued *enqueued) {
+    char work_id[24], message_id[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_log_field fields[] = {{"topic", message->topic},
+                                 {"correlation_id", message->correlation_id},
+                                 {"message_id", BOXCAR_NO_STR},
+                                 {"work_id", BOXCAR_NO_STR}};
+
+    boxcar_message_id_format(enqueued->message_id, message_id);
+    snprintf(work_id, sizeof(work_id), "%" PRId64, enqueued->work_id.value);
+    fields[2].value = boxcar_str_of(message_id);
+    fields[3].value = boxcar_str_of(work_id);
+    store_log(store, BOXCAR_LOG_INFO, "enqueue", fields, sizeof(fields) / sizeof(fields[0]), "%s",
+              enqueued->duplicate ? "message is already there" : "message enqueued");
+}
+
+void message_log_enqueued(const struct boxcar_store *store, const struct batch_part *part,
+                          const struct part_result *result) {
+    if (!store_logs(store, BOXCAR_LOG_INFO))
+        return;
+    for (size_t i = 0; i < part->message_count; i++) {
+        log_enqueued(store, &part->messages[i], &result->enqueued[i]);
+        if (!boxcar_join_id_is_none(part->messages[i].join_id))
+            join_log_attached(store, part->messages[i].join_id, result->enqueued[i].message_id);
+    }
+}
