@@ -148,7 +148,8 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop view instance cascade; drop table instance_row, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_outcome, join_wait cascade; "
-                "drop type join_attach_result, work_batch_result cascade; alter table setting drop column text; "
+                "drop type join_attach_result, work_batch_result cascade; "
+                "alter type claimed_message drop attribute stages; alter table setting drop column text; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
 }
 

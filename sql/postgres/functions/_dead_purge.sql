@@ -11,6 +11,7 @@ begin
         delete from :"schema".dead d using locked l where d.work_id = l.work_id returning d.work_id)
     select array_agg(p.work_id) into gone from purged p;
     delete from :"schema".attempt a where a.work_id = any (gone);
+    delete from :"schema".stage s where s.work_id = any (gone);
     delete from :"schema".message m where m.work_id = any (gone);
     -- The last chance to count them, now that nobody can attach them any more.
     if :"schema"._is_step(:"schema"._multirange(gone)) then

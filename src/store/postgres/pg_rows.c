@@ -114,6 +114,7 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     m->last_error = pg_get_text(r, row, 15);
     pg_get_uuid(r, row, 16, m->owner.bytes);
     m->locked_until = pg_get_time(r, row, 17);
+    m->stages = pg_get_int4(r, row, 18);
     m->processed_at = BOXCAR_TIME_NONE;
     m->died_at = BOXCAR_TIME_NONE;
 }
@@ -144,6 +145,7 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     m->processed_by = pg_get_text(r, row, 21);
     m->reason = (boxcar_reason)pg_get_int2(r, row, 22);
     m->died_at = pg_get_time(r, row, 23);
+    m->stages = PQnfields(r) > 24 ? pg_get_int4(r, row, 24) : 0; /* not in lists */
 }
 
 static void clear_result(void *result) { PQclear(result); }

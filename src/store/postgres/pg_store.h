@@ -49,6 +49,7 @@ enum pg_statement {
     PG_JOIN_FIND,
     PG_JOIN_PAGE,
     PG_JOIN_MEMBERS,
+    PG_RECORD_STAGES,
     PG_REGISTER,
     PG_HEARTBEAT,
     PG_FAREWELL,
