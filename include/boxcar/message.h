@@ -83,7 +83,20 @@ typedef struct boxcar_message {
     boxcar_time died_at;
     boxcar_str source;      /* of a message of the inbox, see boxcar/inbox.h; absent in the outbox */
     boxcar_str external_id;
+    int stages; /* what was recorded as done of it: boxcar_stage flags; present from claim and find */
 } boxcar_message;
+
+/* Stages of a message's processing, for who does it in parts: a retry sees which are done. Recorded with
+ * boxcar_process() or boxcar_delivery_record_stages() while the message is leased; gone with the message. */
+typedef enum boxcar_stage {
+    BOXCAR_STAGE_STORED = 1,
+    BOXCAR_STAGE_EVENT_STORED = 2,
+    BOXCAR_STAGE_PUBLISHED = 4,
+    BOXCAR_STAGE_RECEPTOR_PROCESSED = 8,
+    BOXCAR_STAGE_PERSPECTIVE_PROCESSED = 16
+} boxcar_stage;
+
+#define BOXCAR_STAGES_ALL 31
 
 /* A list of messages in one piece of memory. */
 typedef struct boxcar_message_list boxcar_message_list;

@@ -29,8 +29,16 @@
 extern "C" {
 #endif
 
+/* A partial completion: these stages of a leased message are done, beside those recorded before. It is
+ * fenced like a settlement; only an ack finishes the message. */
+typedef struct boxcar_stage_record {
+    boxcar_work_id work_id;
+    boxcar_epoch epoch; /* 0 = any lease of this owner */
+    int stages;         /* boxcar_stage flags, at least one */
+} boxcar_stage_record;
+
 /* What is asked of one box. Lists may be NULL when their count is 0; everything is borrowed for the call.
- * They are applied in the order in which they stand here. */
+ * Stages come first, then the lists in the order in which they stand here. */
 typedef struct boxcar_batch_part {
     size_t struct_size;
     const boxcar_settlement *acks;
@@ -47,11 +55,13 @@ typedef struct boxcar_batch_part {
     int claim_size;           /* 0 = claim nothing; at most 10,000 */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
+    const boxcar_stage_record *stages; /* recorded first, before the acks; the leases stay */
+    size_t stage_count;
 } boxcar_batch_part;
 
 #ifdef __cplusplus
 #define BOXCAR_BATCH_PART_INIT (boxcar_batch_part{sizeof(boxcar_batch_part), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-    BOXCAR_LEASE_MS_DEFAULT, 0, 0, 0})
+    BOXCAR_LEASE_MS_DEFAULT, 0, 0, 0, 0, 0})
 #else
 #define BOXCAR_BATCH_PART_INIT ((boxcar_batch_part){.struct_size = sizeof(boxcar_batch_part), \
     .lease_ms = BOXCAR_LEASE_MS_DEFAULT})
@@ -120,7 +130,8 @@ typedef enum boxcar_batch_list {
     BOXCAR_BATCH_ABANDONS = 1,
     BOXCAR_BATCH_DEFERS = 2,
     BOXCAR_BATCH_FAILS = 3,
-    BOXCAR_BATCH_RENEWS = 4
+    BOXCAR_BATCH_RENEWS = 4,
+    BOXCAR_BATCH_STAGES = 5
 } boxcar_batch_list;
 
 /* The work ids of a list that were affected; an id that is missing was not the owner's any more. Lent by

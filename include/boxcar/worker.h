@@ -79,6 +79,12 @@ BOXCAR_API void boxcar_delivery_set_delay_ms(boxcar_delivery *delivery, int64_t 
 BOXCAR_API boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **ret_store,
                                                boxcar_error *err);
 
+/* Says that these stages of the message are done (boxcar_stage flags), beside those that
+ * boxcar_delivery_message() shows in `stages`: should this attempt fail, the next one sees them. Stored with the
+ * worker's next round trip, at the latest together with the verdict and before it. BOXCAR_E_INVALID: an
+ * unknown flag. */
+BOXCAR_API boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery, int stages, boxcar_error *err);
+
 /* Ranges and defaults. */
 #define BOXCAR_CONCURRENCY_DEFAULT 4
 #define BOXCAR_CONCURRENCY_MAX 1024

@@ -165,6 +165,23 @@ static void check_claim(struct search *search, const boxcar_batch_part *part, co
     }
 }
 
+static void check_stages(struct search *search, const boxcar_batch_part *part, const char *box) {
+    if (!check_list(search, part->stages, part->stage_count, box, "stages"))
+        return;
+    for (size_t i = 0; i < part->stage_count; i++) {
+        const boxcar_stage_record *record = &part->stages[i];
+        boxcar_settlement like = BOXCAR_SETTLEMENT_INIT;
+        boxcar_error err = BOXCAR_ERROR_INIT;
+        char where[WHERE_SIZE];
+
+        snprintf(where, sizeof(where), "%sstages[%zu].", box, i);
+        like.work_id = record->work_id;
+        like.epoch = record->epoch;
+        check_settlement(search, &like, where);
+        take(search, where, limits_check_stages(record->stages, &err), &err);
+    }
+}
+
 static void check_part(struct search *search, const boxcar_batch_part *part, const char *box) {
     check_settlements(search, part->acks, part->ack_count, box, "acks");
     check_settlements(search, part->abandons, part->abandon_count, box, "abandons");
@@ -172,6 +189,7 @@ static void check_part(struct search *search, const boxcar_batch_part *part, con
     check_settlements(search, part->fails, part->fail_count, box, "fails");
     check_settlements(search, part->renews, part->renew_count, box, "renews");
     check_claim(search, part, box);
+    check_stages(search, part, box);
 }
 
 /* ---- the whole ---- */
@@ -183,7 +201,7 @@ static bool needs_owner(const struct whole_batch *whole) {
         const boxcar_batch_part *part = &whole->parts[box];
 
         needed = needed || part->ack_count + part->abandon_count + part->defer_count + part->fail_count +
-                                   part->renew_count > 0 || part->claim_size != 0;
+                                   part->renew_count + part->stage_count > 0 || part->claim_size != 0;
     }
     return needed;
 }

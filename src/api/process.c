@@ -44,6 +44,22 @@ static boxcar_status check_batch(const boxcar_batch *given, struct whole_batch *
 
 /* ---- the store's form ---- */
 
+static boxcar_status add_stages(struct arena *arena, const boxcar_batch_part *from, struct batch_part *into,
+                                boxcar_error *err) {
+    boxcar_settlement *items = arena_alloc_array(arena, from->stage_count, sizeof(*items));
+    int *stages = arena_alloc_array(arena, from->stage_count, sizeof(*stages));
+
+    if (!items || !stages)
+        return error_no_memory(err);
+    for (size_t i = 0; i < from->stage_count; i++) {
+        items[i] = (boxcar_settlement){.work_id = from->stages[i].work_id, .epoch = from->stages[i].epoch};
+        stages[i] = from->stages[i].stages;
+    }
+    into->settle[SETTLE_RECORD] = (struct settlement_list){items, from->stage_count};
+    into->stages = stages;
+    return BOXCAR_OK;
+}
+
 static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *from, struct batch_part *into,
                                boxcar_error *err) {
     const struct {
@@ -58,6 +74,8 @@ static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *fro
 
     for (size_t i = 0; status == BOXCAR_OK && i < sizeof(lists) / sizeof(lists[0]); i++)
         status = batching_add_settlements(arena, lists[i].kind, lists[i].list, into, err);
+    if (status == BOXCAR_OK && from->stage_count > 0)
+        status = add_stages(arena, from, into, err);
     into->renew_lease_ms = from->lease_ms;
     into->claim_lease_ms = from->lease_ms;
     into->claim_size = from->claim_size;
@@ -182,7 +200,8 @@ const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *re
                                              [BOXCAR_BATCH_ABANDONS] = SETTLE_ABANDON,
                                              [BOXCAR_BATCH_DEFERS] = SETTLE_DEFER,
                                              [BOXCAR_BATCH_FAILS] = SETTLE_FAIL,
-                                             [BOXCAR_BATCH_RENEWS] = SETTLE_RENEW};
+                                             [BOXCAR_BATCH_RENEWS] = SETTLE_RENEW,
+                                             [BOXCAR_BATCH_STAGES] = SETTLE_RECORD};
     const struct work_id_list *affected = NULL;
 
     if (result && is_box(box) && (size_t)list < sizeof(KINDS) / sizeof(KINDS[0]))

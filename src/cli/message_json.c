@@ -89,7 +89,8 @@ json_t *message_json(const boxcar_message *message, enum message_part part) {
     bool good =
         put_identity(object, message) && put_progress(object, message) &&
         (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
-        (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
+        (part == MESSAGE_WITHOUT_PAYLOAD || (json_put(object, "payload", json_from_str(message->payload)) &&
+                                             json_put(object, "stages", json_integer(message->stages))));
     return json_finish(object, good);
 }
 

@@ -247,6 +247,13 @@ boxcar_status limits_check_settlements(const boxcar_settlement *settlements, siz
     return BOXCAR_OK;
 }
 
+boxcar_status limits_check_stages(int stages, boxcar_error *err) {
+    if (stages <= 0 || (stages & ~BOXCAR_STAGES_ALL) != 0)
+        return error_invalid(err, "stages", "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 "
+                             "and 16", stages);
+    return BOXCAR_OK;
+}
+
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err) {
     bool has_message_id = !boxcar_message_id_is_none(ref.message_id);
 

@@ -35,6 +35,8 @@ boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
 boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err);
+/* Flags of boxcar_stage, at least one. */
+boxcar_status limits_check_stages(int stages, boxcar_error *err);
 /* The same rules for every way to settle, also for fields it does not look at. */
 boxcar_status limits_check_settlement(const boxcar_settlement *settlement, boxcar_error *err);
 boxcar_status limits_check_settlements(const boxcar_settlement *settlements, size_t count, boxcar_error *err);

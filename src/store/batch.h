@@ -25,6 +25,7 @@ struct settlement_list {
 
 /* The ways to settle, in the order in which a batch applies them. */
 enum settle_kind {
+    SETTLE_RECORD, /* stages that are done; the lease stays */
     SETTLE_ACK,
     SETTLE_ABANDON,
     SETTLE_DEFER,
@@ -50,6 +51,7 @@ struct batch_part {
     bool fresh_ids;                        /* the library made every message id in this very
                                               call: none can be a duplicate */
     struct settlement_list settle[SETTLE_KINDS];
+    const int *stages;                     /* for settle[SETTLE_RECORD], in the same order */
     boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
     const struct wait *waits;              /* for settle[SETTLE_RESOLVE], in the same order */
     int64_t renew_lease_ms;                /* for settle[SETTLE_RENEW] */

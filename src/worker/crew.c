@@ -212,6 +212,7 @@ static void begin_job(struct slot *slot, struct job *job) {
     atomic_fetch_add(&job->handler->running, 1);
     delivery_start(&slot->delivery, job->message,
                    crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
+    delivery_take_stages(&slot->delivery, &job->stages, &crew->stages_said);
     load_retain(job->load); /* the handler's own */
 }
 

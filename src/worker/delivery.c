@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "clock.h"
+#include "core/limits.h"
 #include "hide.h"
 
 bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
@@ -50,6 +51,11 @@ void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *mess
     atomic_store(&delivery->cancelled, CANCEL_NONE);
     if (was_armed || deadline_ms != INT64_MAX)
         arm(delivery->timer_fd, deadline_ms == INT64_MAX ? 0 : deadline_ms);
+}
+
+void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news) {
+    delivery->stages = stages;
+    delivery->news = news;
 }
 
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason) {
@@ -140,6 +146,18 @@ void boxcar_delivery_set_error(boxcar_delivery *delivery, boxcar_str text) {
 
 void boxcar_delivery_set_delay_ms(boxcar_delivery *delivery, int64_t delay_ms) {
     delivery->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
+}
+
+boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery, int stages, boxcar_error *err) {
+    boxcar_status status = limits_check_stages(stages, err);
+
+    if (!delivery)
+        return error_invalid(err, "delivery", "delivery is NULL");
+    if (status != BOXCAR_OK || !delivery->stages)
+        return status;
+    atomic_fetch_or(delivery->stages, stages);
+    atomic_store(delivery->news, true);
+    return BOXCAR_OK;
 }
 
 boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **ret_store, boxcar_error *err) {

@@ -22,6 +22,8 @@ struct boxcar_delivery {
     int timer_fd;          /* fires at the deadline, or when cancelled */
     int64_t deadline_ms;   /* monotonic; INT64_MAX = none */
     _Atomic int cancelled; /* enum cancel_reason */
+    _Atomic int *stages;   /* the job's, of the message in hand */
+    _Atomic bool *news;    /* somebody has said a stage: the work loop looks for it */
     int64_t delay_ms;      /* what the handler said; BOXCAR_BACKOFF = nothing */
     char *error;           /* malloc'ed, or NULL */
     size_t error_len;
@@ -34,6 +36,8 @@ void delivery_release(struct boxcar_delivery *delivery);
 
 /* Makes it ready for a message. */
 void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *message, int64_t deadline_ms);
+/* Where stages are noted, for as long as the handler runs. */
+void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news);
 /* Tells the handler to stop; the first reason stays. Any thread. */
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason);
 /* Why it was cancelled; a passed deadline is CANCEL_TIMEOUT. */

@@ -50,6 +50,8 @@ struct job {
     int64_t delay_ms;
     char *error; /* malloc'ed, or NULL */
     size_t error_len;
+    _Atomic int stages; /* that the handler says are done ... */
+    int recorded;       /* ... and those of them that went out */
     int64_t microseconds; /* in the handler; 0 = never ran */
 };
 

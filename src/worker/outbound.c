@@ -13,6 +13,9 @@ void outbound_release(struct outbound *out) {
         free(out->lists[kind].jobs);
         out->lists[kind] = (struct outbound_list){0};
     }
+    free(out->stages);
+    out->stages = NULL;
+    out->stage_capacity = 0;
     free(out->waits);
     out->waits = NULL;
     out->wait_capacity = 0;
@@ -56,12 +59,29 @@ static bool add_wait(struct outbound *out, size_t i, const struct wait *wait) {
     return true;
 }
 
+static bool add_stages(struct outbound *out, size_t i, int stages) {
+    size_t capacity = out->stage_capacity ? out->stage_capacity * 2 : 64;
+    int *longer;
+
+    if (i == out->stage_capacity) {
+        longer = realloc(out->stages, capacity * sizeof(*longer));
+        if (!longer)
+            return false;
+        out->stages = longer;
+        out->stage_capacity = capacity;
+    }
+    out->stages[i] = stages;
+    return true;
+}
+
 bool outbound_add(struct outbound *out, enum settle_kind kind, struct job *job) {
     struct outbound_list *list = &out->lists[kind];
 
     if (list->count == list->capacity && !grow(list))
         return false;
     if (kind == SETTLE_RESOLVE && !add_wait(out, list->count, job->wait))
+        return false;
+    if (kind == SETTLE_RECORD && !add_stages(out, list->count, atomic_load(&job->stages)))
         return false;
     list->items[list->count] = (boxcar_settlement){
         .work_id = job->message->work_id,

@@ -16,6 +16,8 @@ struct outbound {
     struct outbound_list lists[SETTLE_KINDS];
     struct wait *waits; /* in the order of lists[SETTLE_RESOLVE] */
     size_t wait_capacity;
+    int *stages; /* in the order of lists[SETTLE_RECORD] */
+    size_t stage_capacity;
 };
 
 void outbound_clear(struct outbound *out); /* memory kept */

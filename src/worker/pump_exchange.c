@@ -114,6 +114,31 @@ static void load_verdicts(struct pump *pump) {
     pump->finished = rest;
 }
 
+/* Stages go out before the verdict, if need be with it. What was sent in vain because the store was away is
+ * sent again: those who took the lease over would not be there. */
+static void load_stages(struct pump *pump) {
+    if (!atomic_exchange(&pump->crew->stages_said, false))
+        return;
+    for (struct job *job = pump->held; job; job = job->held_next) {
+        int said = atomic_load(&job->stages);
+
+        if (said != job->recorded && !job->lost && !job->settled && outbound_add(outbound_of(pump, job), SETTLE_RECORD, job))
+            job->recorded = said;
+    }
+}
+
+/* The store did not take the batch. */
+static void keep_stages(struct pump *pump) {
+    for (int box = 0; box < BOXES; box++) {
+        const struct outbound_list *list = &pump->boxes[box].out.lists[SETTLE_RECORD];
+
+        for (size_t i = 0; i < list->count; i++) {
+            list->jobs[i]->recorded = 0;
+            atomic_store(&pump->crew->stages_said, true);
+        }
+    }
+}
+
 /* Renews what was leased a while ago and is not being settled; after an outage, everything. */
 static void load_renewals(struct pump *pump) {
     int64_t young = pump_is_attached(pump) ? pump->now_ms - pump_tuning(pump)->lease_ms / 4 : INT64_MAX;
@@ -176,7 +201,7 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
     pump_take_waits(pump, result, batch->sent_before);
     for (int box = 0; box < BOXES; box++)
         for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-            if (kind == SETTLE_RESOLVE)
+            if (kind == SETTLE_RESOLVE || kind == SETTLE_RECORD)
                 continue;
             answer.kind = (enum settle_kind)kind;
             outbound_match(&pump->boxes[box].out.lists[kind], &result->parts[box].settled[kind],
@@ -221,10 +246,11 @@ static bool is_refusal(boxcar_status status) {
 }
 
 /* The verdicts of both boxes, list by list: so many lists there are. */
-#define VERDICT_LISTS (BOXES * SETTLE_RENEW)
+#define VERDICT_KINDS (SETTLE_RENEW - SETTLE_ACK)
+#define VERDICT_LISTS (BOXES * VERDICT_KINDS)
 
 static struct outbound_list *verdict_list(struct pump *pump, int i) {
-    return &pump->boxes[i / SETTLE_RENEW].out.lists[i % SETTLE_RENEW];
+    return &pump->boxes[i / VERDICT_KINDS].out.lists[SETTLE_ACK + i % VERDICT_KINDS];
 }
 
 /* What was not settled is sent again; what was refused by itself, after the others. */
@@ -282,6 +308,7 @@ static void take_refusal(struct pump *pump, const boxcar_error *err) {
 /* Anything else is an outage, waited out. */
 static void take_failure(struct pump *pump, boxcar_status status, const boxcar_error *err) {
     pump->sent_before = pump->sent_before || err->outcome_unknown;
+    keep_stages(pump);
     if (is_refusal(status) && count_verdicts(pump) > 0) {
         take_refusal(pump, err);
         return;
@@ -314,6 +341,7 @@ static struct batch_part make_part(struct pump *pump, boxcar_box box, const int 
                               .claim_lease_ms = pump_tuning(pump)->lease_ms,
                               .no_suspects = !takes_suspects(pump, box, claim_sizes),
                               .waits = from->out.waits,
+                              .stages = from->out.stages,
                               .topics = from->patterns,
                               .topic_count = from->pattern_count};
 
@@ -372,6 +400,7 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
 
     for (int box = 0; box < BOXES; box++)
         outbound_clear(&pump->boxes[box].out);
+    load_stages(pump);
     load_verdicts(pump);
     if (renew)
         load_renewals(pump);

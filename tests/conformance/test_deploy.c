@@ -156,7 +156,8 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
                 "drop type join_attach_result, work_batch_result cascade; drop view event cascade; "
                 "drop table event_row, event_stream, event_run, event_frontier cascade; "
-                "drop type event_entry, event_append_result cascade; alter table setting drop column text; "
+                "drop type event_entry, event_append_result cascade; "
+                "alter type claimed_message drop attribute stages; alter table setting drop column text; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
 }
 

@@ -23,6 +23,8 @@ static void functions_have_the_documented_signatures(void **state) {
         "outbox_renew(uuid,bigint[],bigint[],interval)",
         "outbox_reap()",
         "process_work_batch(uuid,jsonb)",
+        "outbox_record_stages(uuid,bigint[],bigint[],int)",
+        "inbox_record_stages(uuid,bigint[],bigint[],int)",
     };
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

@@ -77,6 +77,25 @@ static void one_statement_does_everything(void **state) {
     PQfinish(conn);
 }
 
+/* BX-063: partial completions keep the lease, a retry sees them. */
+static void stages_are_recorded(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p')");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 1)");
+    assert_int_equal(pg_number(conn, "select header #>> '{outbox,stages,0}' from " PROCESS(
+                                   "{\"outbox\": {\"stages\": [{\"work_id\": 1, \"stages\": 4}, {\"work_id\": 2, \"stages\": 1}]}}")),
+                     1);
+    assert_int_equal(pg_number(conn, "select outbox_record_stages(" OWNER ", '{1}', stages => 2)"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_record_stages(" OTHER ", '{1}', stages => 1)"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from inbox_record_stages(" OWNER ", '{1}', stages => 1)"), 0);
+    pg_fails(conn, "BX001", "select outbox_record_stages(" OWNER ", '{1}', stages => 32)");
+    pg_fails(conn, "BX001", "select outbox_record_stages(" OWNER ", '{1}')");
+    pg_exec(conn, "select outbox_abandon(" OWNER ", '{1}', delay => '0')");
+    assert_int_equal(pg_number(conn, "select stages from outbox_claim(" OWNER ", '30 s', 1)"), 6);
+    PQfinish(conn);
+}
+
 /* BX-002 */
 static void results_of_others_change_nothing(void **state) {
     struct fixture *f = *state;
@@ -145,6 +164,8 @@ static void every_fault_is_named_and_nothing_is_done(void **state) {
            "outbox.messages[0].max_attempts", "outbox.messages[0].headers", "outbox.messages[0].join_id");
     FAULTS(conn, "{\"outbox\": {\"acks\": [{\"work_id\": 1, \"error\": \"x\"}], \"claim\": {}, \"fails\": [{\"work_id\": 1, \"error\": 5}]}}",
            "outbox.acks[0].error", "outbox.claim.batch_size", "outbox.fails[0].error");
+    FAULTS(conn, "{\"outbox\": {\"stages\": [1, {\"work_id\": 1, \"stages\": 64}]}}", "outbox.stages[0].stages",
+           "outbox.stages[1].stages");
     pg_fails(conn, "BX001", "select process_work_batch(null, '{}')");
     pg_fails(conn, "BX001", "select process_work_batch(" OWNER ", null)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 1);
@@ -192,6 +213,7 @@ static void steps_of_joins_are_counted(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(empty_batch_answers_with_one_row),
     TEST(one_statement_does_everything),
+    TEST(stages_are_recorded),
     TEST(results_of_others_change_nothing),
     TEST(every_fault_is_named_and_nothing_is_done),
     TEST(batch_goes_with_its_transaction),

@@ -11,7 +11,7 @@ static struct script_store *current;
 static struct script_store *script_of(struct boxcar_store *store) { return (struct script_store *)store; }
 
 static bool refuses(const struct script_store *script, const struct batch_part *part) {
-    for (int kind = 0; kind < SETTLE_RENEW; kind++)
+    for (int kind = SETTLE_ACK; kind < SETTLE_RENEW; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
             if (part->settle[kind].items[i].work_id.value == script->refuse)
                 return true;
@@ -25,6 +25,11 @@ static bool apply(struct script_store *script, const struct batch *batch, int bo
 
     if ((int)message->box != box)
         return false;
+    if (kind == SETTLE_RECORD) {
+        message->stages |= batch->parts[box].stages[item - batch->parts[box].settle[kind].items];
+        message->recorded_in = script->call_count;
+        return message->leased;
+    }
     if (kind == SETTLE_RENEW) {
         message->renewed++;
         if (item->work_id.value == script->steal)
@@ -166,7 +171,7 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
         const struct batch_part *part = &batch->parts[box];
 
         call.claim_size += call.claim_of[box] = part->claim_size;
-        for (int kind = 0; kind < SETTLE_RENEW; kind++)
+        for (int kind = SETTLE_ACK; kind < SETTLE_RENEW; kind++)
             call.settlements += part->settle[kind].count;
         call.renewals += part->settle[SETTLE_RENEW].count;
     }

@@ -22,6 +22,8 @@ struct script_message {
     int settled; /* times, by any kind but renew */
     size_t settled_in; /* which call of process() it was, the last time */
     int renewed;
+    int stages; /* recorded */
+    size_t recorded_in;
     enum settle_kind kind; /* of the last settlement */
     boxcar_reason reason;
     int64_t delay_ms;

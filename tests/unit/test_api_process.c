@@ -117,6 +117,9 @@ static void every_fault_is_named(void **state) {
         "outbox.topics[1]",
         "inbox.abandons[0].delay_ms",
         "inbox.lease_ms",
+        "inbox.stages[0].work_id",
+        "inbox.stages[0].stages",
+        "inbox.stages[1].stages",
         "heartbeat.concurrency",
     };
     boxcar_batch batch = BOXCAR_BATCH_INIT;
@@ -125,6 +128,7 @@ static void every_fault_is_named(void **state) {
     boxcar_new_message messages[] = {message("a"), message(""), message("b")};
     boxcar_settlement acks[] = {settlement(0), settlement(2), settlement(-3)}, late = settlement(5);
     boxcar_str topics[] = {BOXCAR_STR("ok"), BOXCAR_STR("")};
+    boxcar_stage_record records[] = {{{0}, {0}, 32}, {{1}, {0}, 0}};
     boxcar_batch_result *result = NULL;
     struct faults faults = {.count = 0};
 
@@ -143,6 +147,8 @@ static void every_fault_is_named(void **state) {
     inbox.abandons = &late;
     inbox.abandon_count = 1;
     inbox.lease_ms = 0;
+    inbox.stages = records;
+    inbox.stage_count = 2;
     heartbeat.concurrency = 0;
     batch.messages = messages;
     batch.message_count = 3;
@@ -154,7 +160,7 @@ static void every_fault_is_named(void **state) {
         assert_string_equal(faults.paths[i], EXPECTED[i]);
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "owner");
-    assert_non_null(strstr(ERR.message, "14 faults"));
+    assert_non_null(strstr(ERR.message, "17 faults"));
     assert_int_equal(FAKE.calls, 0);
     assert_null(result);
 }

@@ -179,6 +179,65 @@ static void leases_of_the_inbox_are_renewed_and_lost(void **state) {
     scene_free(s);
 }
 
+static void record(struct scene *s, boxcar_delivery *delivery) {
+    int64_t id = boxcar_delivery_message(delivery)->work_id.value;
+
+    (void)s;
+    assert_int_equal(boxcar_delivery_record_stages(delivery, 32, NULL), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_delivery_record_stages(delivery, 0, NULL), BOXCAR_E_INVALID);
+    if (id < 3)
+        assert_int_equal(boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_PUBLISHED, NULL), BOXCAR_OK);
+    if (id == 1)
+        assert_int_equal(boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_STORED, NULL), BOXCAR_OK);
+}
+
+/* BX-063: at the latest with the verdict, whatever that is. */
+static void stages_go_out_with_the_verdict(void **state) {
+    struct scene *s = scene_new(NULL, true, true);
+
+    (void)state;
+    s->during = record;
+    s->verdicts[1] = BOXCAR_VERDICT_RETRY;
+    s->script.fail_next = 2;
+    s->script.failure = BOXCAR_E_UNAVAILABLE;
+    for (int i = 0; i < 4; i++)
+        scene_add(s, i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
+    scene_run(s);
+    assert_int_equal(s->script.messages[0].stages, BOXCAR_STAGE_PUBLISHED | BOXCAR_STAGE_STORED);
+    assert_int_equal(s->script.messages[1].stages, BOXCAR_STAGE_PUBLISHED);
+    assert_int_equal(s->script.messages[2].stages, 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(s->script.messages[i].recorded_in <= s->script.messages[i].settled_in);
+    scene_free(s);
+}
+
+static void record_and_go_on(struct scene *s, boxcar_delivery *delivery) {
+    int recorded = 0;
+
+    assert_int_equal(boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_PUBLISHED, NULL), BOXCAR_OK);
+    while (recorded == 0) {
+        sched_yield();
+        pthread_mutex_lock(&s->script.mutex);
+        recorded = s->script.messages[0].stages;
+        pthread_mutex_unlock(&s->script.mutex);
+    }
+}
+
+/* BX-063: a handler that takes long need not end for it. */
+static void stages_go_out_with_the_next_round_trip(void **state) {
+    boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
+    struct scene *s;
+
+    (void)state;
+    options.lease_ms = 300; /* renewed soon */
+    s = scene_new(&options, true, false);
+    s->during = record_and_go_on;
+    scene_add(s, BOXCAR_OUTBOX, NULL);
+    scene_run(s);
+    assert_true(s->script.messages[0].recorded_in < s->script.messages[0].settled_in);
+    scene_free(s);
+}
+
 /* A drain ends when both boxes are empty, and a stop gives back to both. */
 static void stop_gives_back_to_the_right_box(void **state) {
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
@@ -208,6 +267,8 @@ int main(void) {
         cmocka_unit_test(one_suspect_is_held_at_a_time_in_both_boxes),
         cmocka_unit_test(box_that_was_empty_is_not_forgotten),
         cmocka_unit_test(leases_of_the_inbox_are_renewed_and_lost),
+        cmocka_unit_test(stages_go_out_with_the_verdict),
+        cmocka_unit_test(stages_go_out_with_the_next_round_trip),
         cmocka_unit_test(stop_gives_back_to_the_right_box),
     };
 

@@ -2,7 +2,7 @@
 create or replace function :"schema"._batch_faults(owner uuid, batch jsonb)
 returns table (argument text, problem text) language plpgsql stable :pinned as $$
 declare
-    lists constant text[] := array['acks', 'abandons', 'defers', 'fails', 'renews'];
+    lists constant text[] := array['stages', 'acks', 'abandons', 'defers', 'fails', 'renews'];
     heartbeat jsonb := batch -> 'heartbeat';
 begin
     if batch is null or jsonb_typeof(batch) <> 'object' then

@@ -13,7 +13,7 @@ begin
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                    m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
-                   null::timestamptz, null::text, 1, m.source::text, m.external_id::text
+                   null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
             from unnest(items) r cross join lateral (
                 select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
                 order by x.work_id offset 0) m
@@ -26,10 +26,11 @@ begin
                case when p.work_id is null then m.expires_at else p.expires_at end, m.stream::text,
                m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0),
                m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
-               coalesce(p.retry_count, 0) + 1, m.source::text, m.external_id::text
+               coalesce(p.retry_count, 0) + 1, coalesce(g.flags::int, 0), m.source::text, m.external_id::text
         from unnest(items) r cross join lateral (
             select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
             order by x.work_id offset 0) m
         left join lateral (select * from :"schema".parked y where y.work_id = m.work_id offset 0) p on true
+        left join lateral (select z.flags from :"schema".stage z where z.work_id = m.work_id offset 0) g on true
         order by m.work_id;
 end $$;

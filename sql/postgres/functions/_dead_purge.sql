@@ -15,6 +15,7 @@ begin
     end if;
     delete from :"schema".dead d where d.work_id = any (gone);
     delete from :"schema".attempt a where a.work_id = any (gone);
+    delete from :"schema".stage s where s.work_id = any (gone);
     delete from :"schema".message m where m.work_id = any (gone);
     -- The last chance to count them, now that nobody can attach them any more.
     if :"schema"._is_step(:"schema"._multirange(gone)) then

@@ -23,7 +23,7 @@ begin
     from unnest(lists) l cross join lateral :"schema"._settlement_faults(
         part -> l, format('%s.%s', place, l),
         case l when 'abandons' then array['error', 'delay'] when 'defers' then array['delay']
-               when 'fails' then array['error'] else '{}' end) f
+               when 'fails' then array['error'] when 'stages' then array['stages'] else '{}' end) f
     where l <> 'messages' and jsonb_typeof(part -> l) = 'array';
     lease_ok := :"schema"._is_castable(part ->> 'lease', 'interval');
     if not lease_ok or (part ->> 'lease')::interval not between interval '100 milliseconds' and interval '24 hours' then

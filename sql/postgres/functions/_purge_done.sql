@@ -38,6 +38,7 @@ begin
     select coalesce(range_agg(d.run), '{}') into unfolded from dropped d;
     gone := array(select i from :"schema"._ids(purged) i);
     delete from :"schema".attempt a where a.work_id = any (gone);
+    delete from :"schema".stage s where s.work_id = any (gone);
     with messages as (
         delete from :"schema".message m where m.work_id = any (gone) returning m.work_id, m.topic)
     insert into :"schema".tally as t (box, topic, done)

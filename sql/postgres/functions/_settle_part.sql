@@ -6,6 +6,11 @@ declare
     answer jsonb := '{}';
     list record;
 begin
+    if jsonb_array_length(part -> 'stages') > 0 then
+        select * into list from :"schema"._batch_entries(part -> 'stages');
+        answer := answer || jsonb_build_object('stages',
+            :"schema"._record_stages(p_box, p_owner, list.ids, list.epochs, list.stages));
+    end if;
     if jsonb_array_length(part -> 'acks') > 0 then
         select * into list from :"schema"._batch_entries(part -> 'acks');
         answer := answer || jsonb_build_object('acks', :"schema"._ack(p_box, p_owner, list.ids, list.epochs));
@@ -33,5 +38,5 @@ begin
     end if;
     -- Every list that was sent is answered, also when nothing of it was the owner's.
     return (select coalesce(jsonb_object_agg(k, coalesce(nullif(answer -> k, 'null'), '[]')), '{}')
-            from jsonb_object_keys(part) k where k in ('acks', 'abandons', 'defers', 'fails', 'renews'));
+            from jsonb_object_keys(part) k where k in ('stages', 'acks', 'abandons', 'defers', 'fails', 'renews'));
 end $$;

@@ -27,6 +27,8 @@ begin
         ('.delay', 'is out of range: give 0 to 3650 days',
             case when t.delay_ok then (t.o ->> 'delay')::interval < interval '0'
                                       or (t.o ->> 'delay')::interval > interval '3650 days' end),
+        ('.stages', 'is missing or has unknown flags: give a sum of 1, 2, 4, 8 and 16',
+            t.is_one and 'stages' = any (names) and coalesce(t.o ->> 'stages', '') !~ '^([1-9]|[12][0-9]|3[01])$'),
         ('.error', 'must be a text', jsonb_typeof(t.o -> 'error') not in ('string', 'null')))
         f(field, problem, is_wrong)
     where f.is_wrong

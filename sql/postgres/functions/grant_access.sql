@@ -7,7 +7,7 @@ declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
         '_held_snapshots', '_table_health'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
-        '_join_find', '_join_page', '_join_members', '_inbox_find',
+        '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages',
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
@@ -20,7 +20,8 @@ declare
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
-        'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', 'process_work_batch'];
+        'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_record_stages', '_stages',
+        'process_work_batch', 'outbox_record_stages', 'inbox_record_stages'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin

@@ -10,6 +10,9 @@ create table :"schema".stage (
     flags smallint not null)
     with (fillfactor = 80);
 
+-- A retry sees them.
+alter type :"schema".claimed_message add attribute stages int;
+
 -- The answer of process_work_batch: what became of everything, and the work that it brought.
 create type :"schema".work_batch_result as (
     header jsonb,

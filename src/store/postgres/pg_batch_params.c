@@ -217,6 +217,14 @@ void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batc
             pg_array_uuid(array, batch->parts[box].waits[i].join_id.bytes);
 }
 
+static void add_stages(struct pg_params *params, const struct batch_part *part) {
+    size_t count = part->settle[SETTLE_RECORD].count;
+    struct buf *array = pg_params_array_begin(params, PG_INT4_ARRAY, count);
+
+    for (size_t i = 0; i < count; i++)
+        pg_array_int4(array, part->stages[i]);
+}
+
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
                           enum settle_kind kind) {
     const struct batch_part *part = &batch->parts[box];
@@ -226,6 +234,8 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, b
     pg_params_uuid(params, batch->owner.bytes);
     add_work_ids(params, list);
     add_epochs(params, list);
+    if (kind == SETTLE_RECORD)
+        add_stages(params, part);
     if (kind == SETTLE_ABANDON || kind == SETTLE_DEFER)
         add_delays(params, list);
     if (kind == SETTLE_ABANDON || kind == SETTLE_FAIL)

@@ -2,6 +2,7 @@
 #include "pg_batch.h"
 
 static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
+    [SETTLE_RECORD] = PG_RECORD_STAGES,
     [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
     [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE, [SETTLE_RENEW] = PG_RENEW,
 };
@@ -13,8 +14,8 @@ bool pg_exchange_locks_joins(const struct exchange *x) {
     for (int box = 0; box < BOXES; box++) {
         const struct settlement_list *settle = x->batch->parts[box].settle;
 
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
-            counting += settle[kind].count > 0 && kind != SETTLE_DEFER && kind != SETTLE_RENEW;
+        counting += (settle[SETTLE_ACK].count > 0) + (settle[SETTLE_ABANDON].count > 0) +
+                    (settle[SETTLE_FAIL].count > 0);
         waits += settle[SETTLE_RESOLVE].count;
     }
     return counting > 1 || waits > 0;

@@ -42,16 +42,17 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_DEFER] = "select :\"schema\"._defer($1, $2, $3, $4, $5)",
     [PG_FAIL] = "select :\"schema\"._fail($1, $2, $3, $4, $5, $6)",
     [PG_RESOLVE] = "select :\"schema\"._resolve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    [PG_RECORD_STAGES] = "select :\"schema\"._record_stages($1, $2, $3, $4, $5)",
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
     [PG_CLAIM] =
         "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
         "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
-        "owner, locked_until, source, external_id from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
+        "owner, locked_until, source, external_id, stages from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
-    [PG_FIND] = "select " ITEM " from :\"schema\"._find($1, $2, $3)",
+    [PG_FIND] = "select " ITEM ", :\"schema\"._stages(work_id) from :\"schema\"._find($1, $2, $3)",
     [PG_PAGE] = "select " ITEM " from :\"schema\"._page($1, $2, $3, $4, $5, $6)",
     [PG_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from :\"schema\"._attempts($1)",
     [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact "

@@ -57,6 +57,7 @@ enum pg_statement {
     PG_EVENT_READ,
     PG_EVENT_READ_ALL,
     PG_SEQUENCE_EVENTS,
+    PG_RECORD_STAGES,
     PG_REGISTER,
     PG_HEARTBEAT,
     PG_FAREWELL,

@@ -10,7 +10,8 @@ enum parked_column {
     P_RETRY_COUNT,
     P_CRASH_COUNT,
     P_LAST_ERROR,
-    P_PAYLOAD
+    P_PAYLOAD,
+    P_STAGES
 };
 
 /* ---- which topics ---- */
@@ -112,6 +113,7 @@ static boxcar_status read_candidate(struct sqlite_store *store, struct claim *cl
     message->expires_at = expires_at;
     message->retry_count = (int)query_get_int(&query, P_RETRY_COUNT);
     message->crash_count = (int)query_get_int(&query, P_CRASH_COUNT);
+    message->stages = (int)query_get_int(&query, P_STAGES);
     if (status == BOXCAR_OK)
         status = query_copy_text(&query, P_LAST_ERROR, arena, &message->last_error, err);
     return status == BOXCAR_OK ? sqlite_read_payload(&query, P_PAYLOAD, arena, message, err) : status;

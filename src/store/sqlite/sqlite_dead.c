@@ -225,6 +225,8 @@ boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, i
     if (status == BOXCAR_OK)
         status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
     if (status == BOXCAR_OK)
+        status = run_on_range(store, S_STAGE_DELETE, first, last, err);
+    if (status == BOXCAR_OK)
         status = run_on_range(store, S_MESSAGE_DELETE, first, last, err);
     query_int(&removed, last);
     return status == BOXCAR_OK ? query_run(&removed, err) : status;

@@ -23,7 +23,8 @@ enum find_column {
     F_DIED_AT,
     F_SOURCE,
     F_EXTERNAL_ID,
-    F_PAYLOAD
+    F_PAYLOAD,
+    F_STAGES
 };
 
 /* The columns every statement that reads a message begins with. */
@@ -126,6 +127,8 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
         status = read_status(query, arena, message, err);
     if (status == BOXCAR_OK && payload)
         status = sqlite_read_payload(query, F_PAYLOAD, arena, message, err);
+    if (status == BOXCAR_OK && payload)
+        message->stages = (int)query_get_int(query, F_STAGES);
     return status;
 }
 

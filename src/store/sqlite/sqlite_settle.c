@@ -89,7 +89,7 @@ boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *
                        err);
 }
 
-/* ---- the five ways ---- */
+/* ---- the ways ---- */
 
 struct settling {
     boxcar_box box;
@@ -101,6 +101,14 @@ struct settling {
 
 typedef boxcar_status settle_fn(struct sqlite_store *store, const struct settling *settling,
                                 boxcar_error *err);
+
+static boxcar_status record(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
+    struct query query = query_on(store, S_STAGE_RECORD);
+
+    query_int(&query, settling->lease.work_id);
+    query_int(&query, settling->part->stages[settling->said - settling->part->settle[SETTLE_RECORD].items]);
+    return query_run(&query, err);
+}
 
 static boxcar_status ack(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
     return sqlite_lease_ack(store, &settling->lease, err);
@@ -134,7 +142,8 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     return query_run(&query, err);
 }
 
-static settle_fn *const SETTLE[SETTLE_KINDS] = {[SETTLE_ACK] = ack,
+static settle_fn *const SETTLE[SETTLE_KINDS] = {[SETTLE_RECORD] = record,
+                                                [SETTLE_ACK] = ack,
                                                 [SETTLE_ABANDON] = abandon,
                                                 [SETTLE_DEFER] = defer,
                                                 [SETTLE_FAIL] = fail,
@@ -202,7 +211,7 @@ boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, cons
     return status == BOXCAR_OK ? write_runs(store, owner, ids, acked->count, err) : status;
 }
 
-/* An id given twice counts once. All but renew end the lease, so the second finds none. */
+/* An id given twice counts once. Most ways end the lease, so the second finds none. */
 static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
                                  struct work_id_list *affected, boxcar_error *err) {
     const struct settlement_list *list = &settling->part->settle[kind];
@@ -241,7 +250,7 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batc
     status = settle_each(store, &settling, kind, affected, err);
     if (status == BOXCAR_OK && kind == SETTLE_ACK && affected->count > 0)
         status = sqlite_finish(store, batch->owner, affected, err);
-    if (status == BOXCAR_OK && kind == SETTLE_RENEW)
+    if (status == BOXCAR_OK && (kind == SETTLE_RENEW || kind == SETTLE_RECORD))
         drop_repeated(affected);
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
 }

@@ -74,7 +74,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [S_PARKED_MESSAGE] =
         "select " MESSAGE_COLUMNS ", p.state, p.expires_at, p.retry_count, p.crash_count, p.last_error, "
-        "m.payload from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
+        "m.payload, (select s.flags from boxcar_stage s where s.work_id = p.work_id) "
+        "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
     [S_PARKED_AVAILABLE] = "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
                            "and available_at <= ?3 order by available_at limit ?4",
@@ -114,7 +115,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "where box = ?1 and stream = ?2 and state = ?3 order by work_id limit 1",
 
     [S_FIND] = FIND(""),
-    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload"),
+    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload, (select s.flags from boxcar_stage s where s.work_id = m.work_id)"),
+    [S_STAGE_RECORD] = "insert into boxcar_stage (work_id, flags) values (?1, ?2) "
+                       "on conflict (work_id) do update set flags = flags | excluded.flags",
+    [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
     [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_READY] = "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN(

@@ -47,6 +47,8 @@ enum statement {
     /* inspection */
     S_FIND,
     S_FIND_WITH_PAYLOAD,
+    S_STAGE_RECORD,
+    S_STAGE_DELETE,
     S_PAGE_ALL,
     S_PAGE_READY,
     S_PAGE_IN_PROGRESS,
