@@ -151,5 +151,6 @@ void bench_backlog(struct bench *b);
 void bench_payload_big(struct bench *b);
 void bench_worker(struct bench *b);
 void bench_joins(struct bench *b);
+void bench_streams(struct bench *b);
 
 #endif

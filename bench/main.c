@@ -21,6 +21,7 @@ static const struct scenario {
     {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
     {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
     {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
+    {"streams", "streams: many, one long one, claims, listing", bench_streams},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

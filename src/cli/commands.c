@@ -13,7 +13,10 @@ const struct command *const COMMANDS[] = {
     &CMD_DEAD,          &CMD_DEAD_LS,   &CMD_DEAD_SHOW,  &CMD_DEAD_REPLAY,
     &CMD_DEAD_PURGE,    &CMD_JOIN,      &CMD_JOIN_START, &CMD_JOIN_ATTACH,
     &CMD_JOIN_COMPLETE, &CMD_JOIN_FAIL, &CMD_JOIN_WAIT,  &CMD_JOIN_CANCEL,
-    &CMD_JOIN_SHOW,     &CMD_JOIN_LS,   &CMD_MAINTAIN,   &CMD_DOCTOR,
+    &CMD_JOIN_SHOW,     &CMD_JOIN_LS,
+    &CMD_STREAM,        &CMD_STREAM_LS, &CMD_STREAM_SHOW, &CMD_STREAM_RESUME,
+    &CMD_STREAM_SKIP,   &CMD_STREAM_POLICY, &CMD_INSTANCE, &CMD_INSTANCE_LS,
+    &CMD_MAINTAIN,      &CMD_DOCTOR,
     &CMD_BENCH,         &CMD_VERSION,   &CMD_HELP,       NULL};
 
 const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
@@ -23,6 +26,7 @@ const struct command_section COMMAND_SECTIONS[] = {{"Set up", &CMD_INIT},
                                                    {"Look", &CMD_SHOW},
                                                    {"Dead letters", &CMD_CANCEL},
                                                    {"Joins", &CMD_JOIN},
+                                                   {"Streams", &CMD_STREAM},
                                                    {"Upkeep", &CMD_MAINTAIN},
                                                    {"About boxcar", &CMD_VERSION},
                                                    {NULL, NULL}};

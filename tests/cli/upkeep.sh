@@ -3,18 +3,18 @@
 
 # OBX-108, OBX-110
 exits "init again" 0 boxcar init
-is "is up to date" "schema version 3, up to date" "$out"
+is "is up to date" "schema version 4, up to date" "$out"
 exits "init again, as JSON" 0 boxcar init -o json
 is "fields" 'schema_version,applied,store' "$(json 'keys_unsorted|join(",")')"
-is "nothing applied" '3 0' "$(json '"\(.schema_version) \(.applied)"')"
+is "nothing applied" '4 0' "$(json '"\(.schema_version) \(.applied)"')"
 if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     exits "init of a new file" 0 boxcar init --store sqlite:new.db
-    is "applies the migration" "schema version 3, 3 migrations applied" "$out"
+    is "applies the migration" "schema version 4, 4 migrations applied" "$out"
     exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
-    is "applied" 3 "$(json .applied)"
+    is "applied" 4 "$(json .applied)"
 else
     exits "init of a new schema" 0 boxcar init --schema "${BOXCAR_SCHEMA}_new"
-    is "applies the migration" "schema version 3, 3 migrations applied" "$out"
+    is "applies the migration" "schema version 4, 4 migrations applied" "$out"
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_new cascade" >/dev/null 2>&1
 fi
 refuses "init with an argument" 2 "*unexpected argument*" boxcar init now
@@ -87,7 +87,7 @@ refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --int
 
 # version
 exits "version" 0 boxcar version
-like "for people" "boxcar [0-9]*.*.* (library *, schema 3)" "$out"
+like "for people" "boxcar [0-9]*.*.* (library *, schema 4)" "$out"
 exits "version as JSON" 0 boxcar version -o json
 is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
 exits "--version" 0 boxcar --version

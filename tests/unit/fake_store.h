@@ -18,6 +18,7 @@ struct fake_store {
     size_t ended_count;
     struct join_change change;
     boxcar_attached attached[FAKE_ROOM];
+    size_t stream_count; /* of every page */
     /* What was asked. */
     int calls;
     struct batch batch; /* the last one; messages and settlements copied below */
@@ -39,6 +40,11 @@ struct fake_store {
     boxcar_join_filter join_filter;
     int member_limit;
     bool setting_was_reset;
+    boxcar_stream_filter stream_filter;
+    boxcar_box box;
+    boxcar_str stream; /* of the last call about one, or the pattern of a rule */
+    boxcar_stream_policy policy;
+    bool replay;
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

@@ -7,7 +7,7 @@ declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
         '_held_snapshots', '_table_health'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
-        '_join_find', '_join_page', '_join_members',
+        '_join_find', '_join_page', '_join_members', '_stream_page', '_stream_rules', '_instances', '_sort_now',
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
@@ -16,7 +16,7 @@ declare
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
         '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
-        '_resolve', '_lock_joins', '_joins_ended'];
+        '_resolve', '_lock_joins', '_joins_ended', '_instances'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin
@@ -36,7 +36,7 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member')
+                                                                                'outbox_join_member', 'stream_state')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

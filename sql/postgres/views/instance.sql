@@ -1,6 +1,16 @@
--- Workers that were heard of lately, with the topics they handle.
+-- Workers that were heard of lately, with the topics they handle; and of those that live, their rank and the partitions
+-- that belong to them.
 create or replace view :"schema".instance as
 select r.instance_id, case r.box when 0 then 'outbox' else 'inbox' end as box, r.host, r.pid, r.concurrency,
        r.exact || array(select p || '*' from unnest(r.prefixes) with ordinality u(p, n) order by u.n) as topics,
-       r.started_at, r.seen_at
-from :"schema".instance_row r;
+       r.started_at, r.seen_at, p.rank, p.first_partition, p.partition_count
+from :"schema".instance_row r left join (
+    select l.instance_id, l.rank::int, (l.rank * l.partitions / l.n)::int as first_partition,
+           least(((l.rank + 1) * l.partitions / l.n - l.rank * l.partitions / l.n), nullif(l.cap, 0))::int as partition_count
+    from (select x.instance_id, row_number() over (order by x.instance_id) - 1 as rank, count(*) over () as n,
+                 coalesce((select s.number from :"schema".setting s where s.name = 'partition_count'), 10000)::bigint
+                     as partitions,
+                 coalesce((select s.number from :"schema".setting s where s.name = 'partitions_per_instance_max'), 0)::bigint
+                     as cap
+          from :"schema".instance_row x where x.seen_at > clock_timestamp() - interval '30 seconds') l) p
+    on p.instance_id = r.instance_id;

@@ -77,6 +77,15 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_MEMBERS] =
         "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
         "created_at from :\"schema\"._join_members($1, $2, $3)",
+    [PG_SORT_NOW] = "select :\"schema\"._sort_now($1)",
+    [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
+                       "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
+    [PG_STREAM_RESUME] = "select :\"schema\"._stream_resume($1, $2, $3)",
+    [PG_STREAM_SKIP] = "select :\"schema\"._stream_skip($1, $2)",
+    [PG_STREAM_RULE] = "select :\"schema\"._stream_rule($1, $2)",
+    [PG_STREAM_RULES] = "select pattern, halts from :\"schema\"._stream_rules()",
+    [PG_INSTANCES] = "select instance_id, host, pid, concurrency, started_at, seen_at, rank, first_partition, "
+                     "partition_count, leased, oldest_lease_at from :\"schema\"._instances()",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",

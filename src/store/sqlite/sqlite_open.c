@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "boxcar/sqlite.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define URL_PREFIX "sqlite:"
 
@@ -15,6 +15,7 @@ static void close_store(struct boxcar_store *base) {
     sqlite_disconnect(store);
     sqlite_sleep_end(store);
     arena_release(&store->scratch);
+    arena_release(&store->halted.arena);
     free(store->tally.entries);
     free(store->tally.slots);
     free(store->ended.items);
@@ -50,6 +51,14 @@ static const struct store_ops SQLITE_OPS = {
     .join_find = sqlite_join_find,
     .join_page = sqlite_join_page,
     .join_members = sqlite_join_members,
+    .stream_page = sqlite_stream_page,
+    .stream_resume = sqlite_stream_resume,
+    .stream_skip = sqlite_stream_skip,
+    .stream_rule_write = sqlite_stream_rule_write,
+    .stream_rule_remove = sqlite_stream_rule_remove,
+    .stream_rules = sqlite_stream_rules,
+    .stream_violations = sqlite_stream_violations,
+    .instances = sqlite_instances,
     .maintain = sqlite_maintain,
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,
