@@ -154,5 +154,6 @@ void bench_joins(struct bench *b);
 void bench_events(struct bench *b);
 void bench_inbox(struct bench *b);
 void bench_coordinator(struct bench *b);
+void bench_streams(struct bench *b);
 
 #endif

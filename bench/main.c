@@ -24,6 +24,7 @@ static const struct scenario {
     {"events", "events: append, follow", bench_events},
     {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
     {"coordinator", "enqueue through a coordinator, by each strategy", bench_coordinator},
+    {"streams", "streams: many, one long one, claims, listing", bench_streams},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 

@@ -66,10 +66,13 @@ static struct answer answer_metrics(const struct metrics *metrics) {
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     boxcar_handler_stats *handlers = NULL;
     boxcar_stats store[2];
+    struct metrics_streams streams;
     struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
     boxcar_worker_stats_read(metrics->worker, &worker);
-    if (metrics_store_read(metrics->store, store, &numbers.store_age_seconds))
+    if (metrics_store_read(metrics->store, store, &streams, &numbers.store_age_seconds)) {
         numbers.store = store;
+        numbers.streams = &streams;
+    }
     if (!read_handlers(metrics->worker, &handlers, &numbers.handler_count))
         return answer;
     numbers.handlers = handlers;
@@ -174,7 +177,7 @@ static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    metrics->store = metrics_store_start(cli);
+    metrics->store = metrics_store_start(cli, boxcar_worker_owner(metrics->worker));
     if (metrics->store)
         metrics->daemon = MHD_start_daemon(
             MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET, fd,

@@ -12,6 +12,8 @@
 #define PATIENCE_MS 2000
 /* How long stopping waits for a reading that is under way. */
 #define FAREWELL_MS 1000
+/* Where counting halted streams stops. */
+#define HALTED_MAX 1000
 
 struct metrics_store {
     pthread_t thread;
@@ -19,6 +21,7 @@ struct metrics_store {
     pthread_cond_t changed;
     /* Own copies: the thread may outlive the one who started it. */
     char *url, *schema;
+    boxcar_owner owner;
 
     /* Under the lock. */
     const struct log_writer *log;
@@ -26,6 +29,7 @@ struct metrics_store {
     bool abandoned; /* nobody waits for the thread: it frees this */
     bool known, failing;
     boxcar_stats stats[2]; /* by box */
+    struct metrics_streams streams;
     struct timespec read_at;
 };
 
@@ -88,13 +92,57 @@ static boxcar_status read_stats(const struct metrics_store *store, boxcar_store 
     return status;
 }
 
+/* The database's clock is as far as the newest heartbeat at least: workers' own may be wrong. */
+static void summarize(const boxcar_instance_list *list, boxcar_owner owner, struct metrics_streams *streams) {
+    boxcar_time newest = BOXCAR_TIME_NONE, oldest_lease = BOXCAR_TIME_NONE;
+    streams->instances = (int64_t)boxcar_instance_list_count(list);
+    for (size_t i = 0; i < boxcar_instance_list_count(list); i++) {
+        const boxcar_instance *instance = boxcar_instance_list_get(list, i);
+        boxcar_time lease = instance->oldest_lease_at;
+        if (memcmp(&instance->owner, &owner, sizeof(owner)) == 0)
+            streams->partitions = instance->partition_count;
+        if (instance->seen_at > newest)
+            newest = instance->seen_at;
+        if (lease != BOXCAR_TIME_NONE && (oldest_lease == BOXCAR_TIME_NONE || lease < oldest_lease))
+            oldest_lease = lease;
+    }
+    if (oldest_lease != BOXCAR_TIME_NONE && newest > oldest_lease)
+        streams->oldest_lease_seconds = (double)(newest - oldest_lease) / 1e6;
+}
+
+static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, struct metrics_streams *ret_streams,
+                                  boxcar_error *err) {
+    boxcar_stream_filter halted = BOXCAR_STREAM_FILTER_INIT;
+    struct metrics_streams streams = {0};
+    boxcar_instance_list *instances = NULL;
+    boxcar_stream_list *list = NULL;
+    halted.halted = true;
+    halted.limit = HALTED_MAX;
+    boxcar_status status = boxcar_instances_read(connection, &instances, err);
+    if (status == BOXCAR_OK)
+        status = boxcar_stream_page(connection, &halted, &list, err);
+    if (status == BOXCAR_OK)
+        status = boxcar_stream_violations_count(connection, &streams.violations, err);
+    if (status == BOXCAR_OK) {
+        summarize(instances, owner, &streams);
+        streams.halted = (int64_t)boxcar_stream_list_count(list);
+        *ret_streams = streams;
+    }
+    boxcar_stream_list_free(list);
+    boxcar_instance_list_free(instances);
+    return status;
+}
+
 /* One reading, outside the lock, and what came of it. A connection that failed is not kept: it may be
  * to a server that has moved. */
 static void look(struct metrics_store *store, boxcar_store **connection) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_stats stats[2];
+    struct metrics_streams streams = {0};
     pthread_mutex_unlock(&store->lock);
     boxcar_status status = read_stats(store, connection, stats, &err);
+    if (status == BOXCAR_OK)
+        status = read_streams(*connection, store->owner, &streams, &err);
     if (status != BOXCAR_OK) {
         boxcar_store_close(*connection);
         *connection = NULL;
@@ -102,6 +150,7 @@ static void look(struct metrics_store *store, boxcar_store **connection) {
     pthread_mutex_lock(&store->lock);
     if (status == BOXCAR_OK) {
         memcpy(store->stats, stats, sizeof(stats));
+        store->streams = streams;
         store->known = true;
         store->read_at = now();
     } else if (!store->failing && !store->stopping) {
@@ -150,12 +199,13 @@ static bool init(struct metrics_store *store, struct cli *cli) {
     return true;
 }
 
-struct metrics_store *metrics_store_start(struct cli *cli) {
+struct metrics_store *metrics_store_start(struct cli *cli, boxcar_owner owner) {
     struct metrics_store *store = calloc(1, sizeof(*store));
     if (!store || !init(store, cli)) {
         free(store);
         return NULL;
     }
+    store->owner = owner;
     if (!store->url || (cli->schema && !store->schema) ||
         pthread_create(&store->thread, NULL, read_again_and_again, store) != 0) {
         release(store);
@@ -164,7 +214,8 @@ struct metrics_store *metrics_store_start(struct cli *cli) {
     return store;
 }
 
-bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2], double *ret_age_seconds) {
+bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2], struct metrics_streams *ret_streams,
+                        double *ret_age_seconds) {
     struct timespec time = now();
     pthread_mutex_lock(&store->lock);
     bool known = store->known;
@@ -173,6 +224,7 @@ bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2], 
                      (double)(time.tv_nsec - store->read_at.tv_nsec) / 1e9;
         *ret_age_seconds = age > 0 ? age : 0;
         memcpy(ret_stats, store->stats, sizeof(store->stats));
+        *ret_streams = store->streams;
     }
     pthread_mutex_unlock(&store->lock);
     return known;

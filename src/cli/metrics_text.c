@@ -187,6 +187,18 @@ static void put_store_numbers(FILE *out, const boxcar_stats *store) {
               store[BOXCAR_OUTBOX].exact && store[BOXCAR_INBOX].exact);
 }
 
+static void put_streams(FILE *out, const struct metrics_streams *streams) {
+    put_gauge(out, "boxcar_instances", "Workers of the store that live.", (double)streams->instances);
+    put_gauge(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
+              (double)streams->partitions);
+    put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
+              streams->oldest_lease_seconds);
+    put_gauge(out, "boxcar_streams_halted", "Streams of the outbox that are halted.", (double)streams->halted);
+    put_head(out, "boxcar_ordering_violations_total", COUNTER,
+             "Messages acked before an earlier one of their stream was finished.");
+    fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);
+}
+
 static void put_store(FILE *out, const struct metrics_numbers *numbers) {
     if (!numbers->store)
         return;
@@ -194,6 +206,8 @@ static void put_store(FILE *out, const struct metrics_numbers *numbers) {
               numbers->store_age_seconds);
     if (numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
         put_store_numbers(out, numbers->store);
+    if (numbers->streams && numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
+        put_streams(out, numbers->streams);
 }
 
 size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {

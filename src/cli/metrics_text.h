@@ -10,12 +10,20 @@
 /* The store's numbers are left out when they are older: a graph with a gap says more than a flat line. */
 #define METRICS_STORE_AGE_SECONDS_MAX 60
 
+/* What the store knows about streams and workers. */
+struct metrics_streams {
+    int64_t instances, partitions; /* live workers; what this one is preferred for */
+    double oldest_lease_seconds;
+    int64_t halted, violations;
+};
+
 struct metrics_numbers {
     const char *version;
     const boxcar_worker_stats *worker;
     const boxcar_handler_stats *handlers;
     size_t handler_count;
     const boxcar_stats *store; /* of the outbox and of the inbox; NULL = not known */
+    const struct metrics_streams *streams; /* read with them; NULL = not known */
     double store_age_seconds;  /* how old the store's numbers are */
 };
 

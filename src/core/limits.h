@@ -12,6 +12,7 @@
 #include "boxcar/join.h"
 #include "boxcar/message.h"
 #include "boxcar/outbox.h"
+#include "boxcar/stream.h"
 
 /* Due times and other points in time must lie between the years 1970 and 9999. */
 #define LIMITS_TIME_MAX INT64_C(253402300799999999)
@@ -51,6 +52,12 @@ boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *e
 boxcar_status limits_check_join_filter(const boxcar_join_filter *filter, boxcar_error *err);
 /* A key of the inbox, and the hash that may come with it. */
 boxcar_status limits_check_inbox_key(boxcar_inbox_key key, boxcar_str content_hash, boxcar_error *err);
+/* The key of a stream: 1 to BOXCAR_STREAM_MAX characters. */
+boxcar_status limits_check_stream(boxcar_str stream, const char *argument, boxcar_error *err);
+/* A key, or a prefix followed by *; "*" alone is every stream. */
+boxcar_status limits_check_stream_pattern(boxcar_str pattern, boxcar_error *err);
+boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err);
+boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err);
 /* Ids of messages that need not exist, but must not be nil. */
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err);
 boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err);

@@ -5,6 +5,7 @@
 #include "boxcar/inbox.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
+#include "boxcar/stream.h"
 #include "boxcar/types.h"
 
 static const char *const BOX_NAMES[] = {
@@ -51,6 +52,18 @@ static const char *const INBOX_STATE_NAMES[] = {
     [BOXCAR_INBOX_PROCESSING] = "processing",
     [BOXCAR_INBOX_DONE] = "done",
     [BOXCAR_INBOX_DEAD] = "dead",
+};
+
+static const char *const STREAM_STATE_NAMES[] = {
+    [BOXCAR_STREAM_READY] = "ready",
+    [BOXCAR_STREAM_WAITING] = "waiting",
+    [BOXCAR_STREAM_IN_PROGRESS] = "in_progress",
+    [BOXCAR_STREAM_HALTED] = "halted",
+};
+
+static const char *const STREAM_POLICY_NAMES[] = {
+    [BOXCAR_STREAM_CONTINUE] = "continue",
+    [BOXCAR_STREAM_HALT] = "halt",
 };
 
 static const char *const STATUS_NAMES[] = {
@@ -124,6 +137,14 @@ const char *boxcar_inbox_state_name(boxcar_inbox_state state) {
     return name_at(INBOX_STATE_NAMES, COUNT_OF(INBOX_STATE_NAMES), state);
 }
 
+const char *boxcar_stream_state_name(boxcar_stream_state state) {
+    return name_at(STREAM_STATE_NAMES, COUNT_OF(STREAM_STATE_NAMES), state);
+}
+
+const char *boxcar_stream_policy_name(boxcar_stream_policy policy) {
+    return name_at(STREAM_POLICY_NAMES, COUNT_OF(STREAM_POLICY_NAMES), policy);
+}
+
 const char *boxcar_status_name(boxcar_status status) {
     return name_at(STATUS_NAMES, COUNT_OF(STATUS_NAMES), status);
 }
@@ -178,6 +199,24 @@ bool boxcar_join_status_parse(boxcar_str name, boxcar_join_status *ret_status) {
     if (number < 0)
         return false;
     *ret_status = (boxcar_join_status)number;
+    return true;
+}
+
+bool boxcar_stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state) {
+    int number = number_of(STREAM_STATE_NAMES, COUNT_OF(STREAM_STATE_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_state = (boxcar_stream_state)number;
+    return true;
+}
+
+bool boxcar_stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy) {
+    int number = number_of(STREAM_POLICY_NAMES, COUNT_OF(STREAM_POLICY_NAMES), name);
+
+    if (number < 0)
+        return false;
+    *ret_policy = (boxcar_stream_policy)number;
     return true;
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "boxcar/instance.h"
+#include "boxcar/stream.h"
 #include "digits.h"
 #include "limits.h"
 #include "wait.h"
@@ -22,11 +24,17 @@ const struct setting SETTINGS[] = {
      "topic of the messages that wait for joins; workers read it when they start"},
     {"max_attempts", SETTING_COUNT, "10", 1, 1000000,
      "attempts after which a message is a dead letter, unless it brings its own number"},
+    {"partition_count", SETTING_COUNT, "10000", 1, BOXCAR_PARTITION_COUNT_MAX,
+     "over how many partitions streams are spread; fixed once a message had a stream"},
+    {"partitions_per_instance_max", SETTING_COUNT, "0", 0, BOXCAR_PARTITION_COUNT_MAX,
+     "partitions that one worker is preferred for at most; 0 = no limit"},
     {"retention_dead", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long dead letters are kept"},
     {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
     {"retention_inbox", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS,
      "how long keys of the inbox are kept after they were last seen, if their message is gone"},
     {"retention_joins", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long joins that have ended are kept"},
+    {"stream_policy", SETTING_POLICY, "continue", 0, 0,
+     "what a stream does when a message of it dies, continue or halt; rules for patterns come first"},
 };
 const size_t SETTING_COUNT_ALL = sizeof(SETTINGS) / sizeof(SETTINGS[0]);
 
@@ -84,6 +92,8 @@ static bool parse_decimal(boxcar_str text, double *ret_number) {
 }
 
 static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_number) {
+    boxcar_stream_policy policy;
+
     switch (kind) {
     case SETTING_COUNT:
         return parse_count(text, ret_number);
@@ -94,6 +104,9 @@ static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_n
     case SETTING_TOPIC:
         *ret_number = 0;
         return limits_check_topic(text, "value", NULL) == BOXCAR_OK && text.data[text.len - 1] != '*';
+    case SETTING_POLICY:
+        *ret_number = 0;
+        return boxcar_stream_policy_parse(text, &policy);
     }
     return false;
 }
@@ -106,6 +119,8 @@ static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
     };
     char min[32], max[32];
 
+    if (setting->kind == SETTING_POLICY)
+        return error_invalid(err, "value", "%s must be continue or halt", setting->name);
     if (setting_is_text(setting))
         return error_invalid(err, "value", "%s must be a topic of 1 to 255 characters, no pattern that ends in *", setting->name);
     setting_format(setting, setting->min, min);

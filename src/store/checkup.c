@@ -276,6 +276,32 @@ static void judge_dead(struct findings *findings, const struct box_facts *facts)
     findings_remedy(findings, "boxcar dead ls shows why; boxcar dead replay makes them ready again");
 }
 
+static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
+
+static void judge_halted(struct findings *findings, const struct box_facts *facts) {
+    if (facts->halted == 0) {
+        findings_add(findings, "halted_streams", BOXCAR_SEVERITY_OK, "no stream is halted");
+        return;
+    }
+    findings_add(findings, "halted_streams", BOXCAR_SEVERITY_WARNING,
+                 "%s%lld stream%s halted: a message died, and what comes behind it waits",
+                 at_least(facts->halted), (long long)facts->halted, facts->halted == 1 ? " is" : "s are");
+    findings_remedy(findings, "boxcar stream ls --halted shows them; boxcar stream resume lets one go on");
+}
+
+static void judge_order(struct findings *findings, const struct box_facts *facts) {
+    if (facts->violations == 0) {
+        findings_add(findings, "stream_order", BOXCAR_SEVERITY_OK, "no stream was handled out of order");
+        return;
+    }
+    findings_add(findings, "stream_order", BOXCAR_SEVERITY_PROBLEM,
+                 "%s%lld message%s of streams %s acked before an earlier one was finished",
+                 at_least(facts->violations), (long long)facts->violations, plural(facts->violations),
+                 facts->violations == 1 ? "was" : "were");
+    findings_remedy(findings, "some claimer does not handle the messages of a stream in order, or goes on behind one "
+                              "that failed; boxcar worker does");
+}
+
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
     boxcar_status status = judge_workers(findings, facts, err);
 
@@ -286,12 +312,14 @@ boxcar_status checkup_box(struct findings *findings, const struct box_facts *fac
     judge_leases(findings, facts);
     judge_oldest(findings, facts);
     judge_dead(findings, facts);
+    judge_halted(findings, facts);
+    judge_order(findings, facts);
     return BOXCAR_OK;
 }
 
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
     static const char *const CHECKS[] = {"workers", "unhandled_topics", "expired_leases", "oldest_ready",
-                                         "dead_letters"};
+                                         "dead_letters", "halted_streams", "stream_order"};
 
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
         findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);

@@ -5,7 +5,7 @@
 
 #include "finding.h"
 
-#define CHECKUP_LIVE_SECONDS 60          /* a worker heard of within this time is alive */
+#define CHECKUP_LIVE_SECONDS 30          /* a worker heard of within this time is alive */
 #define CHECKUP_LEASE_OVERDUE_SECONDS 10 /* claims release expired leases long before */
 #define CHECKUP_LATELY_SECONDS 3600
 #define CHECKUP_COUNT_MAX 10000 /* where counting stops */
@@ -48,9 +48,11 @@ struct box_facts {
     int64_t overdue; /* messages under leases expired for CHECKUP_LEASE_OVERDUE_SECONDS */
     double overdue_seconds;
     int64_t died_lately; /* within CHECKUP_LATELY_SECONDS, counted to CHECKUP_COUNT_MAX */
+    int64_t halted;      /* streams, counted to CHECKUP_COUNT_MAX */
+    int64_t violations;  /* messages acked before an earlier one of their stream, counted likewise */
 };
 
-/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters */
+/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order */
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
 /* The same checks for somebody who may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);

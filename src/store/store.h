@@ -15,10 +15,12 @@
 #include "boxcar/inbox.h"
 #include "boxcar/event.h"
 #include "boxcar/inspect.h"
+#include "boxcar/instance.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
 #include "boxcar/store.h"
+#include "boxcar/stream.h"
 
 struct boxcar_attempt_list {
     struct arena arena;
@@ -67,6 +69,24 @@ struct boxcar_event_list {
     boxcar_event *items;
     size_t count;
     int64_t position; /* how far it has looked */
+};
+
+struct boxcar_stream_list {
+    struct arena arena;
+    boxcar_stream *items;
+    size_t count;
+};
+
+struct boxcar_stream_rule_list {
+    struct arena arena;
+    boxcar_stream_rule *items;
+    size_t count;
+};
+
+struct boxcar_instance_list {
+    struct arena arena;
+    boxcar_instance *items;
+    size_t count;
 };
 
 /* What an operation did to a join. */
@@ -218,6 +238,22 @@ struct store_ops {
     boxcar_status (*event_read_all)(struct boxcar_store *store, const boxcar_event_filter *filter,
                                     struct boxcar_event_list **ret_list, boxcar_error *err);
 
+    /* Streams and workers; see boxcar/stream.h and boxcar/instance.h for what each refuses. page: `stream`
+     * set = just that one, whatever the filter says of keys. */
+    boxcar_status (*stream_page)(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
+                                 struct boxcar_stream_list **ret_list, boxcar_error *err);
+    boxcar_status (*stream_resume)(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
+                                   boxcar_error *err);
+    boxcar_status (*stream_skip)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                 boxcar_work_id *ret_work_id, boxcar_error *err);
+    boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
+                                       boxcar_error *err);
+    boxcar_status (*stream_rule_remove)(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
+    boxcar_status (*stream_rules)(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+                                  boxcar_error *err);
+    boxcar_status (*stream_violations)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+    boxcar_status (*instances)(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err);
+
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
@@ -272,6 +308,6 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 7
+#define STORE_SCHEMA_VERSION 8
 
 #endif

@@ -24,7 +24,7 @@ status=0
 exits "a store that is well" "$status" boxcar doctor -o json
 is "fields" 'check,severity,text,remedy' "$(json '.[0]|keys_unsorted|join(",")')"
 is "nothing worse than ok" 0 "$(worst)"
-is "each check is there" 'bloat clock_skew connection dead_letters expired_leases held_snapshot oldest_ready schema unhandled_topics workers' \
+is "each check is there" 'bloat clock_skew connection dead_letters expired_leases halted_streams held_snapshot oldest_ready schema stream_order unhandled_topics workers' \
     "$(json '[.[].check] | unique - ["disk"] | join(" ")')"
 is "nothing to do" '[]' "$(json "[.[] | $machine | .remedy | select(. != null)]")"
 exits "as JSON Lines" "$status" boxcar doctor -o jsonl

@@ -4,7 +4,7 @@
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
 dead.ls dead.show dead.replay dead.purge join join.start join.attach join.complete join.fail join.wait join.cancel
-join.show join.ls inbox inbox.enqueue inbox.check inbox.show inbox.ls inbox.revive maintain doctor bench version help'
+join.show join.ls inbox inbox.enqueue inbox.check inbox.show inbox.ls inbox.revive event event.append event.read event.follow stream stream.ls stream.show stream.resume stream.skip stream.policy instance instance.ls maintain doctor bench version help'
 
 exits "help" 0 boxcar help
 overview=$out
@@ -15,7 +15,7 @@ is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
-is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Inbox,Upkeep,About boxcar" \
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Streams,Inbox,Events,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
 # The same for programs.
@@ -56,6 +56,14 @@ prepare() {
         boxcar join start --expected 3 --join-id "$join" >/dev/null
         boxcar join attach "$join" "$step" >/dev/null 2>&1
         ;;
+    stream | stream.resume)
+        boxcar stream policy 'order-*' halt >/dev/null
+        boxcar enqueue orders.paid 4 --stream order-42 >/dev/null
+        claim_all
+        boxcar fail --owner "$owner" 4 >/dev/null
+        ;;
+    stream.show | stream.skip) boxcar enqueue orders.paid 4 --stream order-42 >/dev/null ;;
+    stream.policy) boxcar stream policy 'order-*' halt >/dev/null ;;
     join.*) boxcar join start --expected 3 --join-id "$join" >/dev/null ;;
     esac
 }

@@ -285,33 +285,50 @@ static void message_is_either_cancelled_or_claimed(void **state) {
 struct stream_watch {
     pthread_mutex_t mutex;
     int64_t last[5];
-    bool busy[5];
+    int busy[5]; /* with whom, from 1 */
     int done;
 };
 
-/* Between claim and ack a stream is busy; nobody else may be handed anything of it. */
-static const char *watch(struct stream_watch *w, const boxcar_message *m, bool begin) {
+/* Between claim and ack a stream is busy with one, who may have several of it; nobody else is handed any. */
+static const char *begin(struct stream_watch *w, int number, const boxcar_message *m) {
     const char *trouble = NULL;
     int stream = m->stream.data[1] - '0';
     pthread_mutex_lock(&w->mutex);
-    if (begin && (w->busy[stream] || m->work_id.value <= w->last[stream]))
-        trouble = w->busy[stream] ? "two of a stream at once" : "a stream out of order";
-    if (begin)
-        w->last[stream] = m->work_id.value;
-    w->busy[stream] = begin;
-    w->done += !begin;
+    if (w->busy[stream] != 0 && w->busy[stream] != number)
+        trouble = "two have messages of one stream";
+    else if (m->work_id.value <= w->last[stream])
+        trouble = "a stream out of order";
+    w->last[stream] = m->work_id.value;
+    w->busy[stream] = number;
     pthread_mutex_unlock(&w->mutex);
     return trouble;
+}
+
+static void end(struct stream_watch *w, const boxcar_message *m, bool has_more) {
+    pthread_mutex_lock(&w->mutex);
+    if (!has_more)
+        w->busy[m->stream.data[1] - '0'] = 0;
+    w->done++;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+static bool has_more_of_its_stream(const boxcar_message_list *list, size_t i) {
+    const boxcar_message *m = boxcar_message_list_get(list, i), *next;
+    while ((next = boxcar_message_list_get(list, ++i)) != NULL)
+        if (next->stream.data[1] == m->stream.data[1])
+            return true;
+    return false;
 }
 
 static const char *ack_watched(struct crew_member *member, const boxcar_message_list *list) {
     const char *trouble = NULL;
     for (size_t i = 0; i < boxcar_message_list_count(list) && !trouble; i++)
-        trouble = watch(member->context, boxcar_message_list_get(list, i), true);
+        trouble = begin(member->context, 1 + member->number, boxcar_message_list_get(list, i));
     for (size_t i = 0; i < boxcar_message_list_count(list) && !trouble; i++) {
         const boxcar_message *m = boxcar_message_list_get(list, i);
         boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
-        trouble = watch(member->context, m, false); /* before the ack: after it, another may have the next */
+        /* before the ack: after it, another may have the next */
+        end(member->context, m, has_more_of_its_stream(list, i));
         if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, NULL, &member->err) != BOXCAR_OK)
             trouble = "ack";
     }

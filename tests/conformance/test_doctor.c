@@ -15,7 +15,7 @@ static void healthy_store_has_nothing_to_complain_about(void **state) {
     struct fixture *f = *state;
     static const char *const CHECKS[] = {"connection",   "schema",      "clock_skew",       "held_snapshot",
                                          "bloat",        "workers",     "unhandled_topics", "expired_leases",
-                                         "oldest_ready", "dead_letters"};
+                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order"};
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", EVERYTHING, 1);
     boxcar_finding_list *list = diagnose(f);
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)

@@ -13,8 +13,9 @@
 
 #define BATCH_MAX 500
 #define AWAY_MAX_MS 120000
+#define STREAM_SIZE 32
 
-static void make(boxcar_new_message *message, const struct load *load, int64_t number) {
+static void make(boxcar_new_message *message, const struct load *load, int64_t number, char stream[STREAM_SIZE]) {
     char key[128];
     snprintf(key, sizeof(key), "%s %lld", load->topic, (long long)number);
     *message = BOXCAR_NEW_MESSAGE_INIT;
@@ -22,6 +23,10 @@ static void make(boxcar_new_message *message, const struct load *load, int64_t n
     message->message_id = boxcar_message_id_of_key(boxcar_str_of(key));
     message->payload = boxcar_str_of(load->payload ? load->payload : "something");
     message->delay_ms = load->delay_ms;
+    if (load->streams > 0) {
+        snprintf(stream, STREAM_SIZE, "s%lld", (long long)(number % load->streams));
+        message->stream = boxcar_str_of(stream);
+    }
 }
 
 static void send(boxcar_store *store, const boxcar_new_message *messages, size_t count) {
@@ -48,12 +53,13 @@ static boxcar_store *open_store(struct trial *trial) {
 
 static void enqueue_all(struct trial *trial, const struct load *load, int64_t first) {
     boxcar_new_message messages[BATCH_MAX];
+    char streams[BATCH_MAX][STREAM_SIZE];
     boxcar_store *store = open_store(trial);
     int64_t batch = load->batch > 0 && load->batch < BATCH_MAX ? load->batch : BATCH_MAX;
     for (int64_t done = 0; done < load->count;) {
         size_t count = (size_t)(load->count - done < batch ? load->count - done : batch);
         for (size_t i = 0; i < count; i++)
-            make(&messages[i], load, first + done + (int64_t)i);
+            make(&messages[i], load, first + done + (int64_t)i, streams[i]);
         send(store, messages, count);
         done += (int64_t)count;
         if (load->pause_ms > 0)

@@ -1,4 +1,4 @@
-/* scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--step MS]: a worker
+/* scribe EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--batch N] [--step MS]: a worker
  * program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends
  * one line to EVIDENCE for every start of a handler, and one when a handler is told to stop. Topics:
  *
@@ -7,7 +7,9 @@
  *   stubborn  at its first attempt never stops, whatever it is told
  *   step      a step of a join: takes --step, ends as its payload says (join_plan.h); leaves no
  *             evidence
- *   then.*    a continuation: done at once, without evidence */
+ *   then.*    a continuation: done at once, without evidence
+ *   ordered   a message of a stream: takes --step, leaves evidence of its end as well; a tenth fails at
+ *             its first attempt */
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -84,6 +86,16 @@ static boxcar_verdict on_step(void *context, boxcar_delivery *delivery) {
     return says(message, "again") && message->retry_count >= 2 ? BOXCAR_VERDICT_ACK : BOXCAR_VERDICT_RETRY;
 }
 
+static boxcar_verdict on_ordered(void *context, boxcar_delivery *delivery) {
+    const boxcar_message *message = boxcar_delivery_message(delivery);
+    bool fails = message->work_id.value % 10 == 0 && message->retry_count == 0;
+    (void)context;
+    note("start", message);
+    (void)poll(NULL, 0, step_ms);
+    note(fails ? "fail" : "end", message);
+    return fails ? BOXCAR_VERDICT_RETRY : BOXCAR_VERDICT_ACK;
+}
+
 static boxcar_verdict on_continuation(void *context, boxcar_delivery *delivery) {
     (void)context;
     (void)delivery;
@@ -101,6 +113,8 @@ static void read_arguments(boxcar_worker_options *options, int argc, char **argv
             options->handler_timeout_ms = value;
         else if (strcmp(argv[i], "--maintain") == 0)
             options->maintain_ms = value;
+        else if (strcmp(argv[i], "--batch") == 0)
+            options->batch_size = (int)value;
         else if (strcmp(argv[i], "--step") == 0)
             step_ms = (int)value;
         else
@@ -135,6 +149,7 @@ int main(int argc, char **argv) {
     check(boxcar_worker_handle(worker, BOXCAR_STR("stubborn"), on_stubborn, NULL, &error), &error);
     check(boxcar_worker_handle(worker, BOXCAR_STR("step"), on_step, NULL, &error), &error);
     check(boxcar_worker_handle(worker, BOXCAR_STR("then.*"), on_continuation, NULL, &error), &error);
+    check(boxcar_worker_handle(worker, BOXCAR_STR("ordered"), on_ordered, NULL, &error), &error);
     signal(SIGTERM, stop);
     check(boxcar_worker_run(worker, &error), &error);
     boxcar_worker_free(worker);

@@ -55,7 +55,7 @@ struct scenario {
 
 extern const struct scenario KILL_RANDOM, POISON, STOPPED, STOPPED_IN_C, SERVER_CRASH, TERMINATE, CUT_LINK,
     TERMINATE_GRACEFULLY, TWO_SERVICES, CANARIES, WRONG_CLOCK, HANG, DRAIN_MANY, JOINS, JOIN_LOCKS, INBOX,
-    EVENTS;
+    EVENTS, STREAMS, STREAM_CROWD;
 
 /* ---- workers ---- */
 
@@ -91,6 +91,7 @@ struct load {
     int batch;
     int pause_ms; /* between batches */
     int64_t delay_ms;
+    int64_t streams; /* over so many, in turns; 0 = in none */
 };
 /* Enqueues, however long the server is away; the same message is never stored twice. */
 void load_enqueue(struct trial *trial, struct load load);

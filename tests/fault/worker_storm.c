@@ -14,7 +14,8 @@
 static const struct scenario *const SCENARIOS[] = {
     &KILL_RANDOM,          &POISON,       &STOPPED,  &STOPPED_IN_C, &SERVER_CRASH, &TERMINATE, &CUT_LINK,
     &TERMINATE_GRACEFULLY, &TWO_SERVICES, &CANARIES, &WRONG_CLOCK,  &HANG,         &DRAIN_MANY,
-    &JOINS,                &JOIN_LOCKS,  &INBOX,       &EVENTS};
+    &JOINS,                &JOIN_LOCKS,  &INBOX,       &EVENTS,
+    &STREAMS,              &STREAM_CROWD};
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 
 static void usage(void) {

@@ -112,7 +112,7 @@ static const char *everything_at_once(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"calls_in_any_order_meet_no_deadlock", everything_at_once,
-     {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", "a deadlock"}}},
+     {{"skip locked", "_due_streams", "for update skip locked", "for update", "a deadlock"}}},
 };
 
 const struct trap_group HAMMER_TRAPS = TRAP_GROUP("hammer", TRAPS);

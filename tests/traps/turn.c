@@ -74,18 +74,20 @@ static const char *play(struct fixture *f, PGconn *holder, PGconn *first, const 
 
 #define CANCEL(payload) "select outbox_cancel(work_id) from message where payload = '" payload "'"
 
-/* A claimer releases an expired lease while a message of the same stream is being cancelled.
- * BX-003, BX-028 */
-static const char *expiry_against_cancel(struct fixture *f)
+/* A claimer releases an expired lease while a dead letter of the same stream is being replayed, which locks
+ * the stream and then wants the turn. BX-020, BX-025 */
+static const char *expiry_against_replay(struct fixture *f)
 {
-    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    PGconn *claimer = quick_to_see_deadlocks(f), *replayer = quick_to_see_deadlocks(f);
     sql_enqueue_streamed(claimer, "s", "head");
     assert_string_equal(sql_text(claimer, CLAIM(WORKER, "'100 ms'", "1")), "head");
     sql_enqueue_streamed(claimer, "s", "next");
+    sql_run(claimer, CANCEL("next"));
     sql_run(claimer, "update lease set until = clock_timestamp()");
     sql_run(claimer, "update frontier set lease_from = '-infinity'");
     PGconn *holder = hold_turn(f);
-    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), replayer,
+                "select _dead_replay(0::smallint, array(select work_id from dead), null)");
 }
 
 /* Somebody holds a stream of which a claimer finds an expired lease: the rest goes on. BX-020 */
@@ -107,16 +109,17 @@ static const char *expiry_against_a_held_stream(struct fixture *f)
     return same(got, "other") ? NULL : "a claim beside an expired lease got something else than what was ready";
 }
 
-/* A claimer wants the head of a stream of which a message is being cancelled. BX-006, BX-028 */
-static const char *head_against_cancel(struct fixture *f)
+/* A claimer wants the head of a stream of which a dead letter is being replayed. BX-006, BX-025 */
+static const char *head_against_replay(struct fixture *f)
 {
-    PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
+    PGconn *claimer = quick_to_see_deadlocks(f), *replayer = quick_to_see_deadlocks(f);
     sql_enqueue_streamed(claimer, "s", "head");
-    assert_string_equal(sql_text(claimer, CLAIM(WORKER, "'30 s'", "1")), "head");
-    sql_run(claimer, "select outbox_abandon(" WORKER ", array(select work_id from message), delay => '0')");
     sql_enqueue_streamed(claimer, "s", "next");
+    sql_run(claimer, "select _sort_now(0::smallint)");
+    sql_run(claimer, CANCEL("next"));
     PGconn *holder = hold_turn(f);
-    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("next"));
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), replayer,
+                "select _dead_replay(0::smallint, array(select work_id from dead), null)");
 }
 
 /* The head itself is being cancelled: its row is locked, its stream's is not yet. BX-006, BX-028 */
@@ -173,7 +176,7 @@ static const char *stream_goes_on(struct fixture *f)
     PGconn *acker = sql_connect(f), *canceller = sql_connect(f), *observer = sql_connect(f);
     for (int i = 1; i <= 3; i++)
         sql_run(acker, "select enqueue('t', '%d', stream => 's')", i);
-    assert_string_equal(sql_claim(acker, 10), "1");
+    assert_string_equal(sql_claim(acker, 1), "1");
     sql_run(acker, "begin");
     assert_int_equal(sql_number(acker, "select outbox_ack(" WORKER ", array[1])"), 1);
     sql_send(canceller, CANCEL("2"));
@@ -206,21 +209,21 @@ static const struct trap TRAPS[] = {
     {"a_claim_without_the_turn_gets_past_what_is_locked", past_what_is_locked,
      {{"skip locked in the choice", "_claim_parked", "limit wanted for update skip locked", "limit wanted",
        "a locked message hides the ones behind it"}}},
-    {"an_expired_lease_is_released_before_the_turn", expiry_against_cancel,
+    {"an_expired_lease_is_released_before_the_turn", expiry_against_replay,
      {{"the turn being the last lock", "_claim", "perform :\"schema\"._try_expire_leases(",
        "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
     {"an_expired_lease_of_a_stream_that_somebody_holds_is_left_for_later", expiry_against_a_held_stream,
      {{"the bound of the wait", "_try_expire_leases", " SET lock_timeout TO '100ms'\n", "", HANGS}}},
-    {"a_claim_passes_over_a_stream_that_is_locked", head_against_cancel,
-     {{"skip locked", "_claim_heads", "for update of s skip locked", "for update of s", DEADLOCK}}},
+    {"a_claim_passes_over_a_stream_that_is_locked", head_against_replay,
+     {{"skip locked", "_due_streams", "for update skip locked", "for update", DEADLOCK}}},
     {"a_claim_passes_over_a_head_that_is_locked", head_being_cancelled,
-     {{"skip locked", "_claim_heads", "for update of p skip locked", "for update of p", DEADLOCK}}},
+     {{"skip locked", "_claim_heads", "for update skip locked", "for update", DEADLOCK}}},
     {"a_claim_passes_over_a_parked_message_that_is_locked", parked_against_cancel,
      {{"skip locked", "_claim_parked", "for update skip locked", "for update", DEADLOCK}}},
     {"a_claim_passes_over_a_suspect_that_is_locked", suspect_against_cancel,
      {{"skip locked", "_claim_suspect", "for update skip locked", "for update", DEADLOCK}}},
     {"a_stream_goes_on_when_two_settle_at_once", stream_goes_on,
-     {{"locking before looking", "_streams_go_on", "for update of s)", ")", "a stream stands still"}}},
+     {{"locking before looking", "_streams_go_on", "order by s.key for update;", "order by s.key;", "a stream stands still"}}},
     {"the_second_of_two_who_cancel_is_told_so", cancelled_twice,
      {{"saying that it may be tried again", "_bury_fresh", "when unique_violation then", "when too_many_columns then",
        "a cancel fails in a way nobody expects"}}},

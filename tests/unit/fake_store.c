@@ -389,6 +389,82 @@ static boxcar_status fake_setting_reset(struct boxcar_store *store, boxcar_str n
     return answer(fake_of(store), err);
 }
 
+static boxcar_status fake_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
+                                      boxcar_str stream, struct boxcar_stream_list **ret_list,
+                                      boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+    boxcar_status status = answer(fake, err);
+
+    fake->stream_filter = *filter;
+    fake->stream = stream;
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    if (!*ret_list)
+        return error_no_memory(err);
+    (*ret_list)->items = arena_alloc_array(&(*ret_list)->arena, fake->stream_count, sizeof(boxcar_stream));
+    (*ret_list)->count = fake->stream_count;
+    return BOXCAR_OK;
+}
+
+static boxcar_status fake_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                        bool replay, boxcar_error *err) {
+    fake_of(store)->box = box;
+    fake_of(store)->stream = stream;
+    fake_of(store)->replay = replay;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                      boxcar_work_id *ret_work_id, boxcar_error *err) {
+    fake_of(store)->box = box;
+    fake_of(store)->stream = stream;
+    if (fake_of(store)->answer == BOXCAR_OK)
+        ret_work_id->value = 55;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_stream_rule_write(struct boxcar_store *store, boxcar_str pattern,
+                                            boxcar_stream_policy policy, boxcar_error *err) {
+    fake_of(store)->stream = pattern;
+    fake_of(store)->policy = policy;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern,
+                                             boxcar_error *err) {
+    fake_of(store)->stream = pattern;
+    return answer(fake_of(store), err);
+}
+
+static boxcar_status fake_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+                                       boxcar_error *err) {
+    boxcar_status status = answer(fake_of(store), err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
+static boxcar_status fake_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    boxcar_status status = answer(fake_of(store), err);
+
+    if (status == BOXCAR_OK)
+        *ret_count = 3;
+    return status;
+}
+
+static boxcar_status fake_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list,
+                                    boxcar_error *err) {
+    boxcar_status status = answer(fake_of(store), err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_list = calloc(1, sizeof(**ret_list));
+    return *ret_list ? BOXCAR_OK : error_no_memory(err);
+}
+
 static const struct store_ops FAKE_OPS = {
     .kind = "fake",
     .close = fake_close,
@@ -416,6 +492,14 @@ static const struct store_ops FAKE_OPS = {
     .event_append = fake_event_append,
     .event_read = fake_event_read,
     .event_read_all = fake_event_read_all,
+    .stream_page = fake_stream_page,
+    .stream_resume = fake_stream_resume,
+    .stream_skip = fake_stream_skip,
+    .stream_rule_write = fake_stream_rule_write,
+    .stream_rule_remove = fake_stream_rule_remove,
+    .stream_rules = fake_stream_rules,
+    .stream_violations = fake_stream_violations,
+    .instances = fake_instances,
     .maintain = fake_maintain,
     .audit = fake_audit,
     .settings_read = fake_settings_read,

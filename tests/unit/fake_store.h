@@ -21,6 +21,7 @@ struct fake_store {
     boxcar_message found; /* what find gives */
     boxcar_inbox_enqueued delivered[FAKE_ROOM];
     bool inbox_answer, hash_mismatch;
+    size_t stream_count; /* of every page */
     /* What was asked. */
     int calls;
     struct batch batch; /* the last one; messages and settlements copied below */
@@ -44,15 +45,18 @@ struct fake_store {
     bool setting_was_reset;
     struct inbox_origin origins[FAKE_ROOM];
     size_t origin_count;
-    boxcar_box box; /* of a find */
+    boxcar_box box; /* of a find, or of a call about a stream */
     boxcar_message_ref ref;
     boxcar_new_event events[FAKE_ROOM]; /* of the last append */
     size_t event_count;
-    boxcar_str stream; /* of an append or a read */
+    boxcar_str stream; /* of an append or a read, of the last call about one, or the pattern of a rule */
     int64_t version;   /* expected, or to read from */
     int event_limit;
     boxcar_event_filter event_filter;
     bool knows_events; /* tells every event as a duplicate */
+    boxcar_stream_filter stream_filter;
+    boxcar_stream_policy policy;
+    bool replay;
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

@@ -41,6 +41,7 @@ static void defaults_are_those_promised(void **state) {
         {"backoff_base", 1000}, {"backoff_factor", 2},           {"backoff_cap", 60000},
         {"backoff_jitter", 0},  {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
         {"retention_inbox", 30 * 86400e3},
+        {"partition_count", 10000}, {"partitions_per_instance_max", 0}, {"stream_policy", 0},
     };
 
     (void)state;
@@ -115,6 +116,12 @@ static void bad_values_are_refused_with_the_range(void **state) {
         {"join_wait_topic", "waits.*"},
         {"join_wait_topic", "\xFF"},
         {"retention_joins", "30"},
+        {"partition_count", "0"},
+        {"partition_count", "1000001"},
+        {"partitions_per_instance_max", "1000001"},
+        {"stream_policy", ""},
+        {"stream_policy", "Halt"},
+        {"stream_policy", "stop"},
     };
 
     (void)state;

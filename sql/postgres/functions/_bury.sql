@@ -1,23 +1,31 @@
 -- Moves messages to the dead letters: the only way into dead. The caller has taken them out of
--- whatever lease they were in. errors go with ids by position, or are null. Their streams go on, and their
--- joins count failed steps.
+-- whatever lease they were in. errors go with ids by position, or are null. Their streams go on, or halt unless they
+-- were cancelled, and their joins count failed steps.
 create or replace function :"schema"._bury(
     p_box smallint, ids bigint[], p_reason smallint, errors text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
+    keys text[];
     items int8multirange := :"schema"._multirange(ids);
 begin
     with gone as (
         delete from :"schema".parked p where p.work_id = any (ids)
-        returning p.work_id, p.retry_count, p.crash_count, p.last_error)
+        returning p.work_id, p.retry_count, p.crash_count, p.last_error, p.stream),
+    buried as (
     insert into :"schema".dead (work_id, box, reason, died_at, retry_count, crash_count, topic, last_error)
     select m.work_id, p_box, p_reason, ts, coalesce(g.retry_count, 0), coalesce(g.crash_count, 0), m.topic,
            coalesce(i.error, g.last_error)
     from unnest(ids, errors) i(id, error)
     join :"schema".message m on m.work_id = i.id
     left join gone g on g.work_id = i.id
-    order by m.work_id;
-    perform :"schema"._streams_go_on(p_box, ids, ts);
+    order by m.work_id)
+    select array_agg(distinct g.stream) into keys from gone g where g.stream is not null;
+    if keys is not null then
+        perform :"schema"._streams_go_on(p_box, keys, ts);
+        if p_reason <> 5 then
+            perform :"schema"._halt_streams(p_box, ids, false, ts);
+        end if;
+    end if;
     if :"schema"._is_step(items) then
         perform :"schema"._count_steps(items, 2::smallint, ts);
     end if;

@@ -20,6 +20,9 @@ begin
                  and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
+    if p_lane = 1 and p_reason <> 5 then
+        perform :"schema"._halt_streams(p_box, ids, true, ts);
+    end if;
     f.seq := f.seq + 1;
     f.skip := f.skip + :"schema"._multirange(ids);
     f.expired_from := greatest(f.expired_from, new_expired_from);

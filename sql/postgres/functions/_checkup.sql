@@ -3,7 +3,8 @@
 create or replace function :"schema"._checkup(
     p_box smallint, overdue_after interval, lately interval, max_rows int,
     out schema_version int, out oldest_program int, out functions_digest text, out is_own boolean,
-    out overdue bigint, out overdue_seconds double precision, out died_lately bigint)
+    out overdue bigint, out overdue_seconds double precision, out died_lately bigint, out halted bigint,
+    out violations bigint)
 language plpgsql stable security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
@@ -17,4 +18,8 @@ begin
     cross join lateral unnest(l.items) as r(ids);
     select count(*) into died_lately
     from (select from :"schema".dead d where d.box = p_box and d.died_at > ts - lately limit max_rows) d;
+    select count(*) into halted
+    from (select from :"schema".stream s where s.box = p_box and s.halted_at is not null limit max_rows) s;
+    select count(*) into violations
+    from (select from :"schema".stream_violation v where v.box = p_box limit max_rows) v;
 end $$;

@@ -25,6 +25,7 @@ declare
     fresh bigint[] := '{}';
     items int8multirange;
     flags int := 0;
+    share int := 0;   -- of what does not come straight from the log
     aside record;
     got record;
     note :"schema".claimed_message;
@@ -86,26 +87,36 @@ begin
     into aside;
 
     if aside.suspects and f.suspects_next then
-        side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+        side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted,
+                                              p_owner);
         f.suspects_next := side = '{}';
     end if;
     if side = '{}' then
+        -- Half and half, while there is both: fresh ones first, so that a run of a stream can fill what they leave.
         if aside.others then
-            side := :"schema"._claim_side(p_box, epoch, wanted / 2 + (wanted % 2) * (f.seq % 2)::int, f.seq % 4 < 2,
-                                          streams_sorted, f.due_from, ts, exact, prefixes);
+            share := wanted / 2 + (wanted % 2) * (f.seq % 2)::int;
         end if;
-        if have_turn and cardinality(side) < wanted then
-            select * into got from :"schema"._claim_fresh(f, wanted - cardinality(side), ts, exact, prefixes);
+        if have_turn and wanted > share then
+            select * into got from :"schema"._claim_fresh(f, wanted - share, ts, exact, prefixes);
             f := got.f;
             fresh := got.taken;
             flags := got.parked_expired::int + 2 * got.more::int;
         end if;
         if aside.others then
-            side := side || :"schema"._claim_side(p_box, epoch, wanted - cardinality(side) - cardinality(fresh),
-                                                  f.seq % 4 < 2, streams_sorted, f.due_from, ts, exact, prefixes);
+            side := :"schema"._claim_side(p_box, epoch, wanted - cardinality(fresh), before.seq % 4 < 2, streams_sorted,
+                                          f.due_from, ts, exact, prefixes, p_owner);
+        end if;
+        if have_turn and share > 0 and cardinality(fresh) >= wanted - share
+           and cardinality(side) + cardinality(fresh) < wanted then
+            select * into got from :"schema"._claim_fresh(f, wanted - cardinality(side) - cardinality(fresh), ts, exact,
+                                                          prefixes);
+            f := got.f;
+            fresh := fresh || got.taken;
+            flags := flags | (got.parked_expired::int + 2 * got.more::int);
         end if;
         if aside.suspects and side = '{}' and fresh = '{}' then
-            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted);
+            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted,
+                                              p_owner);
         elsif aside.suspects then
             f.suspects_next := true;
         end if;
@@ -116,6 +127,9 @@ begin
         items := :"schema"._multirange(side || fresh);
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
         values (p_box, epoch, p_owner, ts + lease, items, side <> '{}');
+    end if;
+    if have_turn and not streams_sorted then
+        flags := flags | 2;
     end if;
     if have_turn then
         perform :"schema"._move_frontier(before, f, full_look, ts);

@@ -2,7 +2,8 @@
 -- between them. parked_first alternates, so that neither starves the other.
 create or replace function :"schema"._claim_side(
     p_box smallint, p_epoch bigint, wanted int, parked_first boolean, with_streams boolean,
-    due_from timestamptz, ts timestamptz, exact text[], prefixes text[])
+    due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
+    p_owner uuid)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint[] := '{}';
@@ -24,7 +25,7 @@ begin
     end if;
     if with_streams then
         taken := taken || :"schema"._claim_heads(p_box, p_epoch, wanted - cardinality(taken), false, due_from, ts,
-                                                 exact, prefixes);
+                                                 exact, prefixes, p_owner);
         if cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_parked(p_box, p_epoch, wanted - cardinality(taken), due_from,
                                                       ts, exact, prefixes);

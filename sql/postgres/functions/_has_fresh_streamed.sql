@@ -27,7 +27,9 @@ begin
                        where p.box = p_box and p.stream = m.stream and p.work_id < m.head_id
                          and (p.epoch is not null or coalesce(p.expires_at > ts, true))
                        order by p.work_id limit 1) h on true
-                   where :"schema"._wanted(m.topic, exact, prefixes) and coalesce(m.due_at <= latest, true)
+                   where not exists (select from :"schema".stream s
+                                     where s.box = p_box and s.key = m.stream and s.halted_at is not null)
+                     and :"schema"._wanted(m.topic, exact, prefixes) and coalesce(m.due_at <= latest, true)
                      and coalesce(h.in_time, m.head_due <= latest, true))
     into total, found_one;
     return found_one or total >= most;

@@ -1,6 +1,6 @@
 -- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded; and workers that were not
--- heard of for a minute are forgotten, naps that are over too. The caller repeats it,
--- a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
+-- heard of for 30 seconds are forgotten and their leases have expired, naps that are over are forgotten too. The caller
+-- repeats it, a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
 -- claimers' turn and so wants a transaction of its own.
 create or replace function :"schema"._maintain(
     p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, out purged_dead bigint,
@@ -13,15 +13,22 @@ declare
     joins record;
     most constant int := 2000;
 begin
+    with silent as (
+        delete from :"schema".instance_row r
+        where r.ctid = any (array(select s.ctid from :"schema".instance_row s
+                                  where s.seen_at <= ts - interval '30 seconds' for update skip locked))
+        returning r.instance_id, r.box)
+    update :"schema".lease l set until = ts
+    where (l.box, l.epoch, l.part) in (
+        select x.box, x.epoch, x.part from silent s cross join lateral (
+            select x.box, x.epoch, x.part from :"schema".lease x where x.owner = s.instance_id and x.box = s.box and x.until > ts
+            for update skip locked) x);
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
     folded := :"schema"._fold_tally(p_box, most);
     purged_done := :"schema"._purge_done(p_box, most);
     purged_dead := :"schema"._purge_dead(p_box, most);
     purged_keys := case p_box when 1 then :"schema"._purge_keys(most) else 0 end;
-    delete from :"schema".instance_row r
-    where r.ctid = any (array(select s.ctid from :"schema".instance_row s
-                              where s.seen_at <= ts - interval '60 seconds' for update skip locked));
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
                               order by s.until limit most for update skip locked));

@@ -14,6 +14,7 @@ declare
     cap double precision := :"schema"._setting('backoff_cap', 60000);
     jitter double precision := :"schema"._setting('backoff_jitter', 0);
     exhausted bigint[];
+    keys text[];
 begin
     insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
     select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream
@@ -32,16 +33,20 @@ begin
             last_error = coalesce(i.error, p.last_error)
         from unnest(ids, owners, epochs, delays, errors) i(id, owner, epoch, delay, error)
         where p.work_id = i.id
-        returning p.work_id, p.retry_count, i.owner, i.epoch, i.error),
+        returning p.work_id, p.retry_count, p.stream, i.owner, i.epoch, i.error),
     history as (
         insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
         select b.work_id, ts, b.retry_count, p_outcome, b.owner, b.epoch, b.error from back b
         where p_outcome is not null)
-    select array_agg(b.work_id) into exhausted
-    from back b join :"schema".message m on m.work_id = b.work_id
-    where counted = 1 and b.retry_count >= coalesce(m.max_attempts, default_attempts);
+    select array_agg(b.work_id) filter (where counted = 1 and b.retry_count >= coalesce(m.max_attempts, default_attempts)),
+           array_agg(distinct b.stream) filter (where b.stream is not null)
+    into exhausted, keys
+    from back b cross join lateral (
+        select m.max_attempts from :"schema".message m where m.work_id = b.work_id limit 1) m;
 
-    perform :"schema"._streams_go_on(p_box, ids, ts);   -- all of them first: one sorted pass of locks
+    if keys is not null then   -- all of them first: one sorted pass of locks
+        perform :"schema"._streams_go_on(p_box, keys, ts);
+    end if;
     if exhausted is not null then
         perform :"schema"._bury(p_box, exhausted, 2::smallint, null, ts);
     end if;

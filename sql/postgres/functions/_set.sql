@@ -1,8 +1,15 @@
--- Changes a setting; null restores the default.
+-- Changes a setting; null restores the default. Partitions cannot be renumbered once there are streams (BX003).
 create or replace function :"schema"._set(p_name text, p_number double precision, p_text text default null)
 returns void
 language plpgsql volatile security definer :pinned as $$
 begin
+    if p_name = 'partition_count' and p_number is distinct from :"schema"._setting(p_name, 10000)
+       and (exists (select from :"schema".frontier f where f.lane = 1 and f.seq > 0)
+            or exists (select from generate_series(0, 1) b cross join lateral (
+                           select from :"schema".message m where m.box = b and m.lane = 1 limit 1) m)) then
+        raise exception using errcode = 'BX003',
+            message = 'partition_count cannot be changed any more: there have been streams in this store';
+    end if;
     if p_number is null then
         delete from :"schema".setting s where s.name = p_name;
         return;

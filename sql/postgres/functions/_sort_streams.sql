@@ -7,6 +7,7 @@ language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
     chunk constant int := 5000;
+    partitions int;
     seen bigint[];
     rows_seen bigint;
     last_xid xid8;
@@ -20,6 +21,7 @@ begin
           and m.xid >= pg_snapshot_xmax(f.base)) then
         return true;
     end if;
+    partitions := :"schema"._setting('partition_count', 10000);
     loop
         with w as materialized (select * from :"schema"._window(f, chunk)),
         aside as (
@@ -27,17 +29,25 @@ begin
             select w.work_id, p_box, greatest(w.due_at, ts), w.expires_at, w.topic, w.stream
             from w where not f.skip @> w.work_id),
         rows_of_streams as (
-            insert into :"schema".stream (box, key, available_at)
-            select p_box, n.stream, ts from (select distinct w.stream from w) n
-            where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.stream)),
-        -- A stream that waits for a head's time is looked at again: an earlier message may have come. One
-        -- that is locked just now is being settled, and whoever settles it has it looked at again too.
-        waiting as materialized (
-            select s.key from :"schema".stream s
-            where s.box = p_box and s.available_at > ts and s.key in (select w.stream from w)
-            for update of s skip locked),
+            insert into :"schema".stream (box, key, available_at, topic, partition)
+            select p_box, n.stream, ts, n.topic, :"schema"._partition(n.stream, partitions)
+            from (select w.stream, (array_agg(w.topic order by w.work_id))[1] as topic from w group by w.stream) n
+            left join lateral (
+                select s.key from :"schema".stream s where s.box = p_box and s.key = n.stream limit 1) s on true
+            where s.key is null),
+        -- A stream that waits for a head's time is looked at again: an earlier message may have come. So is one
+        -- whose head is said to have another topic. One that is locked just now is being settled, and whoever
+        -- settles it has it looked at again too.
+        changed as materialized (
+            select s.key from (select w.stream, (array_agg(w.topic order by w.work_id))[1] as topic from w group by w.stream) n
+            cross join lateral (
+                select s.key from :"schema".stream s
+                where s.box = p_box and s.key = n.stream and (s.available_at > ts or s.topic <> n.topic)
+                  and s.available_at is not null
+                limit 1 for update skip locked) s),
         woken as (
-            update :"schema".stream s set available_at = ts from waiting x where s.box = p_box and s.key = x.key)
+            update :"schema".stream s set available_at = least(s.available_at, ts), topic = null
+            from changed x where s.box = p_box and s.key = x.key)
         select array_agg(w.work_id) as ids, count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1]
         into seen, rows_seen, last_xid, last_id from w;
         if rows_seen > 0 then

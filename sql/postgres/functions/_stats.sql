@@ -15,13 +15,17 @@ begin
                p.available_at <= ts and coalesce(p.expires_at > ts, true)
                    and (p.stream is null or not exists (
                        select from :"schema".parked h
-                       where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id)) as ready,
+                       where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id)
+                       and not exists (select from :"schema".stream s
+                                       where s.box = p_box and s.key = p.stream and s.halted_at is not null)) as ready,
                p.available_at as since
         from :"schema".parked p where p.box = p_box and p.epoch is null limit sample),
     fresh_rows as materialized (
         select m.topic,
                coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true) and (m.stream is null or m.nth = 1 and not exists (
-                   select from :"schema".parked h where h.box = p_box and h.stream = m.stream)) as ready,
+                   select from :"schema".parked h where h.box = p_box and h.stream = m.stream)
+                   and not exists (select from :"schema".stream s
+                                   where s.box = p_box and s.key = m.stream and s.halted_at is not null)) as ready,
                greatest(m.due_at, m.created_at) as since
         from (select f.*, row_number() over (partition by f.stream order by f.work_id) as nth
               from (select * from :"schema"._fresh f where f.box = p_box limit sample) f) m),

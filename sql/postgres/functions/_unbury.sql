@@ -1,21 +1,30 @@
 -- Puts messages into the parking lot, ready at once, that are nowhere else: dead letters being
 -- replayed, lost messages being repaired, leftovers of a restored store. Streams that are
--- there look for their head again; a missing row is made under the turn, as only claimers otherwise do.
+-- there look for their head again, and one that was halted by one of these goes on; a missing row is made under the
+-- turn, as only claimers otherwise do.
 create or replace function :"schema"._unbury(p_box smallint, ids bigint[], keep_expiry boolean, ts timestamptz)
 returns void language plpgsql volatile :pinned as $$
+declare
+    keys text[];
 begin
     insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
     select m.work_id, p_box, greatest(m.due_at, ts), case when keep_expiry then m.expires_at end, m.topic, m.stream
     from :"schema".message m where m.work_id = any (ids) order by m.work_id;
-    if not exists (select from :"schema".message m where m.work_id = any (ids) and m.stream is not null) then
+    select array_agg(distinct m.stream) into keys
+    from :"schema".message m where m.work_id = any (ids) and m.stream is not null;
+    if keys is null then
         return;
     end if;
-    perform :"schema"._streams_go_on(p_box, ids, ts);
+    perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
+    update :"schema".stream s set halted_at = null, halted_by = null
+    where s.box = p_box and s.key = any (keys) and s.halted_by = any (ids);
+    perform :"schema"._streams_go_on(p_box, keys, ts);
     if not :"schema"._turn(p_box) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
-    insert into :"schema".stream (box, key, available_at)
-    select distinct p_box, m.stream, ts from :"schema".message m
-    where m.work_id = any (ids) and m.stream is not null
-      and not exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream);
+    insert into :"schema".stream (box, key, available_at, topic, partition)
+    select p_box, n.key, ts, n.topic, :"schema"._partition(n.key, :"schema"._setting('partition_count', 10000)::int)
+    from (select m.stream as key, (array_agg(m.topic order by m.work_id))[1] as topic from :"schema".message m
+          where m.work_id = any (ids) and m.stream is not null group by m.stream) n
+    where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.key);
 end $$;

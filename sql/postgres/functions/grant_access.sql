@@ -7,7 +7,7 @@ declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
         '_held_snapshots', '_table_health'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
-        '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages',
+        '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
@@ -21,7 +21,7 @@ declare
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_record_stages', '_stages',
-        'process_work_batch', 'outbox_record_stages', 'inbox_record_stages'];
+        'process_work_batch', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin
@@ -41,7 +41,7 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member', 'inbox_receipt', 'event')
+                                                                                'outbox_join_member', 'inbox_receipt', 'event', 'stream_state')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

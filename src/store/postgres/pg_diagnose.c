@@ -371,7 +371,9 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     struct boxcar_stats_list *stats = NULL;
     struct box_facts facts = {.overdue = pg_get_int8(checkup, 0, 4),
                               .overdue_seconds = pg_get_float8(checkup, 0, 5),
-                              .died_lately = pg_get_int8(checkup, 0, 6)};
+                              .died_lately = pg_get_int8(checkup, 0, 6),
+                              .halted = pg_get_int8(checkup, 0, 7),
+                              .violations = pg_get_int8(checkup, 0, 8)};
     boxcar_status status = gather_workers(pg, box, &arena, &facts, err);
 
     if (status == BOXCAR_OK)

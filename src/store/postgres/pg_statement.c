@@ -93,6 +93,16 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
     [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
+    [PG_SORT_NOW] = "select :\"schema\"._sort_now($1)",
+    [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
+                       "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
+    [PG_STREAM_RESUME] = "select :\"schema\"._stream_resume($1, $2, $3)",
+    [PG_STREAM_SKIP] = "select :\"schema\"._stream_skip($1, $2)",
+    [PG_STREAM_RULE] = "select :\"schema\"._stream_rule($1, $2)",
+    [PG_STREAM_RULES] = "select pattern, halts from :\"schema\"._stream_rules()",
+    [PG_STREAM_VIOLATIONS] = "select :\"schema\"._stream_violations()",
+    [PG_INSTANCES] = "select instance_id, host, pid, concurrency, started_at, seen_at, rank, first_partition, "
+                     "partition_count, leased, oldest_lease_at, box from :\"schema\"._instances()",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",
@@ -113,7 +123,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "join pg_catalog.pg_namespace n on n.oid = p.pronamespace "
         "where n.nspname = :'schema' and p.proname in (" DOCTOR_FUNCTIONS ")) f",
     [PG_CHECKUP] = "select schema_version, oldest_program, functions_digest, is_own, overdue, "
-                   "overdue_seconds, died_lately from :\"schema\"._checkup($1, $2, $3, $4)",
+                   "overdue_seconds, died_lately, halted, violations from :\"schema\"._checkup($1, $2, $3, $4)",
     [PG_LIVE_HOSTS] = "select host, workers from :\"schema\"._live_hosts($1, $2)",
     [PG_LIVE_PATTERNS] = "select pattern from :\"schema\"._live_patterns($1, $2) pattern",
     [PG_READY_TOPICS] = "select topic, seconds from :\"schema\"._ready_topics($1, $2)",

@@ -59,6 +59,14 @@ enum pg_statement {
     PG_SEQUENCE_EVENTS,
     PG_RECORD_STAGES,
     PG_REGISTER,
+    PG_SORT_NOW,
+    PG_STREAM_PAGE,
+    PG_STREAM_RESUME,
+    PG_STREAM_SKIP,
+    PG_STREAM_RULE,
+    PG_STREAM_RULES,
+    PG_STREAM_VIOLATIONS,
+    PG_INSTANCES,
     PG_HEARTBEAT,
     PG_FAREWELL,
     PG_FALL_ASLEEP,
@@ -265,6 +273,19 @@ boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64
                             struct boxcar_event_list **ret_list, boxcar_error *err);
 boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
                                 struct boxcar_event_list **ret_list, boxcar_error *err);
+boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
+                             struct boxcar_stream_list **ret_list, boxcar_error *err);
+boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
+                               boxcar_error *err);
+boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                             boxcar_work_id *ret_work_id, boxcar_error *err);
+boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
+                                   boxcar_error *err);
+boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
+boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+                              boxcar_error *err);
+boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+boxcar_status pg_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,

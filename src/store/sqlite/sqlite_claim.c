@@ -18,6 +18,7 @@
  *   and the rest while both are there.
  * - At most half a batch comes from the lot while fresh messages wait and the other way round;
  *   a batch of one alternates.
+ * - Of a stream several neighbours go together, see sqlite_claim_stream.c.
  * - A claim looks at a bounded number of rows in one transaction. One that found nothing by
  *   then has moved the frontier all the same, and is continued in a transaction of its own,
  *   so that a long way through other people's topics does not keep writers out.
@@ -27,7 +28,7 @@
 #include "base/utf8.h"
 #include "core/topic.h"
 #include "sqlite_inbox.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
 #define WINDOW_PARK_MAX 2000       /* unwanted messages parked in one transaction */
@@ -137,7 +138,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 
 /* ---- the window: fresh messages ---- */
 
-static bool is_wanted(const struct batch_part *part, boxcar_str topic) {
+bool sqlite_claim_wants(const struct batch_part *part, boxcar_str topic) {
     for (size_t i = 0; i < part->topic_count; i++) {
         if (topic_matches(part->topics[i], topic))
             return true;
@@ -186,7 +187,7 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
     claim->frontier.position = query_get_int(row, M_WORK_ID);
     if (query_get_int(row, M_BOX) != (int64_t)claim->box || query_get_int(row, M_LANE) != 0)
         return BOXCAR_OK;
-    if (is_wanted(claim->part, query_get_text(row, M_TOPIC)))
+    if (sqlite_claim_wants(claim->part, query_get_text(row, M_TOPIC)))
         return take_fresh(store, claim, row, err);
     window->parked++;
     return park_unwanted(store, row, err);
@@ -229,6 +230,8 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
         status = claim_fresh(store, claim, ret_more, err);
     if (status == BOXCAR_OK)
         status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->part->claim_size, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_claim_runs_extend(store, claim, err);
     if (status == BOXCAR_OK && claim->result->claimed_count > 0) {
         claim->frontier.turn++;
         claim->frontier.suspect_last = false;

@@ -1,7 +1,11 @@
 /* Claiming from the parking lot: what is open and due, the longest waiting first. */
+#include <string.h>
+
 #include "base/utf8.h"
 #include "core/topic.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
+
+#define LOOK_MAX 5000 /* due streams that are others' and looked at in vain */
 
 /* Behind the columns of the message, see S_PARKED_MESSAGE. */
 enum parked_column {
@@ -130,27 +134,32 @@ static boxcar_status bury_candidate(struct sqlite_store *store, int64_t work_id,
 }
 
 static boxcar_status mark_leased(struct sqlite_store *store, const boxcar_message *message,
-                                 boxcar_error *err) {
+                                 enum parked_state state, boxcar_error *err) {
     struct query query = query_on(store, S_PARKED_LEASE);
 
     query_int(&query, message->work_id.value);
-    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_PARKED, -1);
+    sqlite_tally_add(store, (int)message->box, message->topic, sqlite_parked_tally(state), -1);
     return query_run(&query, err);
 }
 
-static boxcar_status take_candidate(struct sqlite_store *store, struct claim *claim, int64_t work_id,
-                                    boxcar_error *err) {
+boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim, int64_t work_id,
+                                enum parked_state state, boxcar_message **ret_taken, boxcar_error *err) {
     boxcar_message *message;
     bool expired;
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
+    *ret_taken = NULL;
     if (status == BOXCAR_OK)
         status = read_candidate(store, claim, work_id, message, &expired, err);
     if (status == BOXCAR_OK && expired)
         return bury_candidate(store, work_id, err);
     if (status == BOXCAR_OK)
-        status = mark_leased(store, message, err);
-    return status == BOXCAR_OK ? sqlite_claim_lease(store, claim, message, true, err) : status;
+        status = mark_leased(store, message, state, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_claim_lease(store, claim, message, true, err);
+    if (status == BOXCAR_OK)
+        *ret_taken = message;
+    return status;
 }
 
 struct search {
@@ -159,34 +168,105 @@ struct search {
     size_t limit;            /* of what the claim holds in the end */
 };
 
+/* What may be taken, in this order; `streams` of them are heads. */
+struct candidates {
+    int64_t *ids;
+    size_t count, streams;
+};
+
+/* Others' streams come behind all that the claimer is preferred for. */
+struct candidate_room {
+    int64_t *ids; /* own ones from the front, others' from `limit` on */
+    size_t limit, own, others, own_streams;
+};
+
+static boxcar_status sort_in(struct sqlite_store *store, struct claim *claim, const struct query *row,
+                             struct candidate_room *room, boxcar_error *err) {
+    bool streamed = !query_is_null(row, 2);
+    enum claim_right right = RIGHT_OWN;
+    boxcar_status status = BOXCAR_OK;
+
+    if (streamed)
+        status = sqlite_claim_right(store, claim, (int)query_get_int(row, 2), query_get_int(row, 1), &right, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (right == RIGHT_OWN) {
+        room->ids[room->own++] = query_get_int(row, 0);
+        room->own_streams += streamed;
+    } else if (right == RIGHT_OTHERS && room->others < room->limit) {
+        room->ids[room->limit + room->others++] = query_get_int(row, 0);
+    }
+    return BOXCAR_OK;
+}
+
+static struct candidates join_room(const struct candidate_room *room) {
+    size_t free = room->limit - room->own, others = room->others < free ? room->others : free;
+
+    memmove(room->ids + room->own, room->ids + room->limit, others * sizeof(*room->ids));
+    return (struct candidates){room->ids, room->own + others, room->own_streams + others};
+}
+
 /* Collected first: taking changes the very index that is walked. */
-static boxcar_status find_candidates(struct sqlite_store *store, const struct claim *claim,
-                                     const struct search *search, int64_t **ret_ids, size_t *ret_count,
+static boxcar_status find_candidates(struct sqlite_store *store, struct claim *claim,
+                                     const struct search *search, struct candidates *ret_candidates,
                                      boxcar_error *err) {
     AUTO_QUERY struct query query =
         query_on(store, search->topic == NULL ? S_PARKED_AVAILABLE : S_PARKED_AVAILABLE_TOPIC);
+    struct candidate_room room = {.limit = search->limit - claim->result->claimed_count};
+    boxcar_status status = BOXCAR_OK;
+    bool row = true;
 
+    room.ids = arena_alloc_array(&store->scratch, 2 * room.limit, sizeof(*room.ids));
+    if (room.ids == NULL)
+        return error_no_memory(err);
     query_int(&query, claim->box);
     query_int(&query, search->state);
     query_int(&query, store->now);
-    query_int(&query, (int64_t)(search->limit - claim->result->claimed_count));
+    query_int(&query, (int64_t)room.limit + LOOK_MAX);
     if (search->topic != NULL)
         query_text(&query, *search->topic);
-    return sqlite_collect_ids(store, &query, ret_ids, ret_count, err);
+    while (status == BOXCAR_OK && room.own < room.limit && (status = query_step(&query, &row, err)) == BOXCAR_OK &&
+           row)
+        status = sort_in(store, claim, &query, &room, err);
+    if (status == BOXCAR_OK)
+        *ret_candidates = join_room(&room);
+    return status;
+}
+
+/* Takes one, and if it is the head of a stream up to `followers` from behind it. */
+static boxcar_status take_candidate(struct sqlite_store *store, struct claim *claim, int64_t work_id,
+                                    enum parked_state state, size_t followers, boxcar_error *err) {
+    boxcar_message *taken;
+    boxcar_status status = sqlite_claim_take(store, claim, work_id, state, &taken, err);
+
+    if (status != BOXCAR_OK || taken == NULL || taken->stream.data == NULL || state == PARKED_SUSPECT)
+        return status;
+    return sqlite_claim_run_begin(store, claim, taken, followers, err);
+}
+
+/* How many of a stream may go together, so that every stream that was found has its turn. */
+static size_t share_of(const struct candidates *candidates, size_t room) {
+    size_t singles = candidates->count - candidates->streams;
+
+    return candidates->streams == 0 || room - singles < candidates->streams ? 1
+                                                                          : (room - singles) / candidates->streams;
 }
 
 /* Again while there are candidates: some may have been buried instead of taken. */
 static boxcar_status search_and_take(struct sqlite_store *store, struct claim *claim,
                                      const struct search *search, boxcar_error *err) {
+    struct candidates candidates = {.count = 1};
     boxcar_status status = BOXCAR_OK;
-    size_t count = 1;
 
-    while (status == BOXCAR_OK && count > 0 && !sqlite_claim_is_full(claim, search->limit)) {
-        int64_t *ids;
-        status = find_candidates(store, claim, search, &ids, &count, err);
-        for (size_t i = 0; status == BOXCAR_OK && i < count && !sqlite_claim_is_full(claim, search->limit);
-             i++)
-            status = take_candidate(store, claim, ids[i], err);
+    while (status == BOXCAR_OK && candidates.count > 0 && !sqlite_claim_is_full(claim, search->limit)) {
+        size_t room = search->limit - claim->result->claimed_count, share;
+        status = find_candidates(store, claim, search, &candidates, err);
+        if (status != BOXCAR_OK)
+            break;
+        share = share_of(&candidates, room);
+        for (size_t i = 0;
+             status == BOXCAR_OK && i < candidates.count && !sqlite_claim_is_full(claim, search->limit); i++)
+            status = take_candidate(store, claim, candidates.ids[i], search->state, share - 1, err);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 struct choosing {
     const boxcar_dead_filter *filter;
@@ -202,6 +202,8 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
     boxcar_status status = delete_dead(store, work_id, row, err);
 
     if (status == BOXCAR_OK)
+        status = sqlite_stream_note_replay(store, (struct stream_key){row->box, row->stream}, work_id, err);
+    if (status == BOXCAR_OK)
         status = sqlite_park(store, &parked, err);
     if (status == BOXCAR_OK)
         status = sqlite_join_replay(store, work_id, ret_counted, err);
@@ -251,6 +253,15 @@ boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bo
     if (status == BOXCAR_OK)
         *ret_removed = found;
     return status;
+}
+
+boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id, bool *ret_found,
+                                     bool *ret_counted, boxcar_error *err) {
+    struct dead_row row;
+    boxcar_status status = read_dead(store, work_id, &row, ret_found, err);
+
+    return status == BOXCAR_OK && *ret_found ? replay(store, work_id, &row, BOXCAR_NO_STR, ret_counted, err)
+                                             : status;
 }
 
 struct acting {

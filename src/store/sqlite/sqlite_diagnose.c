@@ -7,7 +7,7 @@
 #include <sys/vfs.h>
 
 #include "base/utf8.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 #include "store/checkup.h"
 
 #define WAL_WARNING_BYTES ((int64_t)64 << 20) /* copied back at a few MiB, unless a reader is in the way */
@@ -300,6 +300,11 @@ static boxcar_status gather_facts(struct sqlite_store *store, struct diagnosing 
 
     if (status == BOXCAR_OK)
         status = count_died(store, diagnosing->box, facts, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_count_halted(store, diagnosing->box, CHECKUP_COUNT_MAX, &facts->halted, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_count_violations(store, (int)diagnosing->box, CHECKUP_COUNT_MAX, &facts->violations,
+                                                err);
     if (status == BOXCAR_OK)
         status = gather_hosts(store, diagnosing->box, &diagnosing->arena, facts, err);
     return status == BOXCAR_OK ? gather_patterns(store, diagnosing->box, &diagnosing->arena, facts, err)

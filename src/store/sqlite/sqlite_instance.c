@@ -1,10 +1,9 @@
-/* Workers that say that they live: one row each, written again and again, for people and for doctor.
- * Nothing else relies on it. */
+/* Workers that say that they live: one row each, written again and again. Claims prefer the streams of a worker's
+ * own partitions; one that was silent for long is taken for gone, and what it had leased for lost. */
 #include <jansson.h>
+#include <string.h>
 
-#include "sqlite_store.h"
-
-#define SILENT_US (INT64_C(60) * 1000 * 1000) /* then a worker is taken for gone */
+#include "sqlite_stream.h"
 
 /* The patterns as a JSON array; NULL when out of memory. */
 static char *topics_as_json(const struct instance *instance) {
@@ -69,21 +68,154 @@ boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, write_instance, &beat, err);
 }
 
-static boxcar_status delete_instance(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const boxcar_owner *owner = context;
+/* A worker in a range of boxes. */
+struct presence {
+    boxcar_owner owner;
+    boxcar_box first, last;
+};
+
+static boxcar_status delete_presence(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct presence *presence = context;
     struct query query = query_on(store, S_INSTANCE_DELETE);
 
-    query_id(&query, owner->bytes);
+    query_id(&query, presence->owner.bytes);
+    query_int(&query, presence->first);
+    query_int(&query, presence->last);
     return query_run(&query, err);
 }
 
 boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, delete_instance, &owner, err);
+    struct presence everywhere = {owner, BOXCAR_OUTBOX, BOXCAR_INBOX};
+
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, delete_presence, &everywhere, err);
 }
 
-boxcar_status sqlite_instances_sweep(struct sqlite_store *store, boxcar_error *err) {
-    struct query query = query_on(store, S_INSTANCE_SWEEP);
+/* ---- those that are gone ---- */
 
-    query_int(&query, store->now - SILENT_US);
-    return query_run(&query, err);
+static boxcar_status find_silent(struct sqlite_store *store, struct presence *ret_presence, bool *ret_found,
+                                 boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_SILENT);
+    boxcar_status status;
+
+    query_int(&query, store->now - SQLITE_SILENT_US);
+    status = query_step(&query, ret_found, err);
+    if (status != BOXCAR_OK || !*ret_found)
+        return status;
+    query_get_id(&query, 0, ret_presence->owner.bytes);
+    ret_presence->first = ret_presence->last = (boxcar_box)query_get_int(&query, 1);
+    return BOXCAR_OK;
+}
+
+static boxcar_status release_leases(struct sqlite_store *store, const struct presence *presence, int limit,
+                                    int64_t *ret_released, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_LEASES);
+    int64_t *ids;
+    size_t count;
+    boxcar_status status;
+
+    query_id(&query, presence->owner.bytes);
+    query_int(&query, presence->first);
+    query_int(&query, limit);
+    status = sqlite_collect_ids(store, &query, &ids, &count, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
+        status = sqlite_release_expired(store, ids[i], err);
+    if (status == BOXCAR_OK)
+        *ret_released = (int64_t)count;
+    return status;
+}
+
+boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limit, int64_t *ret_released,
+                                            bool *ret_more, boxcar_error *err) {
+    struct presence silent;
+    boxcar_status status = find_silent(store, &silent, ret_more, err);
+
+    *ret_released = 0;
+    if (status != BOXCAR_OK || !*ret_more)
+        return status;
+    status = release_leases(store, &silent, limit, ret_released, err);
+    if (status != BOXCAR_OK || *ret_released == limit)
+        return status;
+    return delete_presence(store, &silent, err);
+}
+
+/* ---- for people ---- */
+
+static boxcar_status read_instance(struct sqlite_store *store, struct query *query, struct arena *arena,
+                                   boxcar_instance *ret_instance, boxcar_error *err) {
+    boxcar_instance instance = {.pid = query_get_int(query, 2),
+                                .concurrency = (int)query_get_int(query, 3),
+                                .started_at = query_get_int(query, 4),
+                                .seen_at = query_get_int(query, 5),
+                                .leased = query_get_int(query, 6),
+                                .oldest_lease_at = query_get_time(query, 7),
+                                .box = (boxcar_box)query_get_int(query, 8)};
+
+    query_get_id(query, 0, instance.owner.bytes);
+    if (instance.oldest_lease_at > store->now)
+        instance.oldest_lease_at = store->now;
+    *ret_instance = instance;
+    return query_copy_text(query, 1, arena, &ret_instance->host, err);
+}
+
+static boxcar_status add_instance(struct sqlite_store *store, struct query *query,
+                                  struct boxcar_instance_list *list, size_t *capacity, boxcar_error *err) {
+    if (list->count == *capacity) {
+        *capacity = *capacity == 0 ? 16 : *capacity * 2;
+        boxcar_instance *items = arena_alloc_array(&list->arena, *capacity, sizeof(*items));
+        if (items == NULL)
+            return error_no_memory(err);
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof(*items));
+        list->items = items;
+    }
+    return read_instance(store, query, &list->arena, &list->items[list->count++], err);
+}
+
+/* They come by box. */
+static void rank_instances(const struct sqlite_settings *settings, struct boxcar_instance_list *list) {
+    size_t workers[] = {0, 0};
+
+    for (size_t i = 0; i < list->count; i++)
+        workers[list->items[i].box]++;
+    for (size_t i = 0; i < list->count; i++) {
+        boxcar_box box = list->items[i].box;
+        size_t rank = box == BOXCAR_OUTBOX ? i : i - workers[BOXCAR_OUTBOX];
+        struct partition_range own = partition_range_of((int64_t)rank, (int64_t)workers[box],
+                                                        settings->partition_count, settings->partitions_max);
+        list->items[i].rank = (int)rank;
+        list->items[i].first_partition = own.first;
+        list->items[i].partition_count = own.count;
+    }
+}
+
+static boxcar_status list_instances(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct boxcar_instance_list *list = context;
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCES);
+    boxcar_status status = sqlite_settings_load(store, err);
+    size_t capacity = 0;
+    bool row = true;
+
+    arena_release(&list->arena);
+    list->items = NULL;
+    list->count = 0;
+    query_int(&query, store->now - SQLITE_SILENT_US);
+    while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
+        status = add_instance(store, &query, list, &capacity, err);
+    rank_instances(&store->settings, list);
+    return status;
+}
+
+boxcar_status sqlite_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list,
+                               boxcar_error *err) {
+    struct boxcar_instance_list *list = calloc(1, sizeof(*list));
+    boxcar_status status;
+
+    if (list == NULL)
+        return error_no_memory(err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, list_instances, list, err);
+    if (status == BOXCAR_OK)
+        *ret_list = list;
+    else
+        boxcar_instance_list_free(list);
+    return status;
 }

@@ -3,7 +3,7 @@
  * stops at a limit. */
 #include "sqlite_inbox.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define CHUNK 1000         /* messages a transaction */
 #define CHUNKS_PER_CALL 20 /* of each step */
@@ -140,14 +140,18 @@ static boxcar_status sweep_keys_step(struct sqlite_store *store, int64_t *ret_co
     return sqlite_inbox_sweep(store, CHUNK, ret_count, err);
 }
 
-/* Topics of which nothing is left, so that topics with ids in them do not pile up; and workers that
- * went without a word. */
+/* Workers that went without a word, one after the other. */
+static boxcar_status silent_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep, boxcar_error *err) {
+    return sqlite_instance_remove_silent(store, CHUNK, &ret_upkeep->count, &ret_upkeep->more, err);
+}
+
+/* Topics of which nothing is left, so that topics with ids in them do not pile up; and old evidence. */
 static boxcar_status sweep(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct query query = query_on(store, S_TALLY_SWEEP);
     boxcar_status status = query_run(&query, err);
 
     (void)context;
-    return status == BOXCAR_OK ? sqlite_instances_sweep(store, err) : status;
+    return status == BOXCAR_OK ? sqlite_stream_sweep(store, err) : status;
 }
 
 /* ---- the round ---- */
@@ -209,6 +213,8 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
         status = repeat_join(store, sqlite_join_settle_step, &done.settled, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, reap_step, &done.reaped, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat_join(store, silent_step, &done.reaped, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, expire_step, &done.expired, &done.more, err);
     if (status == BOXCAR_OK)

@@ -6,7 +6,7 @@
 #include "boxcar/sqlite.h"
 #include "sqlite_inbox.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define URL_PREFIX "sqlite:"
 
@@ -16,6 +16,7 @@ static void close_store(struct boxcar_store *base) {
     sqlite_disconnect(store);
     sqlite_sleep_end(store);
     arena_release(&store->scratch);
+    arena_release(&store->halted.arena);
     free(store->tally.entries);
     free(store->tally.slots);
     free(store->ended.items);
@@ -58,6 +59,14 @@ static const struct store_ops SQLITE_OPS = {
     .event_append = sqlite_event_append,
     .event_read = sqlite_event_read,
     .event_read_all = sqlite_event_read_all,
+    .stream_page = sqlite_stream_page,
+    .stream_resume = sqlite_stream_resume,
+    .stream_skip = sqlite_stream_skip,
+    .stream_rule_write = sqlite_stream_rule_write,
+    .stream_rule_remove = sqlite_stream_rule_remove,
+    .stream_rules = sqlite_stream_rules,
+    .stream_violations = sqlite_stream_violations,
+    .instances = sqlite_instances,
     .maintain = sqlite_maintain,
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,

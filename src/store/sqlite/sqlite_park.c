@@ -1,10 +1,12 @@
 /* The parking lot and the streams in it.
  *
  * A streamed message is parked from the moment it is enqueued until it ends. Of each stream
- * at most one row is open (its head, the smallest number) or leased; the others are behind,
- * outside the availability indexes, so a stream of a million messages costs a claim no more
- * than one message. Whoever takes a row away or brings one in settles who is the head. */
-#include "sqlite_store.h"
+ * at most one row is open (its head, the smallest number), and none while some are leased or
+ * the stream is halted; the others are behind, outside the availability indexes, so a stream
+ * of a million messages costs a claim no more than those it takes. Whoever takes a row away or
+ * brings one in settles who is the head. */
+#include "sqlite_stream.h"
+#include "boxcar/instance.h"
 
 enum tally_kind sqlite_parked_tally(enum parked_state state) {
     static const enum tally_kind kinds[] = {[PARKED_OPEN] = TALLY_PARKED,
@@ -18,81 +20,133 @@ static enum parked_state open_state(int crash_count) {
     return crash_count > 0 ? PARKED_SUSPECT : PARKED_OPEN;
 }
 
-struct stream {
-    int box;
-    boxcar_str key;
-};
-
-struct stream_place {
-    bool found;
-    int64_t work_id;
-    int crash_count;
-    boxcar_str topic;
-};
-
-/* The first message of a stream in a state. */
-static boxcar_status first_in_state(struct sqlite_store *store, struct stream stream, enum parked_state state,
-                                    struct stream_place *ret_place, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STREAM_FIRST);
-    struct stream_place place = {.found = false};
+boxcar_status sqlite_stream_places(struct sqlite_store *store, struct stream_key stream,
+                                   struct stream_places *ret_places, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_STREAM_PLACES);
+    bool found = false;
     boxcar_status status;
 
     query_int(&query, stream.box);
-    query_text(&query, stream.key);
-    query_int(&query, state);
-    status = query_step(&query, &place.found, err);
-    if (status == BOXCAR_OK && place.found) {
-        place.work_id = query_get_int(&query, 0);
-        place.crash_count = (int)query_get_int(&query, 2);
-        status = query_copy_text(&query, 1, &store->scratch, &place.topic, err);
-    }
-    if (status == BOXCAR_OK)
-        *ret_place = place;
-    return status;
+    query_text(&query, stream.text);
+    status = query_step(&query, &found, err);
+    if (status != BOXCAR_OK)
+        return status;
+    for (int state = PARKED_OPEN; state <= PARKED_LEASED; state++)
+        ret_places->first[state] = query_get_int(&query, state);
+    ret_places->halted = query_get_int(&query, PARKED_LEASED + 1) != 0;
+    return BOXCAR_OK;
 }
 
-static boxcar_status move(struct sqlite_store *store, int box, const struct stream_place *place,
-                          enum parked_state from, enum parked_state to, boxcar_error *err) {
+int64_t sqlite_stream_earliest(const struct stream_places *places) {
+    int64_t earliest = 0;
+
+    for (int state = PARKED_OPEN; state <= PARKED_LEASED; state++) {
+        if (places->first[state] != 0 && (earliest == 0 || places->first[state] < earliest))
+            earliest = places->first[state];
+    }
+    return earliest;
+}
+
+/* Of two that are open, which cannot be, the first. */
+static enum parked_state head_state(const struct stream_places *places) {
+    return places->first[PARKED_OPEN] != 0 ? PARKED_OPEN : PARKED_SUSPECT;
+}
+
+static boxcar_status write_state(struct sqlite_store *store, int64_t work_id, enum parked_state state,
+                                 boxcar_error *err) {
     struct query query = query_on(store, S_PARKED_STATE);
 
-    query_int(&query, place->work_id);
-    query_int(&query, to);
-    sqlite_tally_add(store, box, place->topic, sqlite_parked_tally(from), -1);
-    sqlite_tally_add(store, box, place->topic, sqlite_parked_tally(to), 1);
+    query_int(&query, work_id);
+    query_int(&query, state);
     return query_run(&query, err);
 }
 
-static boxcar_status find_head(struct sqlite_store *store, struct stream stream,
-                               struct stream_place *ret_head, enum parked_state *ret_state,
-                               boxcar_error *err) {
+/* `to_open`: to the front, else to the back. */
+static boxcar_status move(struct sqlite_store *store, int box, int64_t work_id, enum parked_state from, bool to_open,
+                          boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_PARKED_TOPIC);
+    enum parked_state to;
+    bool found = false;
+    boxcar_status status;
+
+    query_int(&query, work_id);
+    status = query_step(&query, &found, err);
+    if (status != BOXCAR_OK || !found)
+        return status;
+    to = to_open ? open_state((int)query_get_int(&query, 1)) : PARKED_BEHIND;
+    sqlite_tally_add(store, box, query_get_text(&query, 0), sqlite_parked_tally(from), -1);
+    sqlite_tally_add(store, box, query_get_text(&query, 0), sqlite_parked_tally(to), 1);
+    query_end(&query);
+    return write_state(store, work_id, to, err);
+}
+
+/* After a look at the places. */
+static boxcar_status settle_head(struct sqlite_store *store, int box, const struct stream_places *places,
+                                 boxcar_error *err) {
+    enum parked_state state = head_state(places);
+    int64_t head = places->first[state], next = places->first[PARKED_BEHIND];
+    bool stands = places->halted;
     boxcar_status status = BOXCAR_OK;
 
-    ret_head->found = false;
-    for (int state = PARKED_OPEN; state <= PARKED_SUSPECT && status == BOXCAR_OK && !ret_head->found;
-         state++) {
-        *ret_state = (enum parked_state)state;
-        status = first_in_state(store, stream, *ret_state, ret_head, err);
-    }
+    if (places->first[PARKED_LEASED] != 0 || (!stands && (next == 0 || (head != 0 && head < next))))
+        return BOXCAR_OK;
+    if (head != 0)
+        status = move(store, box, head, state, false, err);
+    return status == BOXCAR_OK && !stands ? move(store, box, next, PARKED_BEHIND, true, err) : status;
+}
+
+boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct stream_key stream, boxcar_error *err) {
+    struct stream_places places;
+    boxcar_status status = sqlite_stream_places(store, stream, &places, err);
+
+    return status == BOXCAR_OK ? settle_head(store, stream.box, &places, err) : status;
+}
+
+/* Where a message that has no row yet belongs. One that comes before the head takes its place. */
+static boxcar_status choose_place(struct sqlite_store *store, const struct parked *row, enum parked_state *ret_state,
+                                  boxcar_error *err) {
+    struct stream_places places;
+    int64_t earliest;
+    boxcar_status status = sqlite_stream_places(store, (struct stream_key){row->box, row->stream}, &places, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    earliest = sqlite_stream_earliest(&places);
+    *ret_state = PARKED_BEHIND;
+    if (places.halted || places.first[PARKED_LEASED] != 0)
+        return BOXCAR_OK;
+    if (earliest != 0 && earliest < row->work_id) /* it has no head yet if it was halted until now */
+        return settle_head(store, row->box, &places, err);
+    *ret_state = open_state(row->crash_count);
+    if (places.first[head_state(&places)] != 0)
+        status = move(store, row->box, places.first[head_state(&places)], head_state(&places), false, err);
     return status;
 }
 
-/* Makes the smallest number the open one, unless one is leased. */
-static boxcar_status stream_settle_head(struct sqlite_store *store, struct stream stream, boxcar_error *err) {
-    struct stream_place leased, head, next;
-    enum parked_state head_state;
-    boxcar_status status = first_in_state(store, stream, PARKED_LEASED, &leased, err);
+/* The first streamed message fixes how many partitions there are. */
+static boxcar_status fix_partitions(struct sqlite_store *store, boxcar_error *err) {
+    struct query query = query_on(store, S_SETTING_WRITE);
+    boxcar_status status = sqlite_settings_load(store, err);
 
-    if (status != BOXCAR_OK || leased.found)
+    if (status != BOXCAR_OK || store->settings.partitions_fixed)
         return status;
-    status = find_head(store, stream, &head, &head_state, err);
+    query_text(&query, BOXCAR_STR(SQLITE_PARTITIONS_IN_USE));
+    query_number(&query, store->settings.partition_count);
+    query_text(&query, BOXCAR_NO_STR);
+    store->settings.partitions_fixed = true;
+    return query_run(&query, err);
+}
+
+static boxcar_status partition_of(struct sqlite_store *store, const struct parked *row, int64_t *ret_partition,
+                                  boxcar_error *err) {
+    boxcar_status status;
+
+    *ret_partition = BOXCAR_TIME_NONE; /* null */
+    if (row->stream.data == NULL || row->placed)
+        return BOXCAR_OK;
+    status = fix_partitions(store, err);
     if (status == BOXCAR_OK)
-        status = first_in_state(store, stream, PARKED_BEHIND, &next, err);
-    if (status != BOXCAR_OK || !next.found || (head.found && head.work_id < next.work_id))
-        return status;
-    if (head.found)
-        status = move(store, stream.box, &head, head_state, PARKED_BEHIND, err);
-    if (status == BOXCAR_OK)
-        status = move(store, stream.box, &next, PARKED_BEHIND, open_state(next.crash_count), err);
+        *ret_partition = boxcar_stream_partition(row->stream, store->settings.partition_count);
     return status;
 }
 
@@ -100,8 +154,13 @@ boxcar_status sqlite_park(struct sqlite_store *store, const struct parked *row, 
     struct query query = query_on(store, S_PARKED_WRITE);
     bool streamed = row->stream.data != NULL;
     enum parked_state state = streamed ? PARKED_BEHIND : open_state(row->crash_count);
-    boxcar_status status;
+    int64_t partition;
+    boxcar_status status = partition_of(store, row, &partition, err);
 
+    if (status == BOXCAR_OK && streamed && !row->placed)
+        status = choose_place(store, row, &state, err);
+    if (status != BOXCAR_OK)
+        return status;
     query_int(&query, row->work_id);
     query_int(&query, row->box);
     query_int(&query, state);
@@ -112,12 +171,13 @@ boxcar_status sqlite_park(struct sqlite_store *store, const struct parked *row, 
     query_int(&query, row->retry_count);
     query_int(&query, row->crash_count);
     query_text(&query, row->last_error);
+    query_time(&query, partition);
     status = query_run(&query, err);
     if (status != BOXCAR_OK)
         return status;
     sqlite_tally_add(store, row->box, row->topic, sqlite_parked_tally(state), 1);
-    if (streamed)
-        status = stream_settle_head(store, (struct stream){row->box, row->stream}, err);
+    if (streamed && row->placed)
+        status = sqlite_stream_settle_head(store, (struct stream_key){row->box, row->stream}, err);
     return status;
 }
 
@@ -141,7 +201,7 @@ static boxcar_status read_row(struct sqlite_store *store, struct query *query, s
 boxcar_status sqlite_parked_read(struct sqlite_store *store, int64_t work_id, struct parked *ret_row,
                                  bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_PARKED_READ);
-    struct parked row = {.work_id = work_id};
+    struct parked row = {.work_id = work_id, .placed = true};
     bool found = false;
     boxcar_status status;
 
@@ -156,10 +216,14 @@ boxcar_status sqlite_parked_read(struct sqlite_store *store, int64_t work_id, st
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, boxcar_error *err) {
+boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, int64_t *ret_earliest,
+                            boxcar_error *err) {
     struct query query = query_on(store, S_PARKED_DELETE);
+    struct stream_places places;
     boxcar_status status;
 
+    if (ret_earliest != NULL)
+        *ret_earliest = 0;
     query_int(&query, row->work_id);
     status = query_run(&query, err);
     if (status != BOXCAR_OK)
@@ -168,5 +232,8 @@ boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row
         sqlite_tally_add(store, row->box, row->topic, sqlite_parked_tally(row->state), -1);
     if (row->stream.data == NULL)
         return BOXCAR_OK;
-    return stream_settle_head(store, (struct stream){row->box, row->stream}, err);
+    status = sqlite_stream_places(store, (struct stream_key){row->box, row->stream}, &places, err);
+    if (status == BOXCAR_OK && ret_earliest != NULL)
+        *ret_earliest = sqlite_stream_earliest(&places);
+    return status == BOXCAR_OK ? settle_head(store, row->box, &places, err) : status;
 }

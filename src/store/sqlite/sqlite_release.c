@@ -2,7 +2,7 @@
  * lot, or to the dead letters when its attempts are used up. */
 #include "base/utf8.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define REAP_CHUNK 1000
 
@@ -59,8 +59,10 @@ boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked
                             .retry_count = row->retry_count,
                             .crash_count = row->crash_count,
                             .last_error = row->last_error};
-    boxcar_status status = sqlite_unpark(store, row, err);
+    boxcar_status status = sqlite_stream_note_death(store, row, reason, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_unpark(store, row, NULL, err);
     return status == BOXCAR_OK ? sqlite_bury(store, &burial, err) : status;
 }
 
@@ -121,8 +123,10 @@ static boxcar_status bury_exhausted(struct sqlite_store *store, const struct lea
                             .retry_count = row->retry_count,
                             .crash_count = row->crash_count,
                             .last_error = row->last_error};
-    boxcar_status status = lease->parked ? sqlite_unpark(store, row, err) : BOXCAR_OK;
+    boxcar_status status = sqlite_stream_note_death(store, row, burial.reason, err);
 
+    if (status == BOXCAR_OK && lease->parked)
+        status = sqlite_unpark(store, row, NULL, err);
     return status == BOXCAR_OK ? sqlite_bury(store, &burial, err) : status;
 }
 
@@ -169,7 +173,7 @@ boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lea
     return sqlite_park(store, &row, err);
 }
 
-static boxcar_status release_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+boxcar_status sqlite_release_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     static const struct release how = {
         .outcome = "lease_expired", .crashed = true, .delay_ms = 0, .error = {"lease expired", 13}};
     struct lease lease;
@@ -189,7 +193,7 @@ boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_co
     query_int(&query, limit);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = release_expired(store, ids[i], err);
+        status = sqlite_release_expired(store, ids[i], err);
     if (status == BOXCAR_OK)
         *ret_count = (int64_t)count;
     return status;

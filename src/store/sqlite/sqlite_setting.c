@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "boxcar/instance.h"
 #include "core/setting.h"
 #include "sqlite_store.h"
 
@@ -22,6 +23,10 @@ static void set_defaults(struct sqlite_settings *settings) {
     settings->retention_joins_ms = (int64_t)default_of("retention_joins");
     settings->retention_inbox_ms = (int64_t)default_of("retention_inbox");
     settings->wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
+    settings->stream_policy = BOXCAR_STREAM_CONTINUE;
+    settings->partition_count = (int)default_of("partition_count");
+    settings->partitions_max = (int)default_of("partitions_per_instance_max");
+    settings->partitions_fixed = false;
     settings->curve.base_ms = (int64_t)default_of("backoff_base");
     settings->curve.factor = default_of("backoff_factor");
     settings->curve.cap_ms = (int64_t)default_of("backoff_cap");
@@ -39,6 +44,8 @@ static void apply_number(struct sqlite_settings *settings, boxcar_str name, doub
         settings->retention_joins_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_inbox")))
         settings->retention_inbox_ms = (int64_t)number;
+    else if (str_equal(name, BOXCAR_STR("partitions_per_instance_max")))
+        settings->partitions_max = (int)number;
     else if (str_equal(name, BOXCAR_STR("backoff_base")))
         settings->curve.base_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_factor")))
@@ -47,6 +54,18 @@ static void apply_number(struct sqlite_settings *settings, boxcar_str name, doub
         settings->curve.cap_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("backoff_jitter")))
         settings->curve.jitter = number;
+}
+
+/* What is in use wins over the setting, which can only differ if somebody wrote it by hand. */
+static bool apply_partitions(struct sqlite_settings *settings, boxcar_str name, double number) {
+    bool fixed = str_equal(name, BOXCAR_STR(SQLITE_PARTITIONS_IN_USE));
+
+    if (!fixed && !str_equal(name, BOXCAR_STR("partition_count")))
+        return false;
+    if ((fixed || !settings->partitions_fixed) && number >= 1 && number <= BOXCAR_PARTITION_COUNT_MAX)
+        settings->partition_count = (int)number;
+    settings->partitions_fixed |= fixed;
+    return true;
 }
 
 static double get_number(const struct query *query, int column) {
@@ -58,7 +77,12 @@ static boxcar_status apply_row(struct sqlite_store *store, struct query *query, 
 
     if (str_equal(name, BOXCAR_STR("join_wait_topic")) && !query_is_null(query, 2))
         return query_copy_text(query, 2, &store->scratch, &store->settings.wait_topic, err);
-    apply_number(&store->settings, name, get_number(query, 1));
+    if (str_equal(name, BOXCAR_STR("stream_policy"))) {
+        boxcar_stream_policy_parse(query_get_text(query, 2), &store->settings.stream_policy);
+        return BOXCAR_OK;
+    }
+    if (!apply_partitions(&store->settings, name, get_number(query, 1)))
+        apply_number(&store->settings, name, get_number(query, 1));
     return BOXCAR_OK;
 }
 
@@ -118,10 +142,29 @@ boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_va
     return status;
 }
 
+/* Streams stay in the partition they are in. */
+static boxcar_status check_partitions(struct sqlite_store *store, boxcar_str name, double number,
+                                      boxcar_error *err) {
+    boxcar_status status;
+
+    if (!str_equal(name, BOXCAR_STR("partition_count")))
+        return BOXCAR_OK;
+    status = sqlite_settings_load(store, err);
+    if (status != BOXCAR_OK || !store->settings.partitions_fixed || (int)number == store->settings.partition_count)
+        return status;
+    return error_set(err, BOXCAR_E_CONFLICT,
+                     "partition_count stays %d: this store has had messages in streams, and their partitions are "
+                     "fixed; set it in a new store",
+                     store->settings.partition_count);
+}
+
 static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_WRITE);
+    boxcar_status status = check_partitions(store, value->name, value->number, err);
 
+    if (status != BOXCAR_OK)
+        return status;
     query_text(&query, value->name);
     query_number(&query, value->number);
     query_text(&query, value->text);
@@ -138,7 +181,10 @@ boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct sett
 static boxcar_status reset_one(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_RESET);
+    boxcar_status status = check_partitions(store, value->name, BOXCAR_PARTITION_COUNT_DEFAULT, err);
 
+    if (status != BOXCAR_OK)
+        return status;
     query_text(&query, value->name);
     return query_run(&query, err);
 }

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "sqlite_join.h"
-#include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
                                 bool *ret_found, boxcar_error *err) {
@@ -43,24 +43,30 @@ bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owne
            (said->epoch.value == 0 || said->epoch.value == lease->epoch.value);
 }
 
-/* Takes a message that came over the parking lot off it. */
-static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease,
-                                   struct parked *ret_row, boxcar_error *err) {
+/* Takes a message that came over the parking lot off it. `reason`: of its death, if it has died. */
+static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
+                                   struct parked *ret_row, int64_t *ret_earliest, boxcar_error *err) {
     bool found = false;
     boxcar_status status = BOXCAR_OK;
 
     *ret_row = (struct parked){.work_id = lease->work_id};
+    *ret_earliest = 0;
     if (lease->parked)
         status = sqlite_parked_read(store, lease->work_id, ret_row, &found, err);
-    return status == BOXCAR_OK && found ? sqlite_unpark(store, ret_row, err) : status;
+    if (status == BOXCAR_OK && found && reason != BOXCAR_REASON_NONE)
+        status = sqlite_stream_note_death(store, ret_row, reason, err);
+    return status == BOXCAR_OK && found ? sqlite_unpark(store, ret_row, ret_earliest, err) : status;
 }
 
 boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *lease, boxcar_error *err) {
     struct parked row;
+    int64_t earliest = 0;
     boxcar_status status = sqlite_lease_drop(store, lease, err);
 
     if (status == BOXCAR_OK && lease->parked)
-        status = unpark_leased(store, lease, &row, err);
+        status = unpark_leased(store, lease, BOXCAR_REASON_NONE, &row, &earliest, err);
+    if (status == BOXCAR_OK && earliest != 0 && earliest < lease->work_id)
+        status = sqlite_stream_note_ack(store, &row, err);
     sqlite_tally_add(store, lease->box, lease->topic, TALLY_DONE, 1);
     return status;
 }
@@ -68,10 +74,11 @@ boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *l
 boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
                                 boxcar_str error, boxcar_error *err) {
     struct parked row;
+    int64_t earliest;
     boxcar_status status = sqlite_lease_drop(store, lease, err);
 
     if (status == BOXCAR_OK)
-        status = unpark_leased(store, lease, &row, err);
+        status = unpark_leased(store, lease, reason, &row, &earliest, err);
     if (status != BOXCAR_OK)
         return status;
     error = utf8_cut(error, BOXCAR_ERROR_TEXT_MAX);
@@ -207,7 +214,9 @@ boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, cons
     for (size_t i = 0; i < acked->count; i++)
         ids[i] = acked->items[i].value;
     qsort(ids, acked->count, sizeof(*ids), compare_ids);
-    status = sqlite_join_count_done(store, ids, acked->count, err);
+    status = sqlite_stream_check_acks(store, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_join_count_done(store, ids, acked->count, err);
     return status == BOXCAR_OK ? write_runs(store, owner, ids, acked->count, err) : status;
 }
 

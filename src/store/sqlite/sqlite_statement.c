@@ -45,6 +45,18 @@
  * the planner prefers it to the equality that keeps the order. */
 #define IS_OPEN "state <> 2 and state <> 3"
 
+/* The first message of a stream in a state. */
+#define STREAM_FIRST(state_number)                                                                           \
+    "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "      \
+    "and state = " state_number " order by work_id limit 1)"
+/* The first key of a stream that is alive, from ?2 on or behind it. */
+#define STREAM_NEXT(operator)                                                                                \
+    "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and stream "     \
+    operator " ?2 union all select min(stream) from boxcar_stream_halt where box = ?1 and stream "            \
+    operator " ?2)"
+#define HALT_NEXT(operator)                                                                                  \
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2"
+
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
     [S_BEGIN_READ] = "begin",
@@ -77,10 +89,11 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "m.payload, (select s.flags from boxcar_stage s where s.work_id = p.work_id) "
         "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
-    [S_PARKED_AVAILABLE] = "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
+    [S_PARKED_AVAILABLE] = "select work_id, available_at, partition from boxcar_parked "
+                           "where box = ?1 and state = ?2 and " IS_OPEN " "
                            "and available_at <= ?3 order by available_at limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
-        "select work_id from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
+        "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
     [S_PARKED_TOPICS] =
         "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
@@ -101,7 +114,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_PARKED_WRITE] =
         "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
-        "retry_count, crash_count, last_error) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+        "retry_count, crash_count, last_error, partition) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
         "on conflict (work_id) do update set state = excluded.state, available_at = excluded.available_at, "
         "retry_count = excluded.retry_count, crash_count = excluded.crash_count, "
         "last_error = excluded.last_error",
@@ -111,8 +124,44 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where work_id = ?1",
     [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 "
                          "order by expires_at limit ?2",
-    [S_STREAM_FIRST] = "select work_id, topic, crash_count from boxcar_parked "
-                       "where box = ?1 and stream = ?2 and state = ?3 order by work_id limit 1",
+    [S_STREAM_PLACES] =
+        "select " STREAM_FIRST("0") ", " STREAM_FIRST("1") ", " STREAM_FIRST("2") ", " STREAM_FIRST("3") ", "
+        "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_PARKED_TOPIC] = "select topic, crash_count from boxcar_parked where work_id = ?1",
+    [S_STREAM_FOLLOWERS] =
+        "select work_id, topic, available_at, expires_at, crash_count from boxcar_parked "
+        "indexed by boxcar_parked_stream where box = ?1 and stream = ?2 and state = 2 and work_id > ?3 "
+        "order by work_id",
+    /* Leased, or given back with an attempt spent. There is at most one open one, and rarely any behind. */
+    [S_STREAM_EARLIER] =
+        "select min(work_id) from ("
+        "select * from (select work_id, 1 as retry_count from boxcar_parked indexed by boxcar_parked_stream "
+        "where box = ?1 and stream = ?2 and state = 3 and work_id < ?3 order by work_id limit 1) union all "
+        "select work_id, retry_count from boxcar_parked indexed by boxcar_parked_stream "
+        "where box = ?1 and stream = ?2 and state in (0, 1) and work_id < ?3 union all "
+        "select * from (select work_id, retry_count from boxcar_parked indexed by boxcar_parked_stream "
+        "where box = ?1 and stream = ?2 and state = 2 and work_id < ?3 order by work_id limit ?4)) "
+        "where retry_count > 0",
+    [S_STREAM_PENDING] = "select count(*) from (select 1 from boxcar_parked indexed by boxcar_parked_stream "
+                         "where box = ?1 and stream = ?2 limit ?3)",
+    [S_STREAM_NEXT] = STREAM_NEXT(">"),
+    [S_STREAM_NEXT_FROM] = STREAM_NEXT(">="),
+    [S_HALT_READ] = "select halted_at, halted_by from boxcar_stream_halt where box = ?1 and stream = ?2",
+    [S_HALT_INSERT] = "insert into boxcar_stream_halt (box, stream, halted_at, halted_by) "
+                      "values (?1, ?2, ?3, ?4) on conflict (box, stream) do nothing",
+    [S_HALT_DELETE] = "delete from boxcar_stream_halt where box = ?1 and stream = ?2",
+    [S_HALT_COUNT] = "select count(*) from (select 1 from boxcar_stream_halt where box = ?1 limit ?2)",
+    [S_HALT_NEXT] = HALT_NEXT(">"),
+    [S_HALT_NEXT_FROM] = HALT_NEXT(">="),
+    [S_RULES] = "select pattern, policy from boxcar_stream_rule order by pattern",
+    [S_RULE_WRITE] = "insert into boxcar_stream_rule (pattern, policy) values (?1, ?2) "
+                     "on conflict (pattern) do update set policy = excluded.policy",
+    [S_RULE_DELETE] = "delete from boxcar_stream_rule where pattern = ?1",
+    [S_VIOLATION_INSERT] = "insert into boxcar_stream_violation (at, box, stream, work_id, earlier_id) "
+                           "values (?1, ?2, ?3, ?4, ?5)",
+    [S_VIOLATION_COUNT] = "select count(*) from (select 1 from boxcar_stream_violation "
+                           "where ?1 < 0 or box = ?1 limit ?2)",
+    [S_VIOLATION_SWEEP] = "delete from boxcar_stream_violation where at <= ?1",
 
     [S_FIND] = FIND(""),
     [S_FIND_WITH_PAYLOAD] = FIND(", m.payload, (select s.flags from boxcar_stage s where s.work_id = m.work_id)"),
@@ -332,8 +381,17 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id, box) do update set "
         "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
         "topics = excluded.topics, seen_at = excluded.seen_at",
-    [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1",
-    [S_INSTANCE_SWEEP] = "delete from boxcar_instance_row where seen_at < ?1",
+    [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1 and box between ?2 and ?3",
+    [S_INSTANCE_SILENT] = "select instance_id, box from boxcar_instance_row where seen_at <= ?1 limit 1",
+    [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 and box = ?2 limit ?3",
+    [S_INSTANCE_RANK] = "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
+                        "from boxcar_instance_row where seen_at > ?2 and box = ?3",
+    /* An epoch is the time of its claim, or a little later. */
+    [S_INSTANCES] =
+        "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, i.box "
+        "from boxcar_instance_row i left join (select owner, box, count(*) as leased, min(epoch) as oldest "
+        "from boxcar_lease group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
+        "where i.seen_at > ?1 order by i.box, i.instance_id",
     /* Fresh, leased, parked, behind; the first that finds something answers. An exact topic at a time
      * for what is parked, and for what is behind from stream to stream along the index: those due
      * later than ?4 are not walked through, and a stream whose head is due later is passed over whole.

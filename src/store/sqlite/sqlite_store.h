@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "boxcar/backoff.h"
+#include "core/partition.h"
 #include "sqlite_query.h"
 #include "sqlite_statement.h"
 #include "store/store.h"
@@ -51,6 +52,9 @@ struct sqlite_settings {
     int max_attempts;
     int64_t retention_done_ms, retention_dead_ms, retention_joins_ms, retention_inbox_ms;
     boxcar_str wait_topic; /* of messages that wait for joins */
+    boxcar_stream_policy stream_policy;
+    int partition_count, partitions_max; /* the second: of one worker, 0 = no limit */
+    bool partitions_fixed;               /* the store has had streamed messages */
     boxcar_backoff_curve curve;
 };
 
@@ -64,6 +68,39 @@ struct burial_list {
 struct ended_list {
     boxcar_join *items;
     size_t count, capacity;
+};
+
+/* The policies of streams; read once a transaction. */
+struct stream_rules {
+    bool loaded;
+    boxcar_stream_rule *items; /* in the scratch arena */
+    size_t count;
+};
+
+/* Streamed messages acked by the running call; see sqlite_stream_check_acks(). */
+struct acked {
+    int box;
+    boxcar_str stream;
+    int64_t work_id;
+};
+
+struct acked_list {
+    struct acked *items; /* in the scratch arena */
+    size_t count, capacity;
+};
+
+/* Streams that the last transaction has halted; for the log. */
+#define HALTED_TOLD_MAX 100
+struct halted {
+    int box;
+    boxcar_str stream;
+    int64_t work_id;
+};
+
+struct halted_list {
+    struct arena arena;
+    struct halted items[HALTED_TOLD_MAX];
+    size_t count;
 };
 
 struct sqlite_store {
@@ -91,6 +128,9 @@ struct sqlite_store {
     struct tally tally;
     struct burial_list buried;
     struct ended_list ended; /* stays until the next transaction begins */
+    struct halted_list halted;
+    struct stream_rules rules;
+    struct acked_list acked;
     struct sqlite_settings settings;
 };
 
@@ -132,8 +172,12 @@ void sqlite_rollback(struct boxcar_store *store);
 boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
                                boxcar_error *err);
 boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
-/* Removes those that were silent for long. */
-boxcar_status sqlite_instances_sweep(struct sqlite_store *store, boxcar_error *err);
+/* A worker silent for so long is taken for gone. */
+#define SQLITE_SILENT_US (INT64_C(30) * 1000 * 1000)
+/* Removes one of those that are gone, with at most `limit` of its leases: as if they had expired. *ret_more:
+ * there may be others. */
+boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limit, int64_t *ret_released,
+                                            bool *ret_more, boxcar_error *err);
 void sqlite_sleep(struct boxcar_store *store, const struct nap *nap);
 /* Remembers what a claim has seen: only what others commit later ends a sleep. */
 boxcar_status sqlite_sleep_note(struct sqlite_store *store, boxcar_error *err);
@@ -170,6 +214,7 @@ struct parked {
     boxcar_time available_at, expires_at;
     int retry_count, crash_count;
     boxcar_str last_error;
+    bool placed; /* it has a row already, which knows its partition */
 };
 
 /* Parks a message, or puts a leased one back; decides its state and its stream's head. */
@@ -177,8 +222,10 @@ boxcar_status sqlite_park(struct sqlite_store *store, const struct parked *row, 
 /* Text is copied into the scratch arena. */
 boxcar_status sqlite_parked_read(struct sqlite_store *store, int64_t work_id, struct parked *ret_row,
                                  bool *ret_found, boxcar_error *err);
-/* Takes a message off the lot for good and lets its stream go on. */
-boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, boxcar_error *err);
+/* Takes a message off the lot for good and lets its stream go on. *ret_earliest (may be NULL): the first message of
+ * the stream that is left, 0 = none. */
+boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, int64_t *ret_earliest,
+                            boxcar_error *err);
 enum tally_kind sqlite_parked_tally(enum parked_state state);
 
 /* ---- leases and how they end (sqlite_settle.c, sqlite_release.c) ---- */
@@ -217,6 +264,8 @@ struct release {
 
 boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lease, const struct release *how,
                              boxcar_error *err);
+/* Releases a lease as if it had expired. */
+boxcar_status sqlite_release_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
 /* Releases at most `limit` expired leases. */
 boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 boxcar_status sqlite_reap_all(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err);
@@ -269,6 +318,26 @@ struct frontier {
     bool suspect_last;
 };
 
+/* Which streams a claimer is preferred for. */
+struct ownership {
+    bool loaded;
+    bool registered; /* a worker that has said that it lives; others may have everything */
+    int64_t rank, workers;
+    struct partition_range own;
+};
+
+/* What a claim has of one stream. */
+struct run {
+    boxcar_str stream;
+    int64_t last_id;
+    bool ended; /* what comes next cannot be handed out now */
+};
+
+struct run_list {
+    struct run *items; /* in the scratch arena */
+    size_t count, capacity;
+};
+
 struct claim {
     boxcar_box box;
     boxcar_owner owner;
@@ -283,11 +352,14 @@ struct claim {
     bool every_topic;
     boxcar_str *topics; /* those with parked messages that match, unless every_topic */
     size_t topic_count;
+    struct ownership ownership;
+    struct run_list runs;
 };
 
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
 boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                            struct batch_result *result, bool *ret_more, boxcar_error *err);
+bool sqlite_claim_wants(const struct batch_part *part, boxcar_str topic);
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
                                 boxcar_error *err);
@@ -343,6 +415,10 @@ boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_m
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
                                  boxcar_error *err);
 
+/* Makes one dead letter ready again. *ret_counted: it is a step that a join has counted. */
+boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id, bool *ret_found,
+                                     bool *ret_counted, boxcar_error *err);
+
 /* Removes messages that have ended, with their history; their numbers are never used again. */
 boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
                                     boxcar_error *err);
@@ -355,6 +431,9 @@ boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, i
                                 struct boxcar_event_list **ret_list, boxcar_error *err);
 boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
                                     struct boxcar_event_list **ret_list, boxcar_error *err);
+
+/* A number kept among the settings that is none of them. */
+#define SQLITE_PARTITIONS_IN_USE "partitions_in_use"
 
 /* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
 boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,

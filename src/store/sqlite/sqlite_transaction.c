@@ -4,6 +4,7 @@
  * sqlite_begin() and sqlite_commit() it is a savepoint, too. */
 #include "sqlite_join.h"
 #include "sqlite_store.h"
+#include "sqlite_stream.h"
 
 #define IMPATIENT_MS 2000
 
@@ -13,6 +14,8 @@ static bool is_guest(const struct sqlite_store *store) { return store->borrowed 
 static void scratch_clear(struct sqlite_store *store) {
     sqlite_tally_clear(&store->tally);
     store->buried = (struct burial_list){0};
+    store->rules = (struct stream_rules){0};
+    store->acked = (struct acked_list){0};
     arena_release(&store->scratch);
     store->settings.loaded = false;
 }
@@ -52,6 +55,7 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
 
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
     store->ended.count = 0;
+    store->halted.count = 0;
     status = work(store, context, err);
     if (status == BOXCAR_OK)
         status = sqlite_join_count_buried(store, err);
@@ -150,6 +154,8 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
 
     if (is_guest(store))
         sqlite3_set_last_insert_rowid(store->db, rowid);
+    if (status == BOXCAR_OK)
+        sqlite_stream_log_halted(store);
     bool wrote = sqlite3_get_autocommit(store->db) && sqlite3_total_changes(store->db) != changes;
     return note_health(store, status, wrote, said);
 }

@@ -1,0 +1,28 @@
+-- Messages have died: their streams stand still from now on, if that is their policy. A stream nobody has sorted in
+-- yet gets its row only with is_turn: under the turn, as only claimers otherwise do.
+create or replace function :"schema"._halt_streams(p_box smallint, ids bigint[], is_turn boolean, ts timestamptz)
+returns void language plpgsql volatile :hot as $$
+declare
+    keys text[];
+    killers bigint[];
+begin
+    select array_agg(d.stream), array_agg(d.id) into keys, killers
+    from (select m.stream, min(m.work_id) as id
+          from unnest(ids) i cross join lateral (
+              select m.stream, m.work_id from :"schema".message m where m.work_id = i and m.stream is not null limit 1) m
+          group by m.stream) d
+    where :"schema"._halts(d.stream);
+    if keys is null then
+        return;
+    end if;
+    perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
+    update :"schema".stream s set halted_at = ts, halted_by = k.id, available_at = null
+    from unnest(keys, killers) k(key, id)
+    where s.box = p_box and s.key = k.key and s.halted_at is null;
+    if is_turn then
+        insert into :"schema".stream (box, key, partition, halted_at, halted_by)
+        select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id
+        from unnest(keys, killers) k(key, id)
+        where not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key);
+    end if;
+end $$;

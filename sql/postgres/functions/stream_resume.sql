@@ -1,0 +1,6 @@
+-- Lets a halted stream go on: behind the dead letter that halted it, or with replay with that one. Returns its work id.
+create or replace function :"schema".stream_resume(stream text, replay boolean default false, box text default 'outbox')
+returns bigint language plpgsql volatile security definer :pinned as $$
+begin
+    return :"schema"._stream_resume(:"schema"._box(box), stream, coalesce(replay, false));
+end $$;

@@ -1,0 +1,13 @@
+-- Says what happens to the streams that a pattern names (a key, or a prefix and *) when a message of theirs dies:
+-- 'continue' or 'halt'; null removes the rule. Returns whether there was one.
+create or replace function :"schema".stream_rule(pattern text, policy text) returns boolean
+language plpgsql volatile security definer :pinned as $$
+begin
+    if pattern is null or pattern = '' or length(pattern) > 256 or length(pattern) = 256 and right(pattern, 1) <> '*' then
+        perform :"schema"._invalid('pattern', 'must have 1 to 255 characters, and may end in *');
+    end if;
+    if policy not in ('continue', 'halt') then
+        perform :"schema"._invalid('policy', 'must be continue, halt or null');
+    end if;
+    return :"schema"._stream_rule(pattern, policy = 'halt');
+end $$;

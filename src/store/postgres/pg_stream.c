@@ -1,0 +1,206 @@
+/* Streams, their rules, and the workers they are spread over. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pg_store.h"
+
+/* ---- streams ---- */
+
+static void read_stream(const PGresult *r, int row, void *item) {
+    boxcar_stream *stream = item;
+
+    memset(stream, 0, sizeof(*stream));
+    stream->stream = pg_get_text(r, row, 0);
+    boxcar_stream_state_parse(pg_get_text(r, row, 1), &stream->state);
+    stream->partition = PQgetisnull(r, row, 2) ? -1 : pg_get_int4(r, row, 2);
+    stream->pending = pg_get_int8(r, row, 3);
+    stream->head.value = pg_get_int8(r, row, 4);
+    stream->topic = pg_get_text(r, row, 5);
+    stream->available_at = pg_get_time(r, row, 6);
+    stream->retry_count = pg_get_int4(r, row, 7);
+    pg_get_uuid(r, row, 8, stream->owner.bytes);
+    stream->halted_at = pg_get_time(r, row, 9);
+    stream->halted_by.value = pg_get_int8(r, row, 10);
+}
+
+/* So that streams nobody has claimed from yet are there as well. In somebody's transaction it would hold up
+ * every claimer. */
+static boxcar_status sort_now(struct pg_store *pg, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (pg->borrowed || pg_in_transaction(pg))
+        return BOXCAR_OK;
+    pg_params_int2(&params, box);
+    return pg_query(pg, PG_SORT_NOW, &params, &result, err);
+}
+
+boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
+                             struct boxcar_stream_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    struct boxcar_stream_list *list;
+    PGresult *result = NULL;
+    boxcar_status status = sort_now(pg_store_of(store), filter->box, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    pg_params_int2(&params, filter->box);
+    pg_params_text(&params, stream);
+    pg_params_bool(&params, filter->halted);
+    pg_params_text(&params, filter->prefix.data ? filter->prefix : BOXCAR_STR(""));
+    pg_params_text(&params, filter->after.data ? filter->after : BOXCAR_STR(""));
+    pg_params_int4(&params, filter->limit);
+    status = pg_query(pg_store_of(store), PG_STREAM_PAGE, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    list = calloc(1, sizeof(*list));
+    if (!list) {
+        PQclear(result);
+        return error_no_memory(err);
+    }
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_stream);
+    if (!list->items) {
+        boxcar_stream_list_free(list);
+        return error_no_memory(err);
+    }
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].box = filter->box;
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
+                               boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_int2(&params, box);
+    pg_params_text(&params, stream);
+    pg_params_bool(&params, replay);
+    return pg_query(pg_store_of(store), PG_STREAM_RESUME, &params, &result, err);
+}
+
+boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                             boxcar_work_id *ret_work_id, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    pg_params_text(&params, stream);
+    status = pg_query(pg_store_of(store), PG_STREAM_SKIP, &params, &result, err);
+    if (status == BOXCAR_OK)
+        ret_work_id->value = pg_get_int8(result, 0, 0);
+    return status;
+}
+
+boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg_store_of(store), PG_STREAM_VIOLATIONS, &none, &result, err);
+
+    if (status == BOXCAR_OK)
+        *ret_count = pg_get_int8(result, 0, 0);
+    return status;
+}
+
+/* ---- rules ---- */
+
+boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
+                                   boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_text(&params, pattern);
+    pg_params_bool(&params, policy == BOXCAR_STREAM_HALT);
+    return pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
+}
+
+boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_text(&params, pattern);
+    pg_params_null(&params, PG_BOOL);
+    status = pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
+    if (status == BOXCAR_OK && !pg_get_bool(result, 0, 0))
+        status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no rule for \"%.*s\"", (int)pattern.len, pattern.data);
+    return status;
+}
+
+static void read_rule(const PGresult *r, int row, void *item) {
+    boxcar_stream_rule *rule = item;
+
+    rule->pattern = pg_get_text(r, row, 0);
+    rule->policy = pg_get_bool(r, row, 1) ? BOXCAR_STREAM_HALT : BOXCAR_STREAM_CONTINUE;
+}
+
+boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+                              boxcar_error *err) {
+    struct pg_params none = PG_PARAMS_INIT;
+    struct boxcar_stream_rule_list *list;
+    PGresult *result = NULL;
+    boxcar_status status = pg_query(pg_store_of(store), PG_STREAM_RULES, &none, &result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    list = calloc(1, sizeof(*list));
+    if (!list) {
+        PQclear(result);
+        return error_no_memory(err);
+    }
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_rule);
+    if (!list->items) {
+        boxcar_stream_rule_list_free(list);
+        return error_no_memory(err);
+    }
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+/* ---- workers ---- */
+
+static void read_instance(const PGresult *r, int row, void *item) {
+    boxcar_instance *instance = item;
+
+    memset(instance, 0, sizeof(*instance));
+    pg_get_uuid(r, row, 0, instance->owner.bytes);
+    instance->host = pg_get_text(r, row, 1);
+    instance->pid = pg_get_int8(r, row, 2);
+    instance->concurrency = pg_get_int4(r, row, 3);
+    instance->started_at = pg_get_time(r, row, 4);
+    instance->seen_at = pg_get_time(r, row, 5);
+    instance->rank = pg_get_int4(r, row, 6);
+    instance->first_partition = pg_get_int4(r, row, 7);
+    instance->partition_count = pg_get_int4(r, row, 8);
+    instance->leased = pg_get_int8(r, row, 9);
+    instance->oldest_lease_at = pg_get_time(r, row, 10);
+    boxcar_box_parse(pg_get_text(r, row, 11), &instance->box);
+}
+
+boxcar_status pg_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err) {
+    struct pg_params none = PG_PARAMS_INIT;
+    struct boxcar_instance_list *list;
+    PGresult *result = NULL;
+    boxcar_status status = pg_query(pg_store_of(store), PG_INSTANCES, &none, &result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    list = calloc(1, sizeof(*list));
+    if (!list) {
+        PQclear(result);
+        return error_no_memory(err);
+    }
+    list->count = (size_t)PQntuples(result);
+    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_instance);
+    if (!list->items) {
+        boxcar_instance_list_free(list);
+        return error_no_memory(err);
+    }
+    *ret_list = list;
+    return BOXCAR_OK;
+}

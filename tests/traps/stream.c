@@ -1,0 +1,157 @@
+/* Streams: in order and whole, whatever stands in the middle of one. */
+#include "trap.h"
+
+static const char OVERTOOK[] = "a later message of a stream came before an earlier one";
+static const char TWO_AT_ONCE[] = "two have messages of one stream";
+static const char WENT_ON[] = "a halted stream went on";
+static const char FORGOTTEN[] = "nobody noticed that a stream was worked on out of order";
+
+#define TAKE(size) CLAIM(WORKER, "'30 s'", size)
+#define ID(payload) "(select work_id from message where payload = '" payload "')"
+
+static void enqueue_run(PGconn *conn, int count)
+{
+    for (int i = 1; i <= count; i++)
+        sql_run(conn, "select enqueue('t', '%d', stream => 's')", i);
+}
+
+/* What is not due ends a run; so does what somebody is cancelling right now. BX-006, BX-062 */
+static const char *gap_in_a_run(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select enqueue('t', '1', stream => 's')");
+    sql_run(conn, "select enqueue('t', '2', stream => 's', due_at => now() + interval '1 hour')");
+    sql_run(conn, "select enqueue('t', '3', stream => 's')");
+    return same(sql_text(conn, TAKE("10")), "1") ? NULL : OVERTOOK;
+}
+
+static const char *cancelled_in_a_run(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *canceller = sql_connect(f);
+    enqueue_run(conn, 3);
+    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(canceller, "begin; select from parked where work_id = " ID("2") " for update");
+    bool is_right = same(sql_text(conn, TAKE("10")), "1");
+    sql_run(canceller, "rollback");
+    return is_right ? NULL : OVERTOOK;
+}
+
+/* The first of a run comes back while somebody still has the second: nobody gets it until that is settled. BX-006 */
+static const char *half_settled_run(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    enqueue_run(conn, 6);
+    assert_string_equal(sql_text(conn, TAKE("2")), "1,2");
+    sql_run(conn, "select outbox_abandon(" WORKER ", array[" ID("1") "], delay => '0')");
+    if (!same(sql_text(conn, TAKE("4")), ""))
+        return TWO_AT_ONCE;
+    sql_run(conn, "select outbox_defer(" WORKER ", array[" ID("2") "], null, '0')");
+    assert_string_equal(sql_text(conn, TAKE("2")), "1,2");
+    return NULL;
+}
+
+/* A stream that halted stays so, whatever is settled, comes in or is cancelled. BX-006 */
+static const char *halted(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select stream_rule('s*', 'halt')");
+    enqueue_run(conn, 4);
+    assert_string_equal(sql_text(conn, TAKE("2")), "1,2");
+    sql_run(conn, "select outbox_fail(" WORKER ", array[" ID("1") "], null, 'no')");
+    sql_run(conn, "select outbox_defer(" WORKER ", array[" ID("2") "], null, '0')");
+    if (!same(sql_text(conn, TAKE("4")), ""))
+        return WENT_ON;
+    sql_run(conn, "select enqueue('t', '5', stream => 's')");
+    sql_run(conn, "select outbox_cancel(" ID("3") ")");
+    if (!same(sql_text(conn, TAKE("4")), ""))
+        return WENT_ON;
+    sql_run(conn, "select stream_resume('s')");
+    assert_string_equal(sql_text(conn, TAKE("1")), "2");
+    return NULL;
+}
+
+/* One that dies before any claimer met it halts its stream all the same. BX-005, BX-006 */
+static const char *halted_unmet(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select stream_rule('s*', 'halt')");
+    sql_run(conn, "select enqueue('t', '1', stream => 's', ttl => '1 millisecond')");
+    sql_run(conn, "select enqueue('t', '2', stream => 's')");
+    sql_run(conn, "select pg_sleep(0.01)");
+    assert_int_equal(sql_number(conn, "select _expire_fresh(0::smallint, 1::smallint, 10)"), 1);
+    return same(sql_text(conn, TAKE("4")), "") ? NULL : WENT_ON;
+}
+
+/* BX-061: evidence of somebody who does not keep the order. */
+static const char *out_of_order(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    enqueue_run(conn, 4);
+    assert_string_equal(sql_text(conn, TAKE("2")), "1,2");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("2") "])");
+    if (sql_number(conn, "select count(*) from stream_violation") != 1)
+        return FORGOTTEN;
+    sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("1") "])");
+    assert_int_equal(sql_number(conn, "select count(*) from stream_violation"), 1);
+    return NULL;
+}
+
+/* A message whose transaction commits late is no violation: nobody had it. BX-060 */
+static const char *late_is_no_violation(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *late = sql_connect(f);
+    sql_run(late, "begin; select enqueue('t', 'late', stream => 's')");
+    sql_run(conn, "select enqueue('t', '1', stream => 's')");
+    assert_string_equal(sql_text(conn, TAKE("4")), "1");
+    sql_run(late, "commit");
+    sql_run(late, "select _sort_now(0::smallint)");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("1") "])");
+    if (sql_number(conn, "select count(*) from stream_violation") != 0)
+        return "a late commit counts as out of order";
+    return same(sql_text(conn, TAKE("4")), "late") ? NULL : "a late commit was forgotten";
+}
+
+enum { OTHERS = 5000, READ_MAX = 500 };
+
+/* Streams of topics that a claimer does not want cost it nothing. BX-006, BX-024 */
+static const char *unwanted_streams(struct fixture *f)
+{
+    static const char WANTED[] = "select string_agg(payload, ',') from outbox_claim(" WORKER ", '30 s', 1, '{mine}')";
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
+                  "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'o' || i from generate_series(1, %d) i", OTHERS);
+    for (int i = 0; i < 4; i++)
+        sql_run(conn, "select enqueue('mine', '%d', stream => 'm%d')", i, i);
+    sql_run(conn, "select _sort_now(0::smallint)");
+    assert_string_equal(sql_text(conn, WANTED), "0");
+    sql_run(conn, "begin");
+    assert_string_equal(sql_text(conn, WANTED), "1");
+    int64_t read = sql_number(conn, "select sum(pg_stat_get_xact_tuples_returned(i.indexrelid)) from pg_index i "
+                                    "where i.indrelid = 'stream'::regclass");
+    sql_run(conn, "commit");
+    return read <= READ_MAX ? NULL : "a claim walks through streams it does not want";
+}
+
+static const struct trap TRAPS[] = {
+    {"a_run_ends_before_what_is_not_due", gap_in_a_run,
+     {{"ending there", "_claim_heads", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
+    {"a_run_ends_before_what_somebody_holds", cancelled_in_a_run,
+     {{"ending there", "_claim_heads", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
+    {"a_run_that_is_half_settled_holds_its_stream", half_settled_run,
+     {{"looking for leased ones", "_streams_go_on", "x.epoch is not null limit 1", "false limit 1", TWO_AT_ONCE}}},
+    {"a_halted_stream_stands_still", halted,
+     {{"halting", "_bury", "if p_reason <> 5 then", "if false then", WENT_ON},
+      {"staying so", "_streams_go_on", "s.halted_at is null and", "", WENT_ON}}},
+    {"a_stream_halts_for_a_message_nobody_had_met", halted_unmet,
+     {{"its row", "_bury_fresh", "if p_lane = 1 and p_reason <> 5 then", "if false then", WENT_ON}}},
+    {"work_out_of_order_is_noted_down", out_of_order,
+     {{"the note", "_unpark", "where e.epoch is not null or e.retry_count > 0", "where false", FORGOTTEN}}},
+    {"a_late_commit_is_not_out_of_order", late_is_no_violation,
+     {{"knowing the difference", "_unpark", "where e.epoch is not null or e.retry_count > 0", "",
+       "a late commit counts as out of order"}}},
+    {"streams_of_other_topics_are_passed_by", unwanted_streams,
+     {{"their own index", "_due_streams", "if is_picky and not p_suspect then", "if false then",
+       "a claim walks through streams it does not want"}}},
+};
+
+const struct trap_group STREAM_TRAPS = TRAP_GROUP("stream", TRAPS);
