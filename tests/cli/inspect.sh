@@ -7,7 +7,8 @@ fields='available_at,box,correlation_id,crash_count,created_at,died_at,due_at,ep
 enqueue orders.paid $'two\nlines' --header trace=1
 a=$id
 exits "show by work id" 0 boxcar show "$a" -o json
-is "fields" "attempts,$fields" "$(json 'del(.payload)|keys|sort|join(",")')"
+is "fields" "attempts,$fields" "$(json 'del(.payload, .stages)|keys|sort|join(",")')"
+is "no stage is done yet" 0 "$(json .stages)"
 is "the payload is there" $'two\nlines' "$(json .payload)"
 is "null where nothing applies" '[null,null,null,null,null,null,null,null,null,null]' \
     "$(json '[.expires_at,.stream,.correlation_id,.last_error,.owner,.epoch,.locked_until,.processed_at,.processed_by,.reason]')"

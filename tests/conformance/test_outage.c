@@ -126,7 +126,8 @@ static void worker_role_may_live_sleep_and_drain(void **state) {
     struct outage o;
     setup(f, &o, 3600000);
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    struct nap nap = {.owner = f->owner, .longest_ms = 100, .wake_fd = -1};
+    struct nap nap = {
+        .owner = f->owner, .boxes[BOXCAR_OUTBOX].awaited = true, .longest_ms = 100, .wake_fd = -1};
     bool drained = false;
     ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
     f->store->ops->sleep(f->store, &nap);

@@ -1,0 +1,132 @@
+/* process STORE: a program that works without a worker, one batch after the other.
+ *
+ * Each round trip carries out what became of the last messages and brings the next ones in. A message that
+ * fails half way says which stages are done, and its next attempt goes on from there.
+ *
+ *   process sqlite:work.db
+ *   process postgres:///shop
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <boxcar.h>
+
+enum { ROOM = 10 };
+
+/* What goes out with the next batch. */
+struct results {
+    boxcar_settlement acks[ROOM], abandons[ROOM];
+    boxcar_stage_record stages[ROOM];
+    size_t ack_count, abandon_count, stage_count;
+};
+
+static void die(const char *what, const boxcar_error *err) {
+    fprintf(stderr, "%s: %s\n", what, err->message);
+    exit(1);
+}
+
+static boxcar_store *open_store(const char *url) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store *store;
+
+    options.url = boxcar_str_of(url);
+    options.deploy = true;
+    if (boxcar_store_open(&options, &store, &err) != BOXCAR_OK)
+        die("cannot open the store", &err);
+    return store;
+}
+
+/* Publishing works; the second half fails the first time. */
+static void work(const boxcar_message *message, struct results *results) {
+    boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
+
+    settlement.work_id = message->work_id;
+    settlement.epoch = message->epoch;
+    settlement.delay_ms = 0;
+    if (!(message->stages & BOXCAR_STAGE_PUBLISHED)) {
+        printf("%.*s: published\n", (int)message->payload.len, message->payload.data);
+        results->stages[results->stage_count++] =
+            (boxcar_stage_record){message->work_id, message->epoch, BOXCAR_STAGE_PUBLISHED};
+    }
+    if (message->retry_count == 0 && message->payload.data[0] == 'b') {
+        printf("%.*s: failed half way\n", (int)message->payload.len, message->payload.data);
+        settlement.error = BOXCAR_STR("half way");
+        results->abandons[results->abandon_count++] = settlement;
+        return;
+    }
+    printf("%.*s: done\n", (int)message->payload.len, message->payload.data);
+    results->acks[results->ack_count++] = settlement;
+}
+
+/* One round trip: results out, work in. Returns how many messages came. */
+static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *results) {
+    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_str topic = BOXCAR_STR("example.*");
+    const boxcar_message_list *claimed;
+    size_t count;
+
+    outbox.acks = results->acks;
+    outbox.ack_count = results->ack_count;
+    outbox.abandons = results->abandons;
+    outbox.abandon_count = results->abandon_count;
+    outbox.stages = results->stages;
+    outbox.stage_count = results->stage_count;
+    outbox.claim_size = ROOM;
+    outbox.topics = &topic;
+    outbox.topic_count = 1;
+    batch.owner = me;
+    batch.outbox = &outbox;
+    if (boxcar_process(store, &batch, &result, &err) != BOXCAR_OK)
+        die("cannot process the batch", &err);
+    *results = (struct results){.ack_count = 0};
+    claimed = boxcar_batch_result_claimed(result, BOXCAR_OUTBOX);
+    count = boxcar_message_list_count(claimed);
+    for (size_t i = 0; i < count; i++)
+        work(boxcar_message_list_get(claimed, i), results);
+    boxcar_batch_result_free(result);
+    return count;
+}
+
+/* Three messages in one batch; one of them is there already, and says so. */
+static void enqueue(boxcar_store *store) {
+    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
+    static const char *const NAMES[] = {"apples", "bread", "apples"};
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    for (int i = 0; i < 3; i++) {
+        messages[i].topic = BOXCAR_STR("example.order");
+        messages[i].payload = boxcar_str_of(NAMES[i]);
+        messages[i].key = boxcar_str_of(NAMES[i]);
+    }
+    batch.messages = messages;
+    batch.message_count = 3;
+    if (boxcar_process(store, &batch, &result, &err) != BOXCAR_OK)
+        die("cannot enqueue", &err);
+    for (size_t i = 0; i < 3; i++)
+        printf("%s: %s\n", NAMES[i],
+               boxcar_batch_result_enqueued(result, i)->duplicate ? "is there already" : "stored");
+    boxcar_batch_result_free(result);
+}
+
+int main(int argc, char **argv) {
+    struct results results = {.ack_count = 0};
+    boxcar_store *store;
+    boxcar_owner me = boxcar_owner_new();
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: process STORE\n");
+        return 2;
+    }
+    store = open_store(argv[1]);
+    enqueue(store);
+    while (exchange(store, me, &results) > 0 || results.ack_count + results.abandon_count > 0)
+        ;
+    boxcar_store_close(store);
+    return 0;
+}
