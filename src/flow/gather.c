@@ -53,11 +53,12 @@ size_t gather_position(const uint64_t *numbers, size_t count, uint64_t number) {
 _Static_assert(sizeof(union gather_tag) == sizeof(uint64_t), "an array of tags is one of numbers");
 
 struct gather_range gather_between(const struct gather_list *list, uint64_t from, uint64_t to) {
-    const uint64_t *numbers = &list->tags->number;
+    const uint64_t *numbers;
     size_t low, high;
 
     if (list->count == 0)
         return (struct gather_range){NULL, NULL, 0};
+    numbers = &list->tags->number;
     low = gather_position(numbers, list->count, from);
     high = gather_position(numbers, list->count, to);
     return (struct gather_range){list->items + low, list->tags + low, high - low};
