@@ -19,7 +19,7 @@
  * See docs/coordinator-strategies.md.
  *
  * Threads: every function but new, close and discard may be called from any thread at any time. The
- * log function of the store may be called from several threads. */
+ * log function of the store may be called from several threads; it must not use the coordinator. */
 #ifndef BOXCAR_COORDINATOR_H
 #define BOXCAR_COORDINATOR_H
 

@@ -36,7 +36,7 @@ BOXCAR_API void boxcar_ordered_report_set_error(boxcar_ordered_report *report, b
 /* When to try again, with the verdicts retry (instead of the backoff) and defer (default: one second).
  * Out of range is clamped to 0 and BOXCAR_DELAY_MS_MAX. */
 BOXCAR_API void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t delay_ms);
-/* Stages that are done, as bits; added to those that were said before. */
+/* Stages that are done, as bits; added to those that were said before. They are told in the result. */
 BOXCAR_API void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages);
 
 /* What became of one message. Lent by the results. */
