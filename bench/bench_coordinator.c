@@ -87,7 +87,8 @@ static boxcar_coordinator *open_shared(const struct contest *contest, const boxc
 }
 
 /* Messages per second until everything is stored; the last flush counts. */
-static double enqueue_by_coordinator(const struct contest *contest, const struct place *place, size_t messages) {
+static double enqueue_by_coordinator(const struct contest *contest, const struct place *place,
+                                     size_t messages) {
     boxcar_store_options store = options_of(place);
     struct producer producers[BENCH_CREW_MAX] = {{.count = 0}};
     boxcar_coordinator *shared = contest->shared ? open_shared(contest, &store) : NULL;
@@ -95,9 +96,8 @@ static double enqueue_by_coordinator(const struct contest *contest, const struct
     double before, seconds;
 
     for (int i = 0; i < contest->threads; i++) {
-        producers[i] = (struct producer){.contest = contest,
-                                         .coordinator = shared,
-                                         .count = messages / (size_t)contest->threads};
+        producers[i] = (struct producer){
+            .contest = contest, .coordinator = shared, .count = messages / (size_t)contest->threads};
         if (!shared)
             bench_must(boxcar_store_open(&store, &producers[i].store, &err), "open", &err);
     }
@@ -115,7 +115,8 @@ static double enqueue_by_coordinator(const struct contest *contest, const struct
 }
 
 static void run(struct bench *b, const struct contest *contest) {
-    size_t messages = bench_count(b, 40000, 400), single = bench_count(b, b->kind == BENCH_POSTGRES ? 8000 : 2000, 40);
+    size_t messages = bench_count(b, 40000, 400),
+           single = bench_count(b, b->kind == BENCH_POSTGRES ? 8000 : 2000, 40);
     struct pairs rate = {0};
     struct place places[2];
     struct crew crew;
@@ -133,7 +134,8 @@ static void run(struct bench *b, const struct contest *contest) {
         for (int turn = 0; turn < 2; turn++) {
             int i = (round + 1 + turn) % 2;
 
-            rates[i] = i == 0 ? enqueue_by_coordinator(contest, &places[0], messages) : crew_enqueue(&crew, &work);
+            rates[i] =
+                i == 0 ? enqueue_by_coordinator(contest, &places[0], messages) : crew_enqueue(&crew, &work);
         }
         if (round >= 0)
             pairs_add(&rate, rates[0], rates[1]);
@@ -149,7 +151,9 @@ void bench_coordinator(struct bench *b) {
     int threads = b->kind == BENCH_POSTGRES ? 4 : 1;
 
     run(b, &(struct contest){"coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
-    run(b, &(struct contest){"coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
-    run(b, &(struct contest){"coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true, AT_LEAST(2)});
+    run(b,
+        &(struct contest){"coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
+    run(b, &(struct contest){"coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true,
+                             AT_LEAST(2)});
     run(b, &(struct contest){"coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
 }

@@ -114,8 +114,8 @@ static void handle_orders(const boxcar_store_options *store) {
             die("flush", &err); /* a service would try again: nothing is lost */
         add_up(&count, flush);
         found = boxcar_message_list_count(boxcar_flush_claimed(flush, BOXCAR_OUTBOX)) > 0;
-        if (boxcar_ordered_run(boxcar_flush_claimed(flush, BOXCAR_OUTBOX), NULL, on_change, coordinator, &results,
-                               &err) != BOXCAR_OK ||
+        if (boxcar_ordered_run(boxcar_flush_claimed(flush, BOXCAR_OUTBOX), NULL, on_change, coordinator,
+                               &results, &err) != BOXCAR_OK ||
             boxcar_ordered_settle(coordinator, results, NULL, &err) != BOXCAR_OK)
             die("handle", &err);
         boxcar_ordered_results_free(results);

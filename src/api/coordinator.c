@@ -30,8 +30,8 @@ static void complete(boxcar_coordinator_options *options) {
     if (options->queue_max == 0)
         options->queue_max = BOXCAR_QUEUE_MAX_DEFAULT;
     if (options->size == 0)
-        options->size = BOXCAR_FLUSH_SIZE_DEFAULT < options->queue_max ? BOXCAR_FLUSH_SIZE_DEFAULT
-                                                                       : options->queue_max;
+        options->size =
+            BOXCAR_FLUSH_SIZE_DEFAULT < options->queue_max ? BOXCAR_FLUSH_SIZE_DEFAULT : options->queue_max;
 }
 
 static boxcar_status read_options(const boxcar_coordinator_options *given,
@@ -53,7 +53,8 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     if (options.lent && options.store)
         return error_invalid(err, "lent", "lent and store are both given: give one of them");
     if (options.lent && options.interval_ms > 0)
-        return error_invalid(err, "lent", "lent is for one thread, and this strategy has its own: give store");
+        return error_invalid(err, "lent",
+                             "lent is for one thread, and this strategy has its own: give store");
     if (options.size > options.queue_max)
         return error_invalid(err, "size", "size is larger than the queue: give at most %zu (queue_max)",
                              options.queue_max);
@@ -89,8 +90,8 @@ size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator) {
 
 /* ---- queueing ---- */
 
-static boxcar_status queue(boxcar_coordinator *coordinator, const struct request *request, uint64_t *ret_ticket,
-                           boxcar_error *err) {
+static boxcar_status queue(boxcar_coordinator *coordinator, const struct request *request,
+                           uint64_t *ret_ticket, boxcar_error *err) {
     uint64_t ticket = 0;
     boxcar_status status = coordinator_queue(coordinator, request, &ticket, err);
 
@@ -108,8 +109,8 @@ static boxcar_status refuse(boxcar_status status, uint64_t *ret_ticket) {
 static void get_message(const void *from, size_t i, struct operation *ret_operation) {
     const boxcar_new_message *messages = from;
 
-    *ret_operation = (struct operation){
-        .kind = BOXCAR_OPERATION_ENQUEUE, .box = BOXCAR_OUTBOX, .message = &messages[i]};
+    *ret_operation =
+        (struct operation){.kind = BOXCAR_OPERATION_ENQUEUE, .box = BOXCAR_OUTBOX, .message = &messages[i]};
 }
 
 boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, const boxcar_new_message *message,
@@ -124,8 +125,9 @@ boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, const 
     return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
 }
 
-boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator, const boxcar_new_message *messages,
-                                              size_t count, uint64_t *ret_ticket, boxcar_error *err) {
+boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
+                                              const boxcar_new_message *messages, size_t count,
+                                              uint64_t *ret_ticket, boxcar_error *err) {
     struct request request = {count, get_message, messages};
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
@@ -152,8 +154,8 @@ static void get_settlement(const void *from, size_t i, struct operation *ret_ope
                                         .lease_ms = call->lease_ms};
 }
 
-static boxcar_status settle(boxcar_coordinator *coordinator, const struct settle_call *call, uint64_t *ret_ticket,
-                            boxcar_error *err) {
+static boxcar_status settle(boxcar_coordinator *coordinator, const struct settle_call *call,
+                            uint64_t *ret_ticket, boxcar_error *err) {
     struct request request = {call->count, get_settlement, call};
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
@@ -175,24 +177,24 @@ boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box
 }
 
 boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar_box box,
-                                         const boxcar_settlement *settlements, size_t count, uint64_t *ret_ticket,
-                                         boxcar_error *err) {
+                                         const boxcar_settlement *settlements, size_t count,
+                                         uint64_t *ret_ticket, boxcar_error *err) {
     struct settle_call call = {BOXCAR_OPERATION_ABANDON, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
 
 boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_box box,
-                                       const boxcar_settlement *settlements, size_t count, uint64_t *ret_ticket,
-                                       boxcar_error *err) {
+                                       const boxcar_settlement *settlements, size_t count,
+                                       uint64_t *ret_ticket, boxcar_error *err) {
     struct settle_call call = {BOXCAR_OPERATION_DEFER, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
 
 boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_box box,
-                                      const boxcar_settlement *settlements, size_t count, uint64_t *ret_ticket,
-                                      boxcar_error *err) {
+                                      const boxcar_settlement *settlements, size_t count,
+                                      uint64_t *ret_ticket, boxcar_error *err) {
     struct settle_call call = {BOXCAR_OPERATION_FAIL, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);

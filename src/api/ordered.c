@@ -29,11 +29,15 @@ void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t d
     report->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
 }
 
-void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages) { report->stages |= stages; }
+void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages) {
+    report->stages |= stages;
+}
 
 /* ---- results ---- */
 
-size_t boxcar_ordered_results_count(const boxcar_ordered_results *results) { return results ? results->count : 0; }
+size_t boxcar_ordered_results_count(const boxcar_ordered_results *results) {
+    return results ? results->count : 0;
+}
 
 const boxcar_ordered_result *boxcar_ordered_results_get(const boxcar_ordered_results *results, size_t i) {
     return results && i < results->count ? &results->items[i] : NULL;
@@ -73,7 +77,8 @@ static boxcar_status read_options(const boxcar_ordered_options *given, boxcar_or
 
 boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages, size_t count,
                                           const boxcar_ordered_options *options, boxcar_ordered_fn handle,
-                                          void *context, boxcar_ordered_results **ret_results, boxcar_error *err) {
+                                          void *context, boxcar_ordered_results **ret_results,
+                                          boxcar_error *err) {
     boxcar_ordered_options checked = BOXCAR_ORDERED_OPTIONS_INIT;
     boxcar_status status = check_messages(messages, count, err);
 
@@ -89,8 +94,8 @@ boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages,
 }
 
 boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
-                                 boxcar_ordered_fn handle, void *context, boxcar_ordered_results **ret_results,
-                                 boxcar_error *err) {
+                                 boxcar_ordered_fn handle, void *context,
+                                 boxcar_ordered_results **ret_results, boxcar_error *err) {
     AUTO_FREE const boxcar_message **messages = NULL;
     boxcar_status status = check_given(list, "list", err);
 
@@ -135,8 +140,8 @@ static void get_result(const void *from, size_t i, struct operation *ret_operati
                                         .settlement = &list->settlements[i]};
 }
 
-static boxcar_status check_owners(const boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
-                                  boxcar_error *err) {
+static boxcar_status check_owners(const boxcar_coordinator *coordinator,
+                                  const boxcar_ordered_results *results, boxcar_error *err) {
     for (size_t i = 0; i < results->count; i++)
         if (!coordinator_is_owner(coordinator, results->items[i].message->owner))
             return error_invalid(err, "results",
@@ -168,7 +173,8 @@ boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxca
         settlements[i] = settlement_of(&results->items[i]);
     status = limits_check_settlements(settlements, results->count, err);
     if (status == BOXCAR_OK)
-        status = coordinator_queue(coordinator, &(struct request){results->count, get_result, &list}, &ticket, err);
+        status = coordinator_queue(coordinator, &(struct request){results->count, get_result, &list}, &ticket,
+                                   err);
     if (ret_ticket)
         *ret_ticket = ticket;
     return status;

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "flusher.h"
 
-#define PATIENCE 8           /* undecided refusals in a flush; twice as many after each failure */
-#define RETRY_MS_MAX 1000    /* between tries of the thread, unless its interval is longer */
+#define PATIENCE 8        /* undecided refusals in a flush; twice as many after each failure */
+#define RETRY_MS_MAX 1000 /* between tries of the thread, unless its interval is longer */
 
 /* Whether a store that cannot be reached is waited for, as it is by the single calls. */
 enum manner { PATIENT, IMPATIENT };
@@ -75,8 +75,8 @@ static void take_back(struct boxcar_coordinator *c, uint64_t first) {
     c->next_ticket = first;
 }
 
-static boxcar_status add_all(struct boxcar_coordinator *c, const struct request *request, uint64_t *ret_ticket,
-                             boxcar_error *err) {
+static boxcar_status add_all(struct boxcar_coordinator *c, const struct request *request,
+                             uint64_t *ret_ticket, boxcar_error *err) {
     uint64_t first = c->next_ticket;
     bool was_empty = c->queued == 0;
     struct operation operation;
@@ -117,8 +117,8 @@ static int64_t pause_ms(const struct boxcar_coordinator *c) {
 /* One line when the store goes away and one when it is back. */
 static void log_change(const struct boxcar_coordinator *c, int failures_before, const boxcar_error *why) {
     if (c->failures > 0 && failures_before == 0)
-        store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0, "the flush failed, everything stays queued: %s",
-                  why->message);
+        store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
+                  "the flush failed, everything stays queued: %s", why->message);
     else if (c->failures == 0 && failures_before > 0)
         store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "what was queued is flushed again");
 }
@@ -168,8 +168,8 @@ static struct flusher plan(struct boxcar_coordinator *c, const struct batch_part
     return flusher;
 }
 
-static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_part *claims, enum manner manner,
-                               struct boxcar_flush **ret_flush, boxcar_error *err) {
+static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_part *claims,
+                               enum manner manner, struct boxcar_flush **ret_flush, boxcar_error *err) {
     struct flusher flusher = plan(c, claims);
     uint64_t first = flusher.head ? flusher.head->first + flusher.head->decided : 0;
     size_t room = flusher.head ? (size_t)(flusher.last->first + flusher.last->count - first) : 0;
@@ -200,7 +200,8 @@ static void report(const struct boxcar_coordinator *c, const struct boxcar_flush
 }
 
 /* Ends the turn, tells everybody, and gives the flush to whoever wants it. */
-static void finish(struct boxcar_coordinator *c, struct boxcar_flush *flush, struct boxcar_flush **ret_flush) {
+static void finish(struct boxcar_coordinator *c, struct boxcar_flush *flush,
+                   struct boxcar_flush **ret_flush) {
     end_turn(c);
     report(c, flush);
     if (ret_flush)
@@ -209,8 +210,8 @@ static void finish(struct boxcar_coordinator *c, struct boxcar_flush *flush, str
         boxcar_flush_free(flush);
 }
 
-static boxcar_status flush_now(struct boxcar_coordinator *c, const struct batch_part *claims, enum manner manner,
-                               struct boxcar_flush **ret_flush, boxcar_error *err) {
+static boxcar_status flush_now(struct boxcar_coordinator *c, const struct batch_part *claims,
+                               enum manner manner, struct boxcar_flush **ret_flush, boxcar_error *err) {
     struct boxcar_flush *flush;
     boxcar_status status;
 
@@ -229,7 +230,8 @@ boxcar_status coordinator_flush(struct boxcar_coordinator *c, const struct batch
 
 /* ---- queueing ---- */
 
-static boxcar_status refuse_full(const struct boxcar_coordinator *c, const boxcar_error *why, boxcar_error *err) {
+static boxcar_status refuse_full(const struct boxcar_coordinator *c, const boxcar_error *why,
+                                 boxcar_error *err) {
     return error_set(err, BOXCAR_E_UNAVAILABLE,
                      "the queue is full (%zu operations) and cannot be flushed, nothing was queued: %s",
                      c->queue_max, why->message);
@@ -272,7 +274,8 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
 
 /* What the flush says about the operations of one call: the first that was refused is its error. When all
  * were, nothing is left that a ticket could stand for. */
-static boxcar_status answer_of(const struct boxcar_flush *flush, size_t count, uint64_t *ticket, boxcar_error *err) {
+static boxcar_status answer_of(const struct boxcar_flush *flush, size_t count, uint64_t *ticket,
+                               boxcar_error *err) {
     const boxcar_error *why = NULL;
     size_t refused = 0;
 
@@ -319,8 +322,8 @@ static boxcar_status queue_and_flush(struct boxcar_coordinator *c, const struct 
     return status;
 }
 
-boxcar_status coordinator_queue(struct boxcar_coordinator *c, const struct request *request, uint64_t *ret_ticket,
-                                boxcar_error *err) {
+boxcar_status coordinator_queue(struct boxcar_coordinator *c, const struct request *request,
+                                uint64_t *ret_ticket, boxcar_error *err) {
     *ret_ticket = 0;
     if (request->count == 0)
         return BOXCAR_OK;
@@ -464,7 +467,8 @@ boxcar_status coordinator_close(struct boxcar_coordinator *c, boxcar_error *err)
     boxcar_status status;
 
     if (is_own_thread(c))
-        return error_set(err, BOXCAR_E_CONFLICT, "on_flush cannot close its coordinator: do it from another thread");
+        return error_set(err, BOXCAR_E_CONFLICT,
+                         "on_flush cannot close its coordinator: do it from another thread");
     do {
         status = coordinator_flush(c, NULL, NULL, err);
         if (status != BOXCAR_OK)

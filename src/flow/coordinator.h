@@ -30,9 +30,9 @@ struct boxcar_coordinator {
     struct generation *head, *tail, *spare;
     size_t queued;
     uint64_t next_ticket;
-    size_t left;      /* by the last flush, because it failed: a full queue counts from there */
-    int failures;     /* of flushes, in a row */
-    int64_t due_ms;   /* when the thread flushes; while something is queued */
+    size_t left;    /* by the last flush, because it failed: a full queue counts from there */
+    int failures;   /* of flushes, in a row */
+    int64_t due_ms; /* when the thread flushes; while something is queued */
     bool stopping;
     bool has_thread;
     pthread_t thread;

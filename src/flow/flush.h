@@ -12,7 +12,7 @@ struct boxcar_flush {
     size_t count;          /* of those that are decided: the first ones */
     size_t refused_count;
     struct boxcar_message_list claimed[BOXES]; /* their arenas are empty */
-    boxcar_error error;    /* status BOXCAR_OK = nothing is left */
+    boxcar_error error;                        /* status BOXCAR_OK = nothing is left */
 };
 
 /* Room for `room` results from this ticket on; NULL = out of memory. */

@@ -152,7 +152,8 @@ static boxcar_status send_generation(struct flusher *flusher, struct generation 
 static boxcar_status send_all(struct flusher *flusher, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    for (struct generation *g = flusher->head; status == BOXCAR_OK && g; g = g == flusher->last ? NULL : g->next)
+    for (struct generation *g = flusher->head; status == BOXCAR_OK && g;
+         g = g == flusher->last ? NULL : g->next)
         status = send_generation(flusher, g, err);
     if (status == BOXCAR_OK && flusher->claims && !flusher->claimed)
         status = send(flusher, NULL, 0, true, err);

@@ -16,10 +16,10 @@ struct flusher {
     /* Given. */
     struct boxcar_store *store;
     boxcar_owner owner;
-    struct generation *head, *last;   /* what to send, sealed; NULL = nothing */
-    const struct batch_part *claims;  /* of each box, only what is about claims; NULL = none */
-    struct boxcar_flush *flush;       /* has room for all of them */
-    size_t patience;                  /* so many undecided refusals end the flush */
+    struct generation *head, *last;  /* what to send, sealed; NULL = nothing */
+    const struct batch_part *claims; /* of each box, only what is about claims; NULL = none */
+    struct boxcar_flush *flush;      /* has room for all of them */
+    size_t patience;                 /* so many undecided refusals end the flush */
     /* Its own. */
     bool claimed;     /* the claims were made */
     bool proven;      /* the store has taken something */

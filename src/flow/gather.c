@@ -79,8 +79,9 @@ void gather_match(struct gather_range range, struct work_id_list *affected,
     if (!all && affected->count > 1)
         qsort(affected->items, affected->count, sizeof(*affected->items), compare_ids);
     for (size_t i = 0; i < range.count; i++) {
-        bool hit = all || (affected->count > 0 && bsearch(&range.items[i].work_id, affected->items, affected->count,
-                                                          sizeof(*affected->items), compare_ids) != NULL);
+        bool hit =
+            all || (affected->count > 0 && bsearch(&range.items[i].work_id, affected->items, affected->count,
+                                                   sizeof(*affected->items), compare_ids) != NULL);
 
         found(context, range.tags[i], &range.items[i], hit);
     }

@@ -39,7 +39,8 @@ static bool set_has(const struct id_set *set, uint64_t key) {
 }
 
 static bool set_grow(struct id_set *set) {
-    struct id_set bigger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : FIRST_CAPACITY};
+    struct id_set bigger = {.count = set->count,
+                            .capacity = set->capacity ? set->capacity * 2 : FIRST_CAPACITY};
 
     bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
     if (!bigger.slots)
@@ -71,7 +72,9 @@ static void set_clear(struct id_set *set) {
 
 /* ---- life ---- */
 
-struct generation *generation_new(void) { return calloc(1, sizeof(struct generation)); }
+struct generation *generation_new(void) {
+    return calloc(1, sizeof(struct generation));
+}
 
 void generation_free(struct generation *generation) {
     if (!generation)
@@ -285,13 +288,13 @@ struct taking {
 };
 
 static void take_enqueued(const struct taking *taking, uint64_t ticket, const boxcar_enqueued *enqueued) {
-    taking->results[ticket - taking->first] = (boxcar_flushed){
-        .ticket = ticket,
-        .operation = BOXCAR_OPERATION_ENQUEUE,
-        .box = taking->box,
-        .outcome = enqueued->duplicate ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED,
-        .work_id = enqueued->work_id,
-        .message_id = enqueued->message_id};
+    taking->results[ticket - taking->first] =
+        (boxcar_flushed){.ticket = ticket,
+                         .operation = BOXCAR_OPERATION_ENQUEUE,
+                         .box = taking->box,
+                         .outcome = enqueued->duplicate ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED,
+                         .work_id = enqueued->work_id,
+                         .message_id = enqueued->message_id};
 }
 
 static void take_settled(void *context, union gather_tag tag, const boxcar_settlement *settlement,

@@ -60,7 +60,8 @@ static int compare_groups(const boxcar_message *a, const boxcar_message *b) {
 }
 
 static int compare_items(const void *a, const void *b) {
-    const boxcar_message *x = ((const struct sort_item *)a)->message, *y = ((const struct sort_item *)b)->message;
+    const boxcar_message *x = ((const struct sort_item *)a)->message,
+                         *y = ((const struct sort_item *)b)->message;
     int order = compare_groups(x, y);
 
     return order != 0 ? order : (x->work_id.value > y->work_id.value) - (x->work_id.value < y->work_id.value);
@@ -123,7 +124,8 @@ static boxcar_verdict check_verdict(boxcar_verdict verdict, boxcar_ordered_repor
 }
 
 static int64_t delay_of(boxcar_verdict verdict, const boxcar_ordered_report *report) {
-    return verdict == BOXCAR_VERDICT_DEFER && report->delay_ms == BOXCAR_BACKOFF ? DEFER_MS : report->delay_ms;
+    return verdict == BOXCAR_VERDICT_DEFER && report->delay_ms == BOXCAR_BACKOFF ? DEFER_MS
+                                                                                 : report->delay_ms;
 }
 
 /* A text that there is no memory for is left out: the verdict counts. */
@@ -217,8 +219,8 @@ static boxcar_status run_all(struct run *run, size_t concurrency, boxcar_error *
 }
 
 boxcar_status ordered_run(const boxcar_message *const *messages, size_t count, int concurrency,
-                          boxcar_ordered_fn handle, void *context, struct boxcar_ordered_results **ret_results,
-                          boxcar_error *err) {
+                          boxcar_ordered_fn handle, void *context,
+                          struct boxcar_ordered_results **ret_results, boxcar_error *err) {
     struct run run = {.messages = messages, .handle = handle, .context = context};
     boxcar_status status;
 

@@ -22,7 +22,7 @@ struct boxcar_ordered_results {
 
 /* Arguments are checked, but for messages that are there twice. */
 boxcar_status ordered_run(const boxcar_message *const *messages, size_t count, int concurrency,
-                          boxcar_ordered_fn handle, void *context, struct boxcar_ordered_results **ret_results,
-                          boxcar_error *err);
+                          boxcar_ordered_fn handle, void *context,
+                          struct boxcar_ordered_results **ret_results, boxcar_error *err);
 
 #endif

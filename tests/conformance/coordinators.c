@@ -42,8 +42,8 @@ void ear_await_results(struct ear *ear, size_t count) { await(ear, &ear->results
 
 void ear_await_failures(struct ear *ear, size_t count) { await(ear, &ear->failures, count); }
 
-boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy, const boxcar_store_options *store,
-                                     struct ear *ear) {
+boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy,
+                                     const boxcar_store_options *store, struct ear *ear) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_store_options own = fixture_options(f);
     boxcar_coordinator *coordinator = NULL;

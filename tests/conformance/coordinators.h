@@ -21,8 +21,8 @@ void ear_await_results(struct ear *ear, size_t count);
 void ear_await_failures(struct ear *ear, size_t count);
 
 /* A coordinator for the fixture's store and owner. `store` NULL = the fixture's options. */
-boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy, const boxcar_store_options *store,
-                                     struct ear *ear);
+boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy,
+                                     const boxcar_store_options *store, struct ear *ear);
 void coordinator_shut(struct fixture *f, boxcar_coordinator *coordinator);
 uint64_t queue_message(struct fixture *f, boxcar_coordinator *coordinator, const char *payload);
 uint64_t queue_ack(struct fixture *f, boxcar_coordinator *coordinator, struct taken taken);

@@ -34,7 +34,8 @@ void downtime_setup(struct fixture *f, struct downtime *d, boxcar_store_options 
 void downtime_cut(struct downtime *d) {
     PGconn *conn = fixture_connect(d->f);
 
-    pg_exec(conn, "select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = '%s'", d->role);
+    pg_exec(conn, "select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = '%s'",
+            d->role);
     PQfinish(conn);
 }
 

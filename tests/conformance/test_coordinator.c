@@ -132,7 +132,8 @@ static void spoiled_transaction_of_the_caller_keeps_the_queue(void **state) {
 /* Everything that one flush can do, in both boxes, and work comes back. */
 static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     struct fixture *f = *state;
-    struct taken held[5], inbox = take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "in", NULL));
+    struct taken held[5],
+        inbox = take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "in", NULL));
     boxcar_settlement items[5], in = settlement_of(inbox);
     for (int i = 0; i < 5; i++) {
         held[i] = take(f, f->owner, enqueue(f, "t", "old").work_id);
@@ -161,7 +162,8 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     assert_int_equal(boxcar_message_list_count(claimed), 1);
     assert_text(boxcar_message_list_get(claimed, 0)->payload, "new");
     assert_same_owner(boxcar_message_list_get(claimed, 0)->owner, f->owner);
-    assert_int_equal(boxcar_message_list_get(claimed, 0)->work_id.value, result_of(flushed, fresh)->work_id.value);
+    assert_int_equal(boxcar_message_list_get(claimed, 0)->work_id.value,
+                     result_of(flushed, fresh)->work_id.value);
     boxcar_flush_free(flushed);
     assert_status(f, held[0].work_id, BOXCAR_DONE);
     assert_int_equal(retry_count_of(f, held[1].work_id), 1);
@@ -191,7 +193,8 @@ static void duplicates_are_told_per_id(void **state) {
     assert_same_message_id(result_of(flushed, ticket + 1)->message_id, known.message_id);
     assert_int_equal(result_of(flushed, ticket + 2)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(result_of(flushed, ticket + 3)->outcome, BOXCAR_OUTCOME_DUPLICATE);
-    assert_int_equal(result_of(flushed, ticket + 3)->work_id.value, result_of(flushed, ticket + 2)->work_id.value);
+    assert_int_equal(result_of(flushed, ticket + 3)->work_id.value,
+                     result_of(flushed, ticket + 2)->work_id.value);
     boxcar_flush_free(flushed);
     assert_int_equal(stats_of(f).ready, 3);
     coordinator_shut(f, c);
@@ -307,7 +310,8 @@ static void *produce(void *context) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.topic = message.payload = BOXCAR_STR("t");
     for (int i = 0; i < 100; i++)
-        producer->failures += boxcar_coordinator_enqueue(producer->coordinator, &message, NULL, NULL) != BOXCAR_OK;
+        producer->failures +=
+            boxcar_coordinator_enqueue(producer->coordinator, &message, NULL, NULL) != BOXCAR_OK;
     return NULL;
 }
 
@@ -334,7 +338,8 @@ static void many_threads_share_one_coordinator(void **state) {
 
 /* ---- in order ---- */
 
-static boxcar_verdict refuse_the_third(void *context, const boxcar_message *message, boxcar_ordered_report *report) {
+static boxcar_verdict refuse_the_third(void *context, const boxcar_message *message,
+                                       boxcar_ordered_report *report) {
     int *handled = context;
     if (*handled == 2) {
         boxcar_ordered_report_set_error(report, BOXCAR_STR("no"));

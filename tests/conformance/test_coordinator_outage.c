@@ -1,4 +1,5 @@
-/* Coordinators and a store that goes away: nothing is lost, the same batch succeeds afterwards, once. BX-064 */
+/* Coordinators and a store that goes away: nothing is lost, the same batch succeeds afterwards, once. BX-064
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static void flush_while_the_store_is_down_loses_nothing(void **state) {
         assert_int_equal(boxcar_flush_get(flushed, i)->outcome,
                          i == 20 ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_ENQUEUED);
         if (i > 0 && i != 20 && i != 21) /* as it was queued */
-            assert_true(boxcar_flush_get(flushed, i)->work_id.value > boxcar_flush_get(flushed, i - 1)->work_id.value);
+            assert_true(boxcar_flush_get(flushed, i)->work_id.value >
+                        boxcar_flush_get(flushed, i - 1)->work_id.value);
     }
     boxcar_flush_free(flushed);
     assert_int_equal(stats_of(f).ready, 21);
@@ -84,8 +86,8 @@ static void close_fails_while_the_store_is_down_and_succeeds_afterwards(void **s
 static void make_read_only(struct fixture *f, struct downtime *d, boxcar_coordinator *c, bool read_only) {
     sqlite3 *lite = boxcar_store_sqlite_handle(c->store);
     if (lite) {
-        assert_int_equal(sqlite3_exec(lite, read_only ? "pragma query_only = on" : "pragma query_only = off", NULL,
-                                      NULL, NULL),
+        assert_int_equal(sqlite3_exec(lite, read_only ? "pragma query_only = on" : "pragma query_only = off",
+                                      NULL, NULL, NULL),
                          SQLITE_OK);
         return;
     }
@@ -136,8 +138,10 @@ static void batch_that_was_cut_off_takes_effect_once(void **state) {
     pg_exec(holder, "begin");
     pg_exec(holder, "lock table message in access exclusive mode");
     assert_int_equal(pthread_create(&thread, NULL, flush_and_fail, context), 0);
-    while (pg_number(watcher, "select count(*) from pg_stat_activity where usename = '%s' and wait_event_type = 'Lock'",
-                     d.role) == 0)
+    while (
+        pg_number(watcher,
+                  "select count(*) from pg_stat_activity where usename = '%s' and wait_event_type = 'Lock'",
+                  d.role) == 0)
         pause_ms(5);
     downtime_begin(&d);
     pthread_join(thread, &succeeded);
@@ -161,4 +165,5 @@ static const struct CMUnitTest TESTS[] = {
     TEST(batch_that_was_cut_off_takes_effect_once),
 };
 
-const struct suite COORDINATOR_OUTAGE_SUITE = SUITE("coordinator_outage", TESTS, ON_SQLITE | FIXTURE_POSTGRES);
+const struct suite COORDINATOR_OUTAGE_SUITE =
+    SUITE("coordinator_outage", TESTS, ON_SQLITE | FIXTURE_POSTGRES);

@@ -13,7 +13,7 @@ struct scene {
     pthread_mutex_t mutex;
     pthread_cond_t told;
     size_t flushes, failed_flushes, results, refused, enqueued;
-    uint64_t last_ticket;      /* of a result */
+    uint64_t last_ticket; /* of a result */
     boxcar_error last_refusal;
 };
 

@@ -12,10 +12,16 @@ static bool text_is(boxcar_str text, const char *wanted) {
     return wanted && text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
 }
 
-static bool is_refused(const struct ledger_store *ledger, const struct batch_part *part) {
+static bool has_message(const struct batch_part *part, const char *payload) {
     for (size_t i = 0; i < part->message_count; i++)
-        if (text_is(part->messages[i].payload, ledger->refuse))
+        if (text_is(part->messages[i].payload, payload))
             return true;
+    return false;
+}
+
+static bool is_refused(const struct ledger_store *ledger, const struct batch_part *part) {
+    if (has_message(part, ledger->refuse))
+        return true;
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
             if (part->settle[kind].items[i].work_id.value == ledger->refuse_work_id)
@@ -54,7 +60,8 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
         grow(ledger);
         entry = &ledger->entries[ledger->count++];
         *entry = (struct ledger_entry){.id = message->message_id, .box = (boxcar_box)box};
-        snprintf(entry->payload, sizeof(entry->payload), "%.*s", (int)message->payload.len, message->payload.data);
+        snprintf(entry->payload, sizeof(entry->payload), "%.*s", (int)message->payload.len,
+                 message->payload.data);
         if (part->keys)
             snprintf(entry->source, sizeof(entry->source), "%.*s", (int)part->keys[i].source.len,
                      part->keys[i].source.data);
@@ -115,14 +122,16 @@ static void claim(struct ledger_store *ledger, const struct batch *batch, struct
     }
 }
 
-static boxcar_status answer(struct ledger_store *ledger, const struct batch *batch, struct batch_result *result,
-                            boxcar_error *err) {
+static boxcar_status answer(struct ledger_store *ledger, const struct batch *batch,
+                            struct batch_result *result, boxcar_error *err) {
     bool fails = (long)ledger->call_count == ledger->fail_at;
     bool refused =
         is_refused(ledger, &batch->parts[BOXCAR_OUTBOX]) || is_refused(ledger, &batch->parts[BOXCAR_INBOX]);
 
     if (ledger->down != BOXCAR_OK)
         return error_set(err, ledger->down, "the store is down");
+    if (has_message(&batch->parts[BOXCAR_OUTBOX], ledger->orphan) && !fails)
+        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such join");
     if (refused && !fails)
         return error_set(err, ledger->refusal, "refused by the store");
     if (!refused && (!fails || ledger->apply_then_fail))

@@ -39,21 +39,22 @@ struct ledger_store {
     int64_t delays[LEDGER_IDS];
     struct ledger_call calls[LEDGER_CALLS];
     size_t call_count;
-    int defects; /* a message id came as new though it was known */
+    int defects;                     /* a message id came as new though it was known */
     _Atomic int inside, most_inside; /* calls at the same time */
     /* The script. */
-    boxcar_status down;      /* every call ends so; OK = none does */
-    long fail_at;            /* this call fails (the first is 0); -1 = none does */
-    boxcar_status failure;   /* in this way */
-    bool apply_then_fail;    /* and its effect, if it was to have one, stays */
-    const char *refuse;      /* batches with a message of this payload are refused ... */
-    int64_t refuse_work_id;  /* ... and those that settle this one ... */
-    boxcar_status refusal;   /* ... in this way */
-    size_t claimable;        /* messages that each claim finds */
-    bool gate_closed;        /* calls wait at the gate */
+    boxcar_status down;     /* every call ends so; OK = none does */
+    long fail_at;           /* this call fails (the first is 0); -1 = none does */
+    boxcar_status failure;  /* in this way */
+    bool apply_then_fail;   /* and its effect, if it was to have one, stays */
+    const char *refuse;     /* batches with a message of this payload are refused ... */
+    int64_t refuse_work_id; /* ... and those that settle this one ... */
+    boxcar_status refusal;  /* ... in this way */
+    const char *orphan;     /* batches with a message of this payload: BOXCAR_E_NOT_FOUND */
+    size_t claimable;       /* messages that each claim finds */
+    bool gate_closed;       /* calls wait at the gate */
     int at_gate;
-    pthread_cond_t gate;     /* something about the gate has changed */
-    _Atomic int closed;      /* times the store was */
+    pthread_cond_t gate;             /* something about the gate has changed */
+    _Atomic int closed;              /* times the store was */
     boxcar_log_level log_levels[64]; /* of the records */
     char log_events[64][16];
     size_t log_count;

@@ -91,7 +91,8 @@ static void size_flushes_when_so_many_are_queued(void **state) {
     assert_int_equal(s->results, 3);
     put(s, "3");
     assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(boxcar_coordinator_ack(s->coordinator, BOXCAR_OUTBOX, three, 3, NULL, &s->err), BOXCAR_OK);
+    assert_int_equal(boxcar_coordinator_ack(s->coordinator, BOXCAR_OUTBOX, three, 3, NULL, &s->err),
+                     BOXCAR_OK);
     assert_int_equal(s->ledger.call_count, 2);
     assert_in_order(s, 4);
     scene_free(s);
@@ -171,7 +172,8 @@ static void nothing_queued_asks_the_store_nothing(void **state) {
     assert_null(flushed);
     assert_int_equal(s->ledger.call_count, 0);
     assert_int_equal(s->flushes, 0);
-    assert_int_equal(boxcar_coordinator_ack(s->coordinator, BOXCAR_OUTBOX, NULL, 0, NULL, &s->err), BOXCAR_OK);
+    assert_int_equal(boxcar_coordinator_ack(s->coordinator, BOXCAR_OUTBOX, NULL, 0, NULL, &s->err),
+                     BOXCAR_OK);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 0);
     scene_free(s);
 }
@@ -364,9 +366,9 @@ static void inbox_messages_carry_their_keys(void **state) {
 
     (void)state;
     put(s, "out");
-    assert_int_equal(
-        coordinator_queue(s->coordinator, &(struct request){1, get_inbox_message, &operation}, &ticket, &s->err),
-        BOXCAR_OK);
+    assert_int_equal(coordinator_queue(s->coordinator, &(struct request){1, get_inbox_message, &operation},
+                                       &ticket, &s->err),
+                     BOXCAR_OK);
     flush_ok(s);
     assert_int_equal(s->ledger.call_count, 1);
     assert_int_equal(s->ledger.entries[1].box, BOXCAR_INBOX);
@@ -469,7 +471,8 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     ASSERT_INVALID("coordinator", boxcar_coordinator_enqueue(NULL, &bad, &ticket, &s->err));
     ASSERT_INVALID("messages[1].payload", boxcar_coordinator_enqueue_many(c, messages, 2, &ticket, &s->err));
     ASSERT_INVALID("messages", boxcar_coordinator_enqueue_many(c, NULL, 2, &ticket, &s->err));
-    ASSERT_INVALID("settlements[1].work_id", boxcar_coordinator_ack(c, BOXCAR_OUTBOX, items, 2, &ticket, &s->err));
+    ASSERT_INVALID("settlements[1].work_id",
+                   boxcar_coordinator_ack(c, BOXCAR_OUTBOX, items, 2, &ticket, &s->err));
     ASSERT_INVALID("settlements", boxcar_coordinator_fail(c, BOXCAR_OUTBOX, NULL, 1, &ticket, &s->err));
     ASSERT_INVALID("box", boxcar_coordinator_defer(c, (boxcar_box)2, &good, 1, &ticket, &s->err));
     ASSERT_INVALID("lease_ms", boxcar_coordinator_renew(c, BOXCAR_INBOX, &good, 1, 1, &ticket, &s->err));

@@ -1,4 +1,5 @@
-/* Coordinators over a store that fails: nothing is lost, nothing happens twice, nothing blocks for ever. BX-064 */
+/* Coordinators over a store that fails: nothing is lost, nothing happens twice, nothing blocks for ever.
+ * BX-064 */
 #include "unit.h"
 
 #include <stdio.h>
@@ -237,6 +238,27 @@ static void refusal_that_may_be_the_stores_is_decided_by_what_else_it_takes(void
     scene_free(s);
 }
 
+/* What comes behind one that is undecided is undecided with it, or the first would go along. */
+static void certain_refusal_does_not_decide_about_others(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+
+    (void)state;
+    s->ledger.refuse = "bad";
+    s->ledger.refusal = BOXCAR_E_STORE;
+    s->ledger.orphan = "orphan";
+    put(s, "bad");
+    put(s, "orphan");
+    flush_fails(s, BOXCAR_E_STORE);
+    assert_int_equal(s->refused, 0);
+    assert_int_equal(boxcar_coordinator_queued(s->coordinator), 2);
+    s->ledger.refuse = NULL; /* it was the store after all */
+    flush_ok(s);
+    assert_int_equal(s->refused, 1);
+    assert_int_equal(s->last_refusal.status, BOXCAR_E_NOT_FOUND);
+    assert_string_equal(s->ledger.entries[0].payload, "bad");
+    scene_free(s);
+}
+
 /* More bad ones in a row than one flush has patience for: the next flushes have more. */
 static void many_refusals_in_a_row_do_not_block_for_ever(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
@@ -402,7 +424,8 @@ static void more_at_once_than_the_queue_holds_is_invalid(void **state) {
     (void)state;
     for (int i = 0; i < 6; i++)
         six[i] = a_message("x");
-    assert_int_equal(boxcar_coordinator_enqueue_many(s->coordinator, six, 6, NULL, &s->err), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_coordinator_enqueue_many(s->coordinator, six, 6, NULL, &s->err),
+                     BOXCAR_E_INVALID);
     assert_string_equal(s->err.argument, "count");
     assert_int_equal(boxcar_coordinator_enqueue_many(s->coordinator, six, 5, NULL, &s->err), BOXCAR_OK);
     scene_free(s);
@@ -418,6 +441,7 @@ int main(void) {
         cmocka_unit_test(lone_operation_with_a_bad_argument_is_dropped),
         cmocka_unit_test(store_that_takes_nothing_drops_nothing),
         cmocka_unit_test(refusal_that_may_be_the_stores_is_decided_by_what_else_it_takes),
+        cmocka_unit_test(certain_refusal_does_not_decide_about_others),
         cmocka_unit_test(many_refusals_in_a_row_do_not_block_for_ever),
         cmocka_unit_test(immediate_call_reports_the_failure_and_stays_queued),
         cmocka_unit_test(immediate_call_reports_the_refusal_of_its_own_operations),

@@ -1,4 +1,5 @@
-/* The parts that a coordinator and a worker share: gathering, matching, and the search for what is refused. */
+/* The parts that a coordinator and a worker share: gathering, matching, and the search for what is refused.
+ */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -104,7 +105,8 @@ struct hits {
     size_t count;
 };
 
-static void note_hit(void *context, union gather_tag tag, const boxcar_settlement *settlement, bool affected) {
+static void note_hit(void *context, union gather_tag tag, const boxcar_settlement *settlement,
+                     bool affected) {
     struct hits *hits = context;
 
     assert_int_equal(tag.number, settlement->work_id.value * 10);
@@ -141,7 +143,8 @@ static void tags_may_be_pointers(void **state) {
 
     (void)state;
     for (int i = 0; i < 1000; i++)
-        assert_true(gather_add(&list, &(boxcar_settlement){.work_id = {i + 1}}, (union gather_tag){.pointer = &job}));
+        assert_true(
+            gather_add(&list, &(boxcar_settlement){.work_id = {i + 1}}, (union gather_tag){.pointer = &job}));
     assert_int_equal(list.count, 1000);
     assert_ptr_equal(list.tags[999].pointer, &job);
     gather_release(&list);

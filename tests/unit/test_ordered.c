@@ -17,8 +17,8 @@ struct stage {
     pthread_mutex_t mutex;
     int64_t seen[20000]; /* work ids in the order of their handling */
     size_t count;
-    int64_t stop_at;         /* this one gets ... */
-    boxcar_verdict verdict;  /* ... this verdict, the others ack */
+    int64_t stop_at;        /* this one gets ... */
+    boxcar_verdict verdict; /* ... this verdict, the others ack */
     boxcar_str error;
     int64_t delay_ms; /* -1 = none is said */
 };
@@ -54,7 +54,8 @@ static boxcar_verdict play(void *context, const boxcar_message *message, boxcar_
 }
 
 static boxcar_message a(int64_t work_id, const char *stream) {
-    return (boxcar_message){.work_id = {work_id}, .stream = boxcar_str_of(stream), .payload = BOXCAR_STR("p")};
+    return (boxcar_message){
+        .work_id = {work_id}, .stream = boxcar_str_of(stream), .payload = BOXCAR_STR("p")};
 }
 
 static boxcar_ordered_results *run(boxcar_message *messages, size_t count, int concurrency) {
@@ -92,10 +93,12 @@ static void stream_is_handled_in_the_order_of_work_ids(void **state) {
 
 /* BX-062: the stream stops, the others do not. */
 static void stream_stops_at_the_first_that_is_not_done(void **state) {
-    static const boxcar_verdict VERDICTS[] = {BOXCAR_VERDICT_RETRY, BOXCAR_VERDICT_FAIL, BOXCAR_VERDICT_DEFER};
+    static const boxcar_verdict VERDICTS[] = {BOXCAR_VERDICT_RETRY, BOXCAR_VERDICT_FAIL,
+                                              BOXCAR_VERDICT_DEFER};
 
     for (size_t k = 0; k < COUNT_OF(VERDICTS); k++) {
-        boxcar_message messages[] = {a(1, "s"), a(2, "o"), a(3, "s"), a(4, "o"), a(5, "s"), a(6, ""), a(7, NULL)};
+        boxcar_message messages[] = {a(1, "s"), a(2, "o"), a(3, "s"), a(4, "o"),
+                                     a(5, "s"), a(6, ""),  a(7, NULL)};
         boxcar_ordered_results *results;
         const boxcar_ordered_result *result;
 
@@ -107,7 +110,9 @@ static void stream_stops_at_the_first_that_is_not_done(void **state) {
         assert_int_equal(STAGE.count, 6);
         for (size_t i = 0; i < 7; i++) {
             result = boxcar_ordered_results_get(results, i);
-            assert_int_equal(result->verdict, i == 2 ? VERDICTS[k] : i == 4 ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_ACK);
+            assert_int_equal(result->verdict, i == 2   ? VERDICTS[k]
+                                              : i == 4 ? BOXCAR_VERDICT_DEFER
+                                                       : BOXCAR_VERDICT_ACK);
             assert_int_equal(result->ran, i != 4);
             assert_int_equal(result->stages, i == 2 ? 5 : i == 4 ? 0 : 1);
         }
@@ -224,7 +229,8 @@ static void streams_run_beside_each_other(void **state) {
         pointers[i] = &messages[i];
     pthread_barrier_init(&meeting.barrier, NULL, 3);
     options.concurrency = 3;
-    assert_int_equal(boxcar_ordered_run_messages(pointers, 6, &options, meet, &meeting, &results, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_ordered_run_messages(pointers, 6, &options, meet, &meeting, &results, &ERR),
+                     BOXCAR_OK);
     boxcar_ordered_results_free(results);
     pthread_barrier_destroy(&meeting.barrier);
 }
@@ -282,16 +288,21 @@ static void bad_arguments_are_refused(void **state) {
     boxcar_ordered_results *results = NULL;
 
     (void)state;
-    assert_int_equal(boxcar_ordered_run_messages(messages, 2, NULL, play, &STAGE, &results, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_ordered_run_messages(messages, 2, NULL, play, &STAGE, &results, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "messages[1]");
-    assert_int_equal(boxcar_ordered_run_messages(messages, 3, NULL, play, &STAGE, &results, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_ordered_run_messages(messages, 3, NULL, play, &STAGE, &results, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "messages");
-    assert_int_equal(boxcar_ordered_run_messages(NULL, 1, NULL, play, &STAGE, &results, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_ordered_run_messages(NULL, 1, NULL, play, &STAGE, &results, &ERR),
+                     BOXCAR_E_INVALID);
     assert_int_equal(boxcar_ordered_run(NULL, NULL, play, &STAGE, &results, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "list");
-    assert_int_equal(boxcar_ordered_run_messages(messages, 1, NULL, NULL, NULL, &results, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_ordered_run_messages(messages, 1, NULL, NULL, NULL, &results, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "handle");
-    assert_int_equal(boxcar_ordered_run_messages(messages, 1, NULL, play, &STAGE, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_ordered_run_messages(messages, 1, NULL, play, &STAGE, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     options.concurrency = 0;
     assert_int_equal(boxcar_ordered_run_messages(messages, 1, &options, play, &STAGE, &results, &ERR),
                      BOXCAR_E_INVALID);
