@@ -1,7 +1,7 @@
 /* boxcar/coordinator.h: queue operations from any thread, flush them as one batch.
  *
  * A coordinator collects what a program wants to say to a store (new messages, acks, abandons, defers,
- * fails, renewals) and sends it as one batch: one transaction, one round trip. Its strategy says when.
+ * fails, renewals, stages) and sends it as one batch: one transaction, one round trip. Its strategy says when.
  *
  *     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
  *     options.store = &store_options;
@@ -26,6 +26,7 @@
 #include "error.h"
 #include "message.h"
 #include "outbox.h"
+#include "process.h"
 #include "store.h"
 
 #ifdef __cplusplus
@@ -52,7 +53,8 @@ typedef enum boxcar_operation {
     BOXCAR_OPERATION_ABANDON = 2,
     BOXCAR_OPERATION_DEFER = 3,
     BOXCAR_OPERATION_FAIL = 4,
-    BOXCAR_OPERATION_RENEW = 5
+    BOXCAR_OPERATION_RENEW = 5,
+    BOXCAR_OPERATION_RECORD = 6 /* of stages */
 } boxcar_operation;
 
 typedef enum boxcar_outcome {
@@ -139,7 +141,7 @@ BOXCAR_API boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coord
 BOXCAR_API size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator);
 
 /* Queueing. Everything is validated and copied now, by the rules of the calls of the same name in
- * outbox.h: what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
+ * outbox.h (and process.h): what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
  * be NULL) receives the ticket; of a call with several operations that of the first, the others follow
  * it; 0 when the call leaves nothing behind, neither queued nor stored.
  *
@@ -167,6 +169,11 @@ BOXCAR_API boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator
 BOXCAR_API boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_box box,
                                                   const boxcar_settlement *settlements, size_t count,
                                                   int64_t lease_ms, uint64_t *ret_ticket, boxcar_error *err);
+
+/* Partial completions: the messages stay leased. See boxcar_stage_record. */
+BOXCAR_API boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
+                                                          const boxcar_stage_record *records, size_t count,
+                                                          uint64_t *ret_ticket, boxcar_error *err);
 
 /* What a flush asks for on its way back. The owner of a claim is the coordinator's: leave it none. */
 typedef struct boxcar_flush_options {

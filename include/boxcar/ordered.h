@@ -36,8 +36,10 @@ BOXCAR_API void boxcar_ordered_report_set_error(boxcar_ordered_report *report, b
 /* When to try again, with the verdicts retry (instead of the backoff) and defer (default: one second).
  * Out of range is clamped to 0 and BOXCAR_DELAY_MS_MAX. */
 BOXCAR_API void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t delay_ms);
-/* Stages that are done, as bits; added to those that were said before. They are told in the result. */
-BOXCAR_API void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages);
+/* Says that these stages are done (boxcar_stage flags), beside those that were said before: should the message
+ * come again, message->stages has them. */
+BOXCAR_API boxcar_status boxcar_ordered_report_record_stages(boxcar_ordered_report *report, int stages,
+                                                             boxcar_error *err);
 
 /* What became of one message. Lent by the results. */
 typedef struct boxcar_ordered_result {
@@ -47,7 +49,7 @@ typedef struct boxcar_ordered_result {
     int64_t delay_ms;              /* BOXCAR_BACKOFF = the store's; of one that did not run 0: no sooner
                                       than its stream goes on anyway */
     boxcar_str error;              /* absent = none */
-    uint32_t stages;
+    int stages;                    /* that were said to be done */
 } boxcar_ordered_result;
 
 typedef struct boxcar_ordered_results boxcar_ordered_results;
@@ -83,8 +85,8 @@ BOXCAR_API boxcar_status boxcar_ordered_run_messages(const boxcar_message *const
                                                      boxcar_ordered_fn handle, void *context,
                                                      boxcar_ordered_results **ret_results, boxcar_error *err);
 
-/* Queues the results as acks, abandons, fails and defers, all of them or none. The i-th has the ticket
- * *ret_ticket + i (may be NULL). The messages must have been claimed with the coordinator's owner. */
+/* Queues the results as acks, abandons, fails and defers, and before them the stages of messages that come
+ * again; all of it or nothing. The i-th result has the ticket *ret_ticket + i (may be NULL). The messages must have been claimed with the coordinator's owner. */
 BOXCAR_API boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator,
                                                const boxcar_ordered_results *results, uint64_t *ret_ticket,
                                                boxcar_error *err);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "api/check.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "core/limits.h"
 #include "flow/coordinator.h"
@@ -206,6 +207,67 @@ boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_b
     struct settle_call call = {BOXCAR_OPERATION_RENEW, box, settlements, count, lease_ms};
 
     return settle(coordinator, &call, ret_ticket, err);
+}
+
+/* Records of stages: settlements with stages beside them. */
+struct record_call {
+    boxcar_box box;
+    const boxcar_stage_record *records;
+    boxcar_settlement *settlements; /* of them */
+};
+
+static void get_record(const void *from, size_t i, struct operation *ret_operation) {
+    const struct record_call *call = from;
+
+    *ret_operation = (struct operation){.kind = BOXCAR_OPERATION_RECORD,
+                                        .box = call->box,
+                                        .settlement = &call->settlements[i],
+                                        .stages = call->records[i].stages};
+}
+
+static boxcar_status check_record(const boxcar_stage_record *record, size_t i, boxcar_error *err) {
+    boxcar_settlement settlement = {.work_id = record->work_id, .epoch = record->epoch};
+    boxcar_status status = limits_check_settlement(&settlement, err);
+    char where[40];
+
+    if (status == BOXCAR_OK)
+        status = limits_check_stages(record->stages, err);
+    snprintf(where, sizeof(where), "records[%zu].", i);
+    return error_locate(status, where, err);
+}
+
+static boxcar_status check_records(const boxcar_stage_record *records, size_t count, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (count > 0 && !records)
+        return error_invalid(err, "records", "records is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
+        status = check_record(&records[i], i, err);
+    return status;
+}
+
+boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
+                                               const boxcar_stage_record *records, size_t count,
+                                               uint64_t *ret_ticket, boxcar_error *err) {
+    AUTO_FREE boxcar_settlement *settlements = NULL;
+    struct record_call call = {box, records, NULL};
+    struct request request = {count, get_record, &call};
+    boxcar_status status = check_given(coordinator, "coordinator", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
+    if (status == BOXCAR_OK)
+        status = check_records(records, count, err);
+    if (status != BOXCAR_OK)
+        return refuse(status, ret_ticket);
+    call.settlements = settlements = calloc(count > 0 ? count : 1, sizeof(*settlements));
+    if (!settlements)
+        return refuse(error_no_memory(err), ret_ticket);
+    for (size_t i = 0; i < count; i++)
+        settlements[i] = (boxcar_settlement){.work_id = records[i].work_id, .epoch = records[i].epoch};
+    return queue(coordinator, &request, ret_ticket, err);
 }
 
 /* ---- flushing ---- */

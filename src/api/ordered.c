@@ -29,8 +29,15 @@ void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t d
     report->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
 }
 
-void boxcar_ordered_report_add_stages(boxcar_ordered_report *report, uint32_t stages) {
-    report->stages |= stages;
+boxcar_status boxcar_ordered_report_record_stages(boxcar_ordered_report *report, int stages,
+                                                  boxcar_error *err) {
+    boxcar_status status = check_given(report, "report", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_stages(stages, err);
+    if (status == BOXCAR_OK)
+        report->stages |= stages;
+    return status;
 }
 
 /* ---- results ---- */
@@ -125,19 +132,44 @@ static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
                                .error = result->error};
 }
 
-/* Results as settlements; made before the queue is touched. */
+/* Results as settlements, made before the queue is touched; first the records of stages. */
 struct settle_list {
     const struct boxcar_ordered_results *results;
     boxcar_settlement *settlements;
+    size_t *recorded; /* indexes of results whose stages are recorded */
+    size_t recorded_count;
 };
 
 static void get_result(const void *from, size_t i, struct operation *ret_operation) {
     const struct settle_list *list = from;
-    const boxcar_ordered_result *result = &list->results->items[i];
+    bool records = i < list->recorded_count;
+    size_t at = records ? list->recorded[i] : i - list->recorded_count;
+    const boxcar_ordered_result *result = &list->results->items[at];
 
-    *ret_operation = (struct operation){.kind = OPERATIONS[result->verdict],
-                                        .box = result->message->box,
-                                        .settlement = &list->settlements[i]};
+    *ret_operation =
+        (struct operation){.kind = records ? BOXCAR_OPERATION_RECORD : OPERATIONS[result->verdict],
+                           .box = result->message->box,
+                           .settlement = &list->settlements[at],
+                           .stages = result->stages};
+}
+
+/* What is acked is over: nobody will ask for its stages. */
+static bool records_stages(const boxcar_ordered_result *result) {
+    return result->stages != 0 && result->verdict != BOXCAR_VERDICT_ACK;
+}
+
+static bool make_list(struct arena *arena, const boxcar_ordered_results *results, struct settle_list *list) {
+    *list = (struct settle_list){.results = results};
+    list->settlements = arena_alloc_array(arena, results->count, sizeof(*list->settlements));
+    list->recorded = arena_alloc_array(arena, results->count, sizeof(*list->recorded));
+    if (!list->settlements || !list->recorded)
+        return false;
+    for (size_t i = 0; i < results->count; i++) {
+        list->settlements[i] = settlement_of(&results->items[i]);
+        if (records_stages(&results->items[i]))
+            list->recorded[list->recorded_count++] = i;
+    }
+    return true;
 }
 
 static boxcar_status check_owners(const boxcar_coordinator *coordinator,
@@ -151,30 +183,37 @@ static boxcar_status check_owners(const boxcar_coordinator *coordinator,
     return BOXCAR_OK;
 }
 
+static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
+                            uint64_t *ret_ticket, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct request request = {.get = get_result};
+    struct settle_list list;
+    boxcar_status status;
+
+    if (!make_list(&arena, results, &list))
+        return error_no_memory(err);
+    status = limits_check_settlements(list.settlements, results->count, err);
+    if (status != BOXCAR_OK)
+        return status;
+    request.count = list.recorded_count + results->count;
+    request.from = &list;
+    status = coordinator_queue(coordinator, &request, ret_ticket, err);
+    if (*ret_ticket != 0)
+        *ret_ticket += list.recorded_count;
+    return status;
+}
+
 boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
                                     uint64_t *ret_ticket, boxcar_error *err) {
-    AUTO_FREE boxcar_settlement *settlements = NULL;
-    struct settle_list list = {results, NULL};
     uint64_t ticket = 0;
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
-    if (ret_ticket)
-        *ret_ticket = 0;
     if (status == BOXCAR_OK)
         status = check_given(results, "results", err);
     if (status == BOXCAR_OK)
         status = check_owners(coordinator, results, err);
-    if (status != BOXCAR_OK)
-        return status;
-    list.settlements = settlements = malloc((results->count > 0 ? results->count : 1) * sizeof(*settlements));
-    if (!settlements)
-        return error_no_memory(err);
-    for (size_t i = 0; i < results->count; i++)
-        settlements[i] = settlement_of(&results->items[i]);
-    status = limits_check_settlements(settlements, results->count, err);
     if (status == BOXCAR_OK)
-        status = coordinator_queue(coordinator, &(struct request){results->count, get_result, &list}, &ticket,
-                                   err);
+        status = settle(coordinator, results, &ticket, err);
     if (ret_ticket)
         *ret_ticket = ticket;
     return status;

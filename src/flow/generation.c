@@ -10,13 +10,13 @@
 static const enum settle_kind KINDS[] = {
     [BOXCAR_OPERATION_ACK] = SETTLE_ACK,     [BOXCAR_OPERATION_ABANDON] = SETTLE_ABANDON,
     [BOXCAR_OPERATION_DEFER] = SETTLE_DEFER, [BOXCAR_OPERATION_FAIL] = SETTLE_FAIL,
-    [BOXCAR_OPERATION_RENEW] = SETTLE_RENEW,
+    [BOXCAR_OPERATION_RENEW] = SETTLE_RENEW, [BOXCAR_OPERATION_RECORD] = SETTLE_RECORD,
 };
 
 static const boxcar_operation OPERATIONS[SETTLE_KINDS] = {
     [SETTLE_ACK] = BOXCAR_OPERATION_ACK,     [SETTLE_ABANDON] = BOXCAR_OPERATION_ABANDON,
     [SETTLE_DEFER] = BOXCAR_OPERATION_DEFER, [SETTLE_FAIL] = BOXCAR_OPERATION_FAIL,
-    [SETTLE_RENEW] = BOXCAR_OPERATION_RENEW,
+    [SETTLE_RENEW] = BOXCAR_OPERATION_RENEW, [SETTLE_RECORD] = BOXCAR_OPERATION_RECORD,
 };
 
 /* ---- the set of what is settled ---- */
@@ -84,10 +84,12 @@ void generation_free(struct generation *generation) {
         free(generation->messages[box].items);
         free(generation->messages[box].keys);
         free(generation->messages[box].tickets);
+        free(generation->stages[box].items);
         for (int kind = 0; kind < SETTLE_KINDS; kind++)
             gather_release(&generation->settle[box][kind]);
     }
     free(generation->settled.slots);
+    free(generation->recorded.slots);
     free(generation);
 }
 
@@ -101,6 +103,7 @@ void generation_reset(struct generation *generation, uint64_t first) {
             gather_clear(&generation->settle[box][kind]);
     }
     set_clear(&generation->settled);
+    set_clear(&generation->recorded);
     generation->next = NULL;
     generation->first = first;
     generation->count = generation->decided = 0;
@@ -112,12 +115,16 @@ void generation_reset(struct generation *generation, uint64_t first) {
 
 bool generation_fits(const struct generation *generation, const struct operation *operation) {
     int64_t lease_ms = generation->renew_lease_ms[operation->box];
+    uint64_t key;
 
     if (operation->kind == BOXCAR_OPERATION_ENQUEUE)
         return true;
+    key = set_key(operation->box, operation->settlement->work_id);
+    if (operation->kind == BOXCAR_OPERATION_RECORD && set_has(&generation->recorded, key))
+        return false;
     if (operation->kind == BOXCAR_OPERATION_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
         return false;
-    return !set_has(&generation->settled, set_key(operation->box, operation->settlement->work_id));
+    return !set_has(&generation->settled, key);
 }
 
 static bool grow_keys(struct message_list *list, size_t capacity) {
@@ -181,17 +188,37 @@ static bool add_message(struct generation *generation, const struct operation *o
     return true;
 }
 
+static bool put_stages(struct stage_list *list, size_t at, int stages) {
+    size_t capacity = list->capacity ? list->capacity * 2 : FIRST_CAPACITY;
+    int *items;
+
+    if (at == list->capacity) {
+        items = realloc(list->items, capacity * sizeof(*items));
+        if (!items)
+            return false;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[at] = stages;
+    return true;
+}
+
 static bool add_settlement(struct generation *generation, const struct operation *operation) {
     enum settle_kind kind = KINDS[operation->kind];
+    struct gather_list *list = &generation->settle[operation->box][kind];
     boxcar_settlement settlement = *operation->settlement;
     union gather_tag tag = {.number = generation->first + generation->count};
 
     prepare_settlement(kind, &settlement);
     if (kind != SETTLE_ABANDON && kind != SETTLE_FAIL)
         settlement.error = BOXCAR_NO_STR; /* nobody would read it */
+    if (kind == SETTLE_RECORD &&
+        !put_stages(&generation->stages[operation->box], list->count, operation->stages))
+        return false;
     if (!arena_copy_str(&generation->arena, settlement.error, &settlement.error) ||
-        !set_add(&generation->settled, set_key(operation->box, settlement.work_id)) ||
-        !gather_add(&generation->settle[operation->box][kind], &settlement, tag))
+        !set_add(kind == SETTLE_RECORD ? &generation->recorded : &generation->settled,
+                 set_key(operation->box, settlement.work_id)) ||
+        !gather_add(list, &settlement, tag))
         return false;
     if (kind == SETTLE_RENEW)
         generation->renew_lease_ms[operation->box] = operation->lease_ms;
@@ -274,6 +301,9 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
 
             part->settle[kind] = (struct settlement_list){settle.items, settle.count};
         }
+        if (part->settle[SETTLE_RECORD].count > 0)
+            part->stages = generation->stages[box].items +
+                           (part->settle[SETTLE_RECORD].items - generation->settle[box][SETTLE_RECORD].items);
     }
 }
 

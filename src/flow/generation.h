@@ -1,8 +1,9 @@
 /* Operations that go out together: one batch, copied when they are queued, unchanged once it was sent.
  *
  * A batch applies its lists in an order of its own. So that the outcome is that of the order in which
- * operations were queued, a generation settles no message twice and has one length of renewed leases for
- * each box; what would break that goes into the next one (generation_fits).
+ * operations were queued, a generation settles no message twice, records stages of a message once and before
+ * it is settled, and has one length of renewed leases for each box; what would break that goes into the
+ * next one (generation_fits).
  *
  * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
  * list, so any part of a generation can be sent without copying. */
@@ -22,6 +23,7 @@ struct operation {
     const struct inbox_key *key;         /* enqueue into the inbox: where it came from */
     const boxcar_settlement *settlement; /* all others */
     int64_t lease_ms;                    /* renew */
+    int stages;                          /* record of stages; the settlement names the message */
 };
 
 struct message_list {
@@ -33,7 +35,13 @@ struct message_list {
     bool given_ids;     /* some came with one */
 };
 
-/* The messages that are settled here, by box and work id. */
+/* Stages that are recorded, in the order of their list. */
+struct stage_list {
+    int *items;
+    size_t capacity;
+};
+
+/* Messages by box and work id. */
 struct id_set {
     uint64_t *slots; /* 0 = free */
     size_t count, capacity;
@@ -47,9 +55,9 @@ struct generation {
     size_t decided;     /* of them have a result */
     struct message_list messages[BOXES];
     struct gather_list settle[BOXES][SETTLE_KINDS];
-    /* Stages to record (BX-063) become one more list of each box here. */
+    struct stage_list stages[BOXES]; /* of settle[][SETTLE_RECORD] */
     int64_t renew_lease_ms[BOXES];
-    struct id_set settled;
+    struct id_set settled, recorded;
     bool sealed;      /* nothing is added any more */
     bool sent_before; /* a try may have taken effect */
     struct refusal_search search;

@@ -11,6 +11,7 @@ static const char *const OPERATIONS[] = {
     [BOXCAR_OPERATION_ENQUEUE] = "enqueue", [BOXCAR_OPERATION_ACK] = "ack",
     [BOXCAR_OPERATION_ABANDON] = "abandon", [BOXCAR_OPERATION_DEFER] = "defer",
     [BOXCAR_OPERATION_FAIL] = "fail",       [BOXCAR_OPERATION_RENEW] = "renew",
+    [BOXCAR_OPERATION_RECORD] = "record",
 };
 
 static const char *const OUTCOMES[] = {

@@ -11,7 +11,7 @@ struct boxcar_ordered_report {
     struct buf error; /* clean and cut already */
     bool has_error;
     int64_t delay_ms;
-    uint32_t stages;
+    int stages;
 };
 
 struct boxcar_ordered_results {

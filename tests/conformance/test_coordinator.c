@@ -175,6 +175,26 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     coordinator_shut(f, c);
 }
 
+/* BX-063: with the abandon in one batch, and seen by the next attempt. */
+static void recorded_stages_are_seen_by_the_next_attempt(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
+    struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
+    boxcar_settlement item = settlement_of(taken);
+    boxcar_stage_record record = {taken.work_id, taken.epoch, BOXCAR_STAGE_STORED | BOXCAR_STAGE_PUBLISHED};
+    item.delay_ms = 0;
+    ASSERT_OK(f, boxcar_coordinator_record_stages(c, BOXCAR_OUTBOX, &record, 1, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &item, 1, NULL, &f->err));
+    boxcar_flush *flushed = flush(f, c);
+    assert_int_equal(boxcar_flush_get(flushed, 0)->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(boxcar_flush_get(flushed, 1)->outcome, BOXCAR_OUTCOME_SETTLED);
+    boxcar_flush_free(flushed);
+    boxcar_message_list *list = claim(f, f->owner, 10);
+    assert_int_equal(look(list)->stages, record.stages);
+    boxcar_message_list_free(list);
+    coordinator_shut(f, c);
+}
+
 /* BX-065: told per id, never by absence. */
 static void duplicates_are_told_per_id(void **state) {
     struct fixture *f = *state;
@@ -392,6 +412,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(flush_into_the_callers_transaction),
     TEST(spoiled_transaction_of_the_caller_keeps_the_queue),
     TEST(one_flush_enqueues_settles_renews_and_claims),
+    TEST(recorded_stages_are_seen_by_the_next_attempt),
     TEST(duplicates_are_told_per_id),
     TEST(lost_leases_are_told_per_id),
     TEST(operations_on_one_message_keep_their_order),

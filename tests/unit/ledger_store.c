@@ -70,13 +70,17 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
 }
 
 static bool settle(struct ledger_store *ledger, const struct batch *batch, enum settle_kind kind,
-                   const boxcar_settlement *item) {
+                   const boxcar_settlement *item, int stages) {
     int64_t i = item->work_id.value;
 
     if (i >= LEDGER_IDS)
         return false; /* not leased to anybody */
     if (ledger->settled[i] > 0)
         return batch->sent_before && ledger->kinds[i] == kind;
+    if (kind == SETTLE_RECORD) {
+        ledger->stages[i] |= stages;
+        return true;
+    }
     ledger->renewed[i] += kind == SETTLE_RENEW;
     ledger->settled[i] += kind != SETTLE_RENEW;
     ledger->kinds[i] = kind;
@@ -102,7 +106,8 @@ static void apply(struct ledger_store *ledger, const struct batch *batch, struct
 
             list->items = arena_alloc_array(&result->arena, said.count, sizeof(*list->items));
             for (size_t i = said.count; i-- > 0;) /* in no useful order */
-                if (settle(ledger, batch, (enum settle_kind)kind, &said.items[i]))
+                if (settle(ledger, batch, (enum settle_kind)kind, &said.items[i],
+                           kind == SETTLE_RECORD ? batch->parts[box].stages[i] : 0))
                     list->items[list->count++] = said.items[i].work_id;
         }
 }

@@ -350,6 +350,34 @@ static void renewals_of_different_length_go_apart(void **state) {
     scene_free(s);
 }
 
+/* BX-063: stages go with the settlement of their message, before it. */
+static void stages_are_recorded_in_their_order(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+    boxcar_stage_record one = {.work_id = {1}, .stages = 1}, two = {.work_id = {1}, .stages = 4},
+                        many[3] = {{{2}, {0}, 1}, {{3}, {0}, 2}, {{4}, {0}, 8}};
+    boxcar_flush *flushed;
+
+    (void)state;
+    boxcar_coordinator_record_stages(s->coordinator, BOXCAR_OUTBOX, &one, 1, NULL, &s->err);
+    boxcar_coordinator_record_stages(s->coordinator, BOXCAR_OUTBOX, many, 3, NULL, &s->err);
+    ack(s, 3);
+    boxcar_coordinator_record_stages(s->coordinator, BOXCAR_OUTBOX, &two, 1, NULL,
+                                     &s->err); /* the next batch */
+    ack(s, 1);
+    boxcar_coordinator_record_stages(s->coordinator, BOXCAR_OUTBOX, &one, 1, NULL, &s->err); /* too late */
+    flushed = flush(s);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(boxcar_flush_get(flushed, i)->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(boxcar_flush_get(flushed, 0)->operation, BOXCAR_OPERATION_RECORD);
+    assert_int_equal(boxcar_flush_get(flushed, 7)->outcome, BOXCAR_OUTCOME_LOST);
+    boxcar_flush_free(flushed);
+    assert_int_equal(s->ledger.call_count, 3);
+    assert_int_equal(s->ledger.stages[1], 5);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(s->ledger.stages[2 + i], many[i].stages);
+    scene_free(s);
+}
+
 static void get_inbox_message(const void *from, size_t i, struct operation *ret_operation) {
     (void)i;
     *ret_operation = *(const struct operation *)from;
@@ -462,6 +490,7 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     boxcar_coordinator *c = s->coordinator;
     boxcar_new_message bad = a_message("p"), messages[2] = {a_message("p"), a_message("p")};
     boxcar_settlement items[2] = {a_settlement(1), a_settlement(0)}, good = a_settlement(1);
+    boxcar_stage_record records[3] = {{{1}, {0}, 32}, {{1}, {0}, 1}, {{0}, {0}, 1}};
 
     (void)state;
     bad.topic = BOXCAR_STR("");
@@ -476,6 +505,11 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     ASSERT_INVALID("settlements", boxcar_coordinator_fail(c, BOXCAR_OUTBOX, NULL, 1, &ticket, &s->err));
     ASSERT_INVALID("box", boxcar_coordinator_defer(c, (boxcar_box)2, &good, 1, &ticket, &s->err));
     ASSERT_INVALID("lease_ms", boxcar_coordinator_renew(c, BOXCAR_INBOX, &good, 1, 1, &ticket, &s->err));
+    ASSERT_INVALID("records[0].stages",
+                   boxcar_coordinator_record_stages(c, BOXCAR_INBOX, &records[0], 1, &ticket, &s->err));
+    ASSERT_INVALID("records[1].work_id",
+                   boxcar_coordinator_record_stages(c, BOXCAR_INBOX, &records[1], 2, &ticket, &s->err));
+    ASSERT_INVALID("records", boxcar_coordinator_record_stages(c, BOXCAR_INBOX, NULL, 1, &ticket, &s->err));
     good.delay_ms = -2;
     ASSERT_INVALID("settlements[0].delay_ms",
                    boxcar_coordinator_abandon(c, BOXCAR_INBOX, &good, 1, &ticket, &s->err));
@@ -573,6 +607,7 @@ int main(void) {
         cmocka_unit_test(operations_on_one_message_keep_their_order),
         cmocka_unit_test(boxes_do_not_mix_up_their_messages),
         cmocka_unit_test(renewals_of_different_length_go_apart),
+        cmocka_unit_test(stages_are_recorded_in_their_order),
         cmocka_unit_test(inbox_messages_carry_their_keys),
         cmocka_unit_test(claims_come_back_with_the_results),
         cmocka_unit_test(claims_need_no_results),

@@ -43,10 +43,11 @@ static boxcar_verdict play(void *context, const boxcar_message *message, boxcar_
     pthread_mutex_lock(&stage->mutex);
     stage->seen[stage->count++] = message->work_id.value;
     pthread_mutex_unlock(&stage->mutex);
-    boxcar_ordered_report_add_stages(report, 1);
+    (void)boxcar_ordered_report_record_stages(report, 1, NULL);
     if (!stops)
         return BOXCAR_VERDICT_ACK;
-    boxcar_ordered_report_add_stages(report, 4);
+    (void)boxcar_ordered_report_record_stages(report, 4, NULL);
+    (void)boxcar_ordered_report_record_stages(report, 32, NULL); /* unknown: refused */
     boxcar_ordered_report_set_error(report, stage->error);
     if (stage->delay_ms >= 0)
         boxcar_ordered_report_set_delay_ms(report, stage->delay_ms);
@@ -333,9 +334,11 @@ static void results_are_queued_as_settlements(void **state) {
     results = run(messages, 5, 2);
     assert_int_equal(boxcar_ordered_settle(s->coordinator, results, &ticket, &s->err), BOXCAR_OK);
     boxcar_ordered_results_free(results);
-    assert_int_equal(ticket, 1);
+    assert_int_equal(ticket, 2); /* behind the record of stages */
     flush_ok(s);
     assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->ledger.stages[1], 0); /* done: nobody will ask */
+    assert_int_equal(s->ledger.stages[2], 5);
     assert_int_equal(s->ledger.kinds[1], SETTLE_ACK);
     assert_int_equal(s->ledger.kinds[2], SETTLE_ABANDON);
     assert_int_equal(s->ledger.delays[2], 77);
@@ -343,7 +346,7 @@ static void results_are_queued_as_settlements(void **state) {
     assert_int_equal(s->ledger.kinds[3], SETTLE_DEFER);
     assert_int_equal(s->ledger.delays[3], 0);
     assert_int_equal(s->ledger.kinds[4], SETTLE_ACK);
-    assert_int_equal(s->results, 5);
+    assert_int_equal(s->results, 6);
     scene_free(s);
 }
 
