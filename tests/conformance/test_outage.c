@@ -206,6 +206,37 @@ static void transaction_begins_on_a_new_connection_when_the_old_one_is_dead(void
     teardown(f, &o);
 }
 
+/* BX-083: a second try would find what the first did, and say that the message is known. Everything else about the
+ * inbox may be repeated. */
+static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
+    struct fixture *f = *state;
+    struct outage o;
+    boxcar_inbox_key key = {BOXCAR_STR("shop"), BOXCAR_STR("1")};
+    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_inbox_enqueued enqueued;
+    bool answer = false;
+    setup(f, &o, 60000);
+    lock_out(f, &o);
+    let_in(f, &o);
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_inbox_accept(f->store, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
+    assert_true(f->err.outcome_unknown);
+    ASSERT_OK(f, boxcar_inbox_accept(f->store, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
+    assert_true(answer); /* nothing had happened */
+    lock_out(f, &o);
+    let_in(f, &o);
+    ASSERT_OK(f, boxcar_inbox_already_processed(f->store, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
+    assert_true(answer);
+    lock_out(f, &o);
+    let_in(f, &o);
+    message.source = key.source;
+    message.external_id = BOXCAR_STR("2");
+    message.topic = message.payload = BOXCAR_STR("t");
+    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, &message, &enqueued, &f->err));
+    assert_false(enqueued.duplicate);
+    teardown(f, &o);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(impatient_store_reports_a_loss_at_once),
     TEST(impatient_store_waits_in_no_call),
@@ -214,6 +245,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(impatient_store_gives_up_on_an_answer_that_does_not_come),
     TEST(patient_store_logs_the_loss_and_the_return_once_each),
     TEST(transaction_begins_on_a_new_connection_when_the_old_one_is_dead),
+    TEST(accept_is_not_repeated_when_the_answer_is_lost),
 };
 
 const struct suite OUTAGE_SUITE = SUITE("outage", TESTS, FIXTURE_POSTGRES);

@@ -13,7 +13,9 @@ static const char READS[] = "a claim reads more than it takes";
     "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_claim_parked', " \
     "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_frontier', '_move_frontier', '_sort_streams', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_any', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
-    "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on']"
+    "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
+    "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', 'inbox_already_processed', " \
+    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys', '_end_runs', '_lock_keys', '_purge_keys']"
 
 static int64_t hot_functions_with(PGconn *conn, const char *condition)
 {

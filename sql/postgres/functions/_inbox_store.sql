@@ -1,0 +1,20 @@
+-- The messages of keys that are new: their work ids, in order. BX003 when somebody has given one of their ids to another
+-- message.
+create or replace function :"schema"._inbox_store(
+    ids uuid[], topics text[], payloads text[], correlations text[], streams text[], headers text[],
+    dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], sources text[], external_ids text[])
+returns bigint[] language plpgsql volatile :hot as $$
+#variable_conflict use_column
+declare
+    stored record;
+begin
+    select array_agg(e.work_id order by e.n) as work_ids, (array_agg(e.message_id) filter (where e.duplicate))[1] as taken
+    into stored from :"schema"._enqueue(
+        1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
+        sources, external_ids) with ordinality e(work_id, message_id, duplicate, n);
+    if stored.taken is not null then
+        raise exception using errcode = 'BX003',
+            message = format('another message has the id %s, which stands for this key', stored.taken);
+    end if;
+    return stored.work_ids;
+end $$;
