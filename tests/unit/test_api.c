@@ -439,7 +439,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
         }
     }
     assert_int_equal(changed, 1);
-    assert_null(boxcar_setting_list_get(list, 13));10));
+    assert_null(boxcar_setting_list_get(list, 13));
     boxcar_setting_list_free(list);
 }
 
