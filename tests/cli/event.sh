@@ -154,6 +154,29 @@ os.execvp(sys.argv[1], sys.argv[1:])' boxcar event follow --after "$last" --poll
     is "without a word" "" "$(cat follow-err.txt)"
     last=$((last + 3))
 done
+# A connection that is lost is made again.
+if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
+    PGAPPNAME=follower_$$ boxcar event follow --after "$last" --poll 20ms >followed.txt 2>follow-err.txt &
+    follower=$!
+    boxcar event append lost T 1 >/dev/null
+    for n in 1 2; do
+        for _ in $(seq 500); do
+            [ "$(wc -l <followed.txt)" -ge "$n" ] && break
+            sleep 0.02
+        done
+        [ "$n" = 2 ] || psql -qXAt "$BOXCAR_STORE" -c \
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'follower_$$'" >/dev/null
+        [ "$n" = 2 ] || boxcar event append lost T 2 >/dev/null
+    done
+    is "events come after the connection was lost" "1 2" "$(jq -r .payload followed.txt | xargs)"
+    kill -TERM "$follower"
+    status=0
+    wait "$follower" || status=$?
+    is "and it ends well" 0 "$status"
+    like "it was said" "*connection lost*" "$(cat follow-err.txt)"
+    is "once" 1 "$(wc -l <follow-err.txt | tr -d ' ')"
+fi
+
 exits "a closed pipe ends it" 0 bash -c 'boxcar event follow --poll 10ms | head -n 1 | jq .position'
 is "after what was wanted" 1 "$out"
 refuses "a store that is not there" 1 "*boxcar init*" boxcar event follow --once --schema nobody_has_this \

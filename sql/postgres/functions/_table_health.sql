@@ -13,7 +13,7 @@ begin
     where c.relnamespace = (select n.oid from pg_namespace n where n.nspname = :'schema')
       and c.relkind = 'r'
       and c.relname in ('message', 'frontier', 'lease', 'parked', 'stream', 'dead', 'attempt', 'finished',
-                        'tally', 'tally_delta', 'instance_row', 'sleeper', 'join_row', 'join_progress', 'join_member', 'join_span', 'inbox_key',
-                        'join_span', 'join_outcome', 'join_wait', 'stage')
+                        'tally', 'tally_delta', 'instance_row', 'sleeper', 'join_row', 'join_progress', 'join_member',
+                        'join_span', 'join_outcome', 'join_wait', 'inbox_key', 'stage', 'event_row', 'event_stream', 'event_run')
     order by s.n_dead_tup desc;
 end $$;
