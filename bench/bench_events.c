@@ -49,8 +49,8 @@ static void append(void *connection, size_t count) {
     struct connection *c = connection;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    bench_must(boxcar_event_append(c->store, boxcar_str_of(c->stream), BOXCAR_ANY_VERSION, c->events, count, NULL,
-                                   &err),
+    bench_must(boxcar_event_append(c->store, boxcar_str_of(c->stream), BOXCAR_ANY_VERSION, c->events, count,
+                                   NULL, &err),
                "append", &err);
 }
 
@@ -74,8 +74,10 @@ static size_t follow(void *connection, size_t batch) {
     return count;
 }
 
-static const struct side SHARED = {"events of one stream", open_shared, close_events, append, append_one, follow};
-static const struct side OWN = {"events of a stream each", open_own, close_events, append, append_one, follow};
+static const struct side SHARED = {
+    "events of one stream", open_shared, close_events, append, append_one, follow};
+static const struct side OWN = {
+    "events of a stream each", open_own, close_events, append, append_one, follow};
 
 struct contest {
     const char *name;
@@ -119,8 +121,10 @@ void bench_events(struct bench *b) {
     size_t bulk = bench_count(b, 100000, 2000);
     const struct contest contests[] = {
         {"append, 1 x 1", &OWN, bench_count(b, 5000, 50), 1, 1, false},
-        {many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream", &SHARED, bulk, 100, many, false},
-        {many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100, many, false},
+        {many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream", &SHARED, bulk, 100, many,
+         false},
+        {many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100,
+         many, false},
         {"follow, 1 x 1,000", &OWN, bulk, 1000, 1, true},
     };
 

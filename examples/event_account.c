@@ -34,7 +34,8 @@ static int64_t amount_of(const boxcar_event *event) {
 }
 
 static bool is_withdrawal(const boxcar_event *event) {
-    return event->type.len == sizeof("withdrawn") - 1 && memcmp(event->type.data, "withdrawn", event->type.len) == 0;
+    return event->type.len == sizeof("withdrawn") - 1 &&
+           memcmp(event->type.data, "withdrawn", event->type.len) == 0;
 }
 
 /* What the events of a stream come to. */
@@ -78,7 +79,8 @@ static bool record(boxcar_store *store, boxcar_str stream, const struct account 
     return true;
 }
 
-static void withdraw(boxcar_store *store, const char *who, boxcar_str stream, struct account seen, int64_t amount) {
+static void withdraw(boxcar_store *store, const char *who, boxcar_str stream, struct account seen,
+                     int64_t amount) {
     for (;;) {
         if (seen.balance < amount) {
             printf("%s gets nothing: %" PRId64 " are left\n", who, seen.balance);
@@ -105,9 +107,9 @@ static int64_t project(boxcar_store *store, int64_t position) {
         for (size_t i = 0; i < boxcar_event_list_count(list); i++) {
             const boxcar_event *event = boxcar_event_list_get(list, i);
 
-            printf("%" PRId64 ". %.*s, version %" PRId64 ": %.*s %.*s\n", event->position, (int)event->stream.len,
-                   event->stream.data, event->version, (int)event->type.len, event->type.data,
-                   (int)event->payload.len, event->payload.data);
+            printf("%" PRId64 ". %.*s, version %" PRId64 ": %.*s %.*s\n", event->position,
+                   (int)event->stream.len, event->stream.data, event->version, (int)event->type.len,
+                   event->type.data, (int)event->payload.len, event->payload.data);
         }
         position = boxcar_event_list_position(list);
         boxcar_event_list_free(list);

@@ -133,8 +133,8 @@ static boxcar_status append_checked(boxcar_store *store, boxcar_str stream, int6
 }
 
 boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_t expected_version,
-                                  const boxcar_new_event *events, size_t count,
-                                  boxcar_appended *ret_appended, boxcar_error *err) {
+                                  const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
+                                  boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)

@@ -19,13 +19,16 @@ static struct {
 } given;
 
 static struct poptOption OPTIONS[] = {
-    {"expected", 0, POPT_ARG_STRING, &given.expected, 0, "the version the stream must have; 0 = it must be new",
-     "N"},
-    {"event-id", 0, POPT_ARG_STRING, &given.event_id, 0, "the event's id; one the stream has is a no-op", "UUID"},
+    {"expected", 0, POPT_ARG_STRING, &given.expected, 0,
+     "the version the stream must have; 0 = it must be new", "N"},
+    {"event-id", 0, POPT_ARG_STRING, &given.event_id, 0, "the event's id; one the stream has is a no-op",
+     "UUID"},
     {"header", 0, POPT_ARG_ARGV, &given.headers, 0, "a header; may be repeated", "K=V"},
-    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0, "up to 255 characters for tracing", "TEXT"},
+    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0, "up to 255 characters for tracing",
+     "TEXT"},
     {"topic", 0, POPT_ARG_STRING, &given.topic, 0, "enqueue it as a message with this topic, too", "TOPIC"},
-    {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read events from JSON Lines; - is standard input", "FILE|-"},
+    {"batch", 0, POPT_ARG_STRING, &given.batch, 0, "read events from JSON Lines; - is standard input",
+     "FILE|-"},
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {"event_id", "version", "duplicate", NULL};
@@ -71,7 +74,8 @@ static int run_one(struct cli *cli, const char *const *args, int64_t expected) {
     boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
     char *payload = NULL, *headers = NULL;
     if (!args[1] || !args[2])
-        return cli_usage(cli, "%s is missing: give STREAM, TYPE and PAYLOAD (or - to read it from standard input)",
+        return cli_usage(cli,
+                         "%s is missing: give STREAM, TYPE and PAYLOAD (or - to read it from standard input)",
                          args[1] ? "payload" : "type");
     if (cli_args_count(args) > 3) /* what is too much may be a part of the payload: not shown (BX-010) */
         return cli_usage(cli, "more arguments than STREAM, TYPE and PAYLOAD: put quotes around the payload");
@@ -106,8 +110,9 @@ static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, con
 
 static int run_batch(struct cli *cli, const char *const *args, int64_t expected) {
     if (args[1] || given.event_id || given.headers || given.correlation_id || given.topic)
-        return cli_usage(cli, "--batch is given: every event comes from the file, so give no TYPE, PAYLOAD or "
-                              "options of an event");
+        return cli_usage(cli,
+                         "--batch is given: every event comes from the file, so give no TYPE, PAYLOAD or "
+                         "options of an event");
     bool is_stdin = strcmp(given.batch, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(given.batch, "r");
     if (!in)
@@ -155,7 +160,8 @@ const struct command CMD_EVENT_APPEND = {
     .examples =
         "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"
         "echo 'from a pipe' | boxcar event append order-42 order.noted - --header by=me --topic orders\n"
-        "printf '{\"type\":\"a\",\"payload\":{\"n\":1}}\\n{\"type\":\"b\",\"payload\":\"text\"}\\n' | boxcar event append "
+        "printf '{\"type\":\"a\",\"payload\":{\"n\":1}}\\n{\"type\":\"b\",\"payload\":\"text\"}\\n' | boxcar "
+        "event append "
         "order-43 --batch - -o json\n",
     .options = OPTIONS,
     .run = run,

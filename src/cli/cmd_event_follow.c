@@ -109,12 +109,14 @@ static int run_with_types(struct cli *cli, struct following *following) {
 
 static int run(struct cli *cli, const char *const *args) {
     struct following following = {.filter = BOXCAR_EVENT_FILTER_INIT, .left = INT64_MAX, .poll_ms = 500};
-    if (!cli_args_at_most(cli, args, 0) || !event_number_read(cli, "--after", given.after, &following.filter.after) ||
+    if (!cli_args_at_most(cli, args, 0) ||
+        !event_number_read(cli, "--after", given.after, &following.filter.after) ||
         !read_limit(cli, &following.left) ||
         !value_duration(cli, "--poll", given.poll, 10, INT64_C(86400000), &following.poll_ms))
         return CLI_USAGE;
     if (output_format(cli, CLI_FORMAT_JSONL) != CLI_FORMAT_JSONL)
-        return cli_usage(cli, "--output is not jsonl: events that follow have no end, so they are JSON Lines");
+        return cli_usage(cli,
+                         "--output is not jsonl: events that follow have no end, so they are JSON Lines");
     following.filter.stream = boxcar_str_of(given.stream);
     return run_with_types(cli, &following);
 }

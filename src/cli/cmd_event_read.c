@@ -12,8 +12,8 @@ static struct poptOption OPTIONS[] = {
     {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many, 1 to 10000 (default 1000)", "N"},
     POPT_TABLEEND};
 
-static const char *const COLUMNS[] = {"version", "position", "type", "created_at", "correlation_id", "event_id",
-                                      NULL};
+static const char *const COLUMNS[] = {"version",        "position", "type", "created_at",
+                                      "correlation_id", "event_id", NULL};
 
 static int print(const struct cli *cli, const boxcar_event_list *list) {
     struct output output;

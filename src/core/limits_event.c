@@ -44,7 +44,8 @@ boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t cou
     if (!events)
         return error_invalid(err, "events", "events is NULL: give `count` of them");
     if (count < 1 || count > BOXCAR_EVENT_COUNT_MAX)
-        return error_invalid(err, "count", "count is out of range: give 1 to %d events", BOXCAR_EVENT_COUNT_MAX);
+        return error_invalid(err, "count", "count is out of range: give 1 to %d events",
+                             BOXCAR_EVENT_COUNT_MAX);
     for (size_t i = 0; i < count; i++) {
         boxcar_status status = check_texts(&events[i], err);
 
@@ -84,7 +85,8 @@ boxcar_status limits_check_event_filter(const boxcar_event_filter *filter, boxca
     if (status == BOXCAR_OK && filter->type_count > 0 && !filter->types)
         return error_invalid(err, "types", "types is NULL: give type_count patterns, or a count of 0");
     if (status == BOXCAR_OK && filter->type_count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "type_count", "type_count is too large: give at most %zu", LIMITS_COUNT_MAX);
+        return error_invalid(err, "type_count", "type_count is too large: give at most %zu",
+                             LIMITS_COUNT_MAX);
     for (size_t i = 0; i < filter->type_count && status == BOXCAR_OK; i++) {
         snprintf(argument, sizeof(argument), "types[%zu]", i);
         status = limits_check_topic_pattern(filter->types[i], argument, err);

@@ -15,7 +15,8 @@ boxcar_appended append_this(struct fixture *f, const char *stream, int64_t expec
                             const boxcar_new_event *event) {
     boxcar_appended appended;
     memset(&appended, 0x55, sizeof(appended));
-    ASSERT_OK(f, boxcar_event_append(f->store, boxcar_str_of(stream), expected, event, 1, &appended, &f->err));
+    ASSERT_OK(f,
+              boxcar_event_append(f->store, boxcar_str_of(stream), expected, event, 1, &appended, &f->err));
     return appended;
 }
 
@@ -44,8 +45,9 @@ void assert_append_conflicts(struct fixture *f, const char *stream, int64_t expe
     memset(appended, 0x55, sizeof(appended));
     boxcar_appended untouched[2];
     memcpy(untouched, appended, sizeof(appended));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
-                 boxcar_event_append(f->store, boxcar_str_of(stream), expected, events, 2, appended, &f->err));
+    ASSERT_FAILS(
+        f, BOXCAR_E_CONFLICT,
+        boxcar_event_append(f->store, boxcar_str_of(stream), expected, events, 2, appended, &f->err));
     assert_string_equal(f->err.argument, "expected_version");
     assert_false(f->err.retryable);
     snprintf(actual, sizeof(actual), "version %zu,", before);

@@ -21,7 +21,8 @@ boxcar_event_list *read_all(struct fixture *f, int64_t after, int limit);
 boxcar_event_list *read_filtered(struct fixture *f, const boxcar_event_filter *filter);
 /* Where the last event is that can be seen now; goes there page by page. */
 int64_t last_position(struct fixture *f);
-/* Positions are 1, 2, 3, ..., in each stream versions come in order without a gap, and there are this many. */
+/* Positions are 1, 2, 3, ..., in each stream versions come in order without a gap, and there are this many.
+ */
 void assert_sequence(struct fixture *f, int64_t count);
 
 boxcar_message_id message_id_of(boxcar_event_id id);

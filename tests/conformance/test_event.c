@@ -22,7 +22,8 @@ static void versions_of_a_stream_begin_at_1_and_have_no_gaps(void **state) {
 /* BX-066, BX-009 */
 static void event_is_read_back_as_it_was_written(void **state) {
     struct fixture *f = *state;
-    boxcar_new_event full = new_event("order.paid", "{\"amount\": \"12 \xe2\x82\xac\"}"), bare = new_event("T", "");
+    boxcar_new_event full = new_event("order.paid", "{\"amount\": \"12 \xe2\x82\xac\"}"),
+                     bare = new_event("T", "");
     full.correlation_id = BOXCAR_STR("c-1");
     full.headers = BOXCAR_STR("{\"tenant\": \"acme\"}");
     full.event_id = boxcar_event_id_new();
@@ -115,7 +116,8 @@ static void new_events_beside_known_ones_are_appended_if_the_version_is_as_expec
 /* BX-066 */
 static void id_given_twice_in_one_call_is_appended_once(void **state) {
     struct fixture *f = *state;
-    boxcar_new_event events[4] = {new_event("T", "1"), new_event("T", "2"), new_event("T", "1"), new_event("T", "3")};
+    boxcar_new_event events[4] = {new_event("T", "1"), new_event("T", "2"), new_event("T", "1"),
+                                  new_event("T", "3")};
     boxcar_appended appended[4];
     events[0].event_id = events[2].event_id = boxcar_event_id_new();
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 4, appended, &f->err));
@@ -135,8 +137,8 @@ static void id_of_another_streams_event_is_a_conflict(void **state) {
     append_this(f, "a", ANY, &events[1]);
     for (int from = 0; from < 2; from++) {
         ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
-                     boxcar_event_append(f->store, BOXCAR_STR("b"), ANY, events + from, 2 - (size_t)from, NULL,
-                                         &f->err));
+                     boxcar_event_append(f->store, BOXCAR_STR("b"), ANY, events + from, 2 - (size_t)from,
+                                         NULL, &f->err));
         assert_string_equal(f->err.argument, "event_id");
     }
     assert_int_equal(count_stream(f, "b"), 0);
@@ -148,8 +150,13 @@ static void stream_is_read_from_any_version_in_pages(void **state) {
     struct fixture *f = *state;
     append_many(f, "s", 7);
     append_many(f, "t", 2);
-    static const struct { int64_t from; int limit; int first; size_t count; } PAGES[] = {
-        {0, 10, 1, 7}, {1, 3, 1, 3}, {4, 3, 4, 3}, {7, 3, 7, 1}, {8, 3, 0, 0}, {INT64_MAX, 10000, 0, 0}};
+    static const struct {
+        int64_t from;
+        int limit;
+        int first;
+        size_t count;
+    } PAGES[] = {{0, 10, 1, 7}, {1, 3, 1, 3}, {4, 3, 4, 3},
+                 {7, 3, 7, 1},  {8, 3, 0, 0}, {INT64_MAX, 10000, 0, 0}};
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
         boxcar_event_list *list = read_stream(f, "s", PAGES[i].from, PAGES[i].limit);
         assert_int_equal(boxcar_event_list_count(list), PAGES[i].count);
@@ -174,7 +181,8 @@ static void stream_that_nobody_has_appended_to_is_empty(void **state) {
 /* BX-066: the message it belongs to. */
 static void event_with_a_topic_is_a_message_too(void **state) {
     struct fixture *f = *state;
-    boxcar_new_event events[3] = {new_event("T", "p1"), new_event("T", "only an event"), new_event("T", "p2")};
+    boxcar_new_event events[3] = {new_event("T", "p1"), new_event("T", "only an event"),
+                                  new_event("T", "p2")};
     boxcar_appended appended[3];
     events[0].topic = events[2].topic = BOXCAR_STR("projection");
     events[0].correlation_id = BOXCAR_STR("c");
@@ -207,8 +215,10 @@ static void repeated_or_refused_append_enqueues_nothing(void **state) {
     assert_true(append_this(f, "s", 0, &event).duplicate);
     boxcar_new_event refused = event;
     refused.event_id = boxcar_event_id_new();
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, &refused, 1, NULL, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_event_append(f->store, BOXCAR_STR("u"), ANY, &event, 1, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_event_append(f->store, BOXCAR_STR("s"), 0, &refused, 1, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_event_append(f->store, BOXCAR_STR("u"), ANY, &event, 1, NULL, &f->err));
     assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 1);
 }
 
@@ -268,13 +278,14 @@ static void view_shows_events(void **state) {
     append_this(f, "s", 0, &event);
     boxcar_event_list_free(read_all(f, 0, 1));
     assert_int_equal(
-        fixture_sql_number(f,
-                           "select count(*) from boxcar_event where stream = 's' and version = 1 and position = 1 and "
-                           "type = 'order.paid' and payload = 'p' and headers is null and correlation_id = 'c' and "
-                           "length(event_id) = 36 and created_at like '20%Z'",
-                           "select count(*) from event where stream = 's' and version = 1 and position = 1 and "
-                           "type = 'order.paid' and payload = 'p' and headers is null and correlation_id = 'c' and "
-                           "event_id is not null and created_at > now() - interval '1 hour'"),
+        fixture_sql_number(
+            f,
+            "select count(*) from boxcar_event where stream = 's' and version = 1 and position = 1 and "
+            "type = 'order.paid' and payload = 'p' and headers is null and correlation_id = 'c' and "
+            "length(event_id) = 36 and created_at like '20%Z'",
+            "select count(*) from event where stream = 's' and version = 1 and position = 1 and "
+            "type = 'order.paid' and payload = 'p' and headers is null and correlation_id = 'c' and "
+            "event_id is not null and created_at > now() - interval '1 hour'"),
         1);
 }
 

@@ -1,5 +1,5 @@
-/* Bad arguments of the calls about events: a typed error that names the argument, and nothing changes (BX-011,
- * BX-066). */
+/* Bad arguments of the calls about events: a typed error that names the argument, and nothing changes
+ * (BX-011, BX-066). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,19 +21,20 @@ static const boxcar_str BAD_TEXTS[] = {
     {"a\0b", 3}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}};
 enum { BAD_COUNT = sizeof(BAD_TEXTS) / sizeof(BAD_TEXTS[0]) };
 
-static void assert_refused(struct fixture *f, boxcar_str stream, int64_t expected, const boxcar_new_event *event,
-                           const char *argument) {
+static void assert_refused(struct fixture *f, boxcar_str stream, int64_t expected,
+                           const boxcar_new_event *event, const char *argument) {
     boxcar_appended appended = {.version = -7};
-    ASSERT_INVALID(f, argument, boxcar_event_append(f->store, stream, expected, event, 1, &appended, &f->err));
+    ASSERT_INVALID(f, argument,
+                   boxcar_event_append(f->store, stream, expected, event, 1, &appended, &f->err));
     assert_int_equal(appended.version, -7);
     assert_false(f->err.retryable);
 }
 
 static void assert_nothing_there(struct fixture *f) {
-    assert_int_equal(fixture_sql_number(
-                         f, "select (select count(*) from boxcar_event) + count(*) from boxcar_message",
-                         "select (select count(*) from event) + count(*) from message"),
-                     0);
+    assert_int_equal(
+        fixture_sql_number(f, "select (select count(*) from boxcar_event) + count(*) from boxcar_message",
+                           "select (select count(*) from event) + count(*) from message"),
+        0);
 }
 
 static void streams_and_types_have_1_to_255_characters(void **state) {
@@ -123,7 +124,8 @@ static void numbers_out_of_range_are_refused(void **state) {
     for (size_t i = 0; i < sizeof(LIMITS) / sizeof(LIMITS[0]); i++) {
         filter.limit = LIMITS[i];
         ASSERT_INVALID(f, "limit", boxcar_event_read_all(f->store, &filter, &list, &f->err));
-        ASSERT_INVALID(f, "limit", boxcar_event_read(f->store, BOXCAR_STR("s"), 1, LIMITS[i], &list, &f->err));
+        ASSERT_INVALID(f, "limit",
+                       boxcar_event_read(f->store, BOXCAR_STR("s"), 1, LIMITS[i], &list, &f->err));
     }
     filter = BOXCAR_EVENT_FILTER_INIT;
     filter.after = -1;
@@ -139,7 +141,8 @@ static void bad_one_among_many_is_named_and_nothing_is_stored(void **state) {
     ASSERT_INVALID(f, "events[2].type",
                    boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, events, 3, NULL, &f->err));
     ASSERT_INVALID(f, "count", boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, events, 0, NULL, &f->err));
-    ASSERT_INVALID(f, "count", boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, events, 10001, NULL, &f->err));
+    ASSERT_INVALID(f, "count",
+                   boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, events, 10001, NULL, &f->err));
     ASSERT_INVALID(f, "events", boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, NULL, 1, NULL, &f->err));
     assert_nothing_there(f);
 }

@@ -104,14 +104,19 @@ static size_t count_filtered(struct fixture *f, boxcar_event_filter *filter, con
 /* BX-066 */
 static void follower_may_want_only_some_types_and_streams(void **state) {
     struct fixture *f = *state;
-    static const char *const WRITTEN[][2] = {
-        {"order-1", "order.placed"}, {"order-1", "order.paid"}, {"order-2", "order.placed"}, {"cart-1", "cart.filled"},
-        {"order-2", "order"},        {"order-1", "ordered*"},   {"Order-1", "order.paid"},   {"cart-1", "order.paid"}};
+    static const char *const WRITTEN[][2] = {{"order-1", "order.placed"}, {"order-1", "order.paid"},
+                                             {"order-2", "order.placed"}, {"cart-1", "cart.filled"},
+                                             {"order-2", "order"},        {"order-1", "ordered*"},
+                                             {"Order-1", "order.paid"},   {"cart-1", "order.paid"}};
     for (size_t i = 0; i < 8; i++) {
         boxcar_new_event event = new_event(WRITTEN[i][1], "p");
         append_this(f, WRITTEN[i][0], ANY, &event);
     }
-    static const struct { const char *types[4]; const char *stream; size_t count; } CASES[] = {
+    static const struct {
+        const char *types[4];
+        const char *stream;
+        size_t count;
+    } CASES[] = {
         {{NULL}, NULL, 8},
         {{"order.paid", NULL}, NULL, 3},
         {{"order*", NULL}, NULL, 7},

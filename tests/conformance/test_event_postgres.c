@@ -1,5 +1,5 @@
-/* Events in plain SQL, as a program in any language uses them, and what only overlapping transactions can do to
- * the order in which they are followed (BX-066). */
+/* Events in plain SQL, as a program in any language uses them, and what only overlapping transactions can do
+ * to the order in which they are followed (BX-066). */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +31,9 @@ static void assert_follows(struct fixture *f, int64_t after, const char *wanted)
 /* BX-066: the signatures other programs rely on. */
 static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[][2] = {
-        {"event_append", "stream text, type text, payload text, expected_version bigint, event_id uuid, headers "
-                         "jsonb, correlation_id text, topic text"},
+        {"event_append",
+         "stream text, type text, payload text, expected_version bigint, event_id uuid, headers "
+         "jsonb, correlation_id text, topic text"},
         {"event_append_many", "stream text, events jsonb, expected_version bigint"},
         {"event_read", "stream text, from_version bigint, max_events integer"},
         {"event_read_all", "after bigint, max_events integer, types text[], stream text"},
@@ -54,32 +55,40 @@ static void whole_stream_lives_in_plain_sql(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     assert_int_equal(pg_number(conn, "select version from event_append('s', 'T', 'p', 0)"), 1);
-    assert_int_equal(pg_number(conn, "select count(*) from event_append('s', 'T', 'p', 1, '" ID "01', '{\"a\": "
-                                     "\"b\"}', 'c', 'topic') where version = 2 and not duplicate and event_id = '" ID
-                                     "01'"),
-                     1);
+    assert_int_equal(
+        pg_number(conn,
+                  "select count(*) from event_append('s', 'T', 'p', 1, '" ID "01', '{\"a\": "
+                  "\"b\"}', 'c', 'topic') where version = 2 and not duplicate and event_id = '" ID "01'"),
+        1);
     assert_int_equal(pg_number(conn, "select count(*) from event_append('s', 'T', 'p', 0, '" ID
                                      "01', topic => 'topic') where version = 2 and duplicate"),
                      1);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox where message_id = '" ID "01' and topic = 'topic' "
-                                     "and stream = 's' and payload = 'p' and correlation_id = 'c' and headers = '{\"a\": "
-                                     "\"b\"}'"),
-                     1);
-    pg_exec(conn, "create temporary table a as select row_number() over () n, m.* from event_append_many('s', "
-                  "'[{\"type\": \"T\", \"payload\": {\"x\": 1}}, {\"type\": \"U\", \"payload\": \"p\", \"event_id\": \"" ID
-                  "01\"}, {\"type\": \"U\", \"payload\": \"\", \"headers\": null, \"correlation_id\": null, \"topic\": "
-                  "\"topic\"}]', 2) m");
-    assert_int_equal(pg_number(conn, "select count(*) from a where (n = 1 and version = 3 and not duplicate) or (n = 2 "
-                                     "and version = 2 and duplicate) or (n = 3 and version = 4 and not duplicate)"),
-                     3);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox where message_id = '" ID "01' and topic = 'topic' "
+                        "and stream = 's' and payload = 'p' and correlation_id = 'c' and headers = '{\"a\": "
+                        "\"b\"}'"),
+        1);
+    pg_exec(
+        conn,
+        "create temporary table a as select row_number() over () n, m.* from event_append_many('s', "
+        "'[{\"type\": \"T\", \"payload\": {\"x\": 1}}, {\"type\": \"U\", \"payload\": \"p\", \"event_id\": "
+        "\"" ID
+        "01\"}, {\"type\": \"U\", \"payload\": \"\", \"headers\": null, \"correlation_id\": null, \"topic\": "
+        "\"topic\"}]', 2) m");
+    assert_int_equal(
+        pg_number(conn, "select count(*) from a where (n = 1 and version = 3 and not duplicate) or (n = 2 "
+                        "and version = 2 and duplicate) or (n = 3 and version = 4 and not duplicate)"),
+        3);
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 2);
     assert_int_equal(pg_number(conn, "select count(*) from event where position is null"), 4);
-    assert_int_equal(pg_number(conn, "select count(*) from event_read('s', 2, 2) where version in (2, 3)"), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read('s', 2, 2) where version in (2, 3)"),
+                     2);
     assert_int_equal(pg_number(conn, "select (payload::json ->> 'x')::int from event_read('s', 3, 1)"), 1);
     assert_int_equal(pg_number(conn, "select max(position) from event_read_all()"), 4);
     assert_int_equal(pg_number(conn, "select count(*) from event_read_all(1, 2)"), 2);
     assert_int_equal(pg_number(conn, "select position from event_read_all(types => '{U}')"), 4);
-    assert_int_equal(pg_number(conn, "select count(*) from event_read_all(stream => 's*', types => '{T,X*}')"), 3);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from event_read_all(stream => 's*', types => '{T,X*}')"), 3);
     assert_int_equal(pg_number(conn, "select count(*) from event where position = version"), 4);
     assert_int_equal(pg_number(conn, "select count(*) from event_read('nothing')"), 0);
     PQfinish(conn);
@@ -104,9 +113,11 @@ static void bad_calls_have_sqlstates_of_our_own(void **state) {
         {"event_append_many('s', '{}')", "events"},
         {"event_append_many('s', '[]')", "events"},
         {"event_append_many('s', '[1]')", "events[0]"},
-        {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\"}, {\"payload\": \"\"}]')", "events[1].type"},
+        {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\"}, {\"payload\": \"\"}]')",
+         "events[1].type"},
         {"event_append_many('s', '[{\"type\": \"T\", \"payload\": null}]')", "events[0].payload"},
-        {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\", \"event_id\": \"x\"}]')", "events[0].event_id"},
+        {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\", \"event_id\": \"x\"}]')",
+         "events[0].event_id"},
         {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\", \"typ\": \"x\"}]')", "events[0].typ"},
         {"event_append_many('s', '[{\"type\": \"T\", \"payload\": \"\"}]', -1)", "expected_version"},
         {"event_read('')", "stream"},
@@ -188,8 +199,8 @@ static void transactions_may_end_in_any_order(void **state) {
         PQfinish(open[i]);
 }
 
-/* BX-066: T2 gets its transaction id first and appends to another stream; T1 appends version 1 and commits; T2
- * appends version 2. In the order of transaction ids 2 would come before 1. */
+/* BX-066: T2 gets its transaction id first and appends to another stream; T1 appends version 1 and commits;
+ * T2 appends version 2. In the order of transaction ids 2 would come before 1. */
 static void version_2_of_an_older_transaction_comes_behind_version_1(void **state) {
     struct fixture *f = *state;
     PGconn *t1 = fixture_connect(f), *t2 = fixture_connect(f);
@@ -226,7 +237,8 @@ static void writers_of_one_stream_take_turns(void **state) {
     PQfinish(second);
 }
 
-/* BX-066: a reader in an open transaction holds the turn; the others read what there is, and nothing is lost. */
+/* BX-066: a reader in an open transaction holds the turn; the others read what there is, and nothing is lost.
+ */
 static void reader_in_an_open_transaction_stops_nobody_from_reading(void **state) {
     struct fixture *f = *state;
     PGconn *reader = fixture_connect(f);
@@ -244,7 +256,8 @@ static void reader_in_an_open_transaction_stops_nobody_from_reading(void **state
 
 /* BX-066: who may not write, or keeps to one snapshot, reads what has positions. */
 static void who_cannot_give_out_positions_reads_what_has_some(void **state) {
-    static const char *const MODES[] = {"read only", "isolation level repeatable read", "isolation level serializable"};
+    static const char *const MODES[] = {"read only", "isolation level repeatable read",
+                                        "isolation level serializable"};
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     append(f, "a", ANY, "p");
@@ -283,11 +296,14 @@ static void append_with_an_old_snapshot_fails_as_a_serialization_failure(void **
 /* BX-001: the rows of an answer come before the commit; one that fails then did not happen. */
 static void append_whose_commit_fails_is_reported(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; "
-                         "end'; create constraint trigger late after insert on event_row deferrable initially deferred "
-                         "for each row execute function refuse()");
+    fixture_sql(
+        f, NULL,
+        "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; "
+        "end'; create constraint trigger late after insert on event_row deferrable initially deferred "
+        "for each row execute function refuse()");
     boxcar_new_event event = new_event("T", "p");
-    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, &event, 1, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_STORE,
+                 boxcar_event_append(f->store, BOXCAR_STR("s"), ANY, &event, 1, NULL, &f->err));
     assert_int_equal(count_stream(f, "s"), 0);
 }
 
@@ -306,8 +322,10 @@ static void large_window_is_used_up_in_steps(void **state) {
     struct fixture *f = *state;
     PGconn *late = fixture_connect(f);
     pg_exec(late, "begin");
-    pg_exec(late, "select count(*) from generate_series(1, 12) n, lateral event_append_many('late', (select "
-                  "jsonb_agg('{\"type\": \"T\", \"payload\": \"\"}'::jsonb) from generate_series(1, 10000 + 0 * n)))");
+    pg_exec(
+        late,
+        "select count(*) from generate_series(1, 12) n, lateral event_append_many('late', (select "
+        "jsonb_agg('{\"type\": \"T\", \"payload\": \"\"}'::jsonb) from generate_series(1, 10000 + 0 * n)))");
     append(f, "a", ANY, "p");
     assert_follows(f, 0, "a1");
     pg_exec(late, "commit");
@@ -343,7 +361,8 @@ static void events_need_the_right_role(void **state) {
     PGconn *conn = fixture_connect(f);
     sql_append(conn, "s");
     pg_exec(conn, "create role %s_producer; create role %s_viewer", f->schema, f->schema);
-    pg_exec(conn, "select grant_access('%s_producer', 'producer'); select grant_access('%s_viewer', 'viewer')",
+    pg_exec(conn,
+            "select grant_access('%s_producer', 'producer'); select grant_access('%s_viewer', 'viewer')",
             f->schema, f->schema);
     pg_exec(conn, "set role %s_viewer", f->schema);
     assert_int_equal(pg_number(conn, "select version from event"), 1);
@@ -356,8 +375,8 @@ static void events_need_the_right_role(void **state) {
     assert_int_equal(pg_number(conn, "select count(*) from event_read_all()"), 2);
     pg_fails(conn, "42501", "select from event_row");
     pg_exec(conn, "reset role");
-    pg_exec(conn, "drop owned by %s_producer, %s_viewer; drop role %s_producer, %s_viewer", f->schema, f->schema,
-            f->schema, f->schema);
+    pg_exec(conn, "drop owned by %s_producer, %s_viewer; drop role %s_producer, %s_viewer", f->schema,
+            f->schema, f->schema, f->schema);
     PQfinish(conn);
 }
 

@@ -17,9 +17,9 @@ struct seen {
 };
 
 struct race {
-    _Atomic int writing;  /* writers that are not done */
-    _Atomic int stored;   /* events of commits that succeeded */
-    _Atomic int refused;  /* appends that met another version */
+    _Atomic int writing; /* writers that are not done */
+    _Atomic int stored;  /* events of commits that succeeded */
+    _Atomic int refused; /* appends that met another version */
     struct seen seen[FOLLOWERS];
 };
 
@@ -129,7 +129,8 @@ static const char *decide(struct crew_member *m) {
         boxcar_event_list_free(list);
         boxcar_new_event event = new_event("T", "p");
         boxcar_appended appended;
-        boxcar_status status = boxcar_event_append(m->store, BOXCAR_STR("s"), version, &event, 1, &appended, &m->err);
+        boxcar_status status =
+            boxcar_event_append(m->store, BOXCAR_STR("s"), version, &event, 1, &appended, &m->err);
         if (status == BOXCAR_OK && appended.version != version + 1)
             return "appended at another version than expected";
         if (status != BOXCAR_OK && status != BOXCAR_E_CONFLICT)
@@ -162,7 +163,8 @@ static const char *append_the_same(struct crew_member *m) {
     struct repeat *repeat = m->context;
     boxcar_appended appended[3];
     for (int i = 0; i < 5; i++) {
-        if (boxcar_event_append(m->store, BOXCAR_STR("s"), 0, repeat->events, 3, appended, &m->err) != BOXCAR_OK)
+        if (boxcar_event_append(m->store, BOXCAR_STR("s"), 0, repeat->events, 3, appended, &m->err) !=
+            BOXCAR_OK)
             return "append";
         for (int k = 0; k < 3; k++) {
             if (appended[k].version != k + 1)

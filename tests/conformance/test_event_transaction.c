@@ -1,5 +1,5 @@
-/* Events in the caller's own transaction, and in a handler's: they are there if and only if it commits, together
- * with whatever else happened in it (BX-066). */
+/* Events in the caller's own transaction, and in a handler's: they are there if and only if it commits,
+ * together with whatever else happened in it (BX-066). */
 #include <string.h>
 
 #include "borrow.h"
@@ -103,7 +103,8 @@ static void conflict_stores_nothing_of_the_callers_transaction_either_way(void *
     append(f, "t", 0, "p");
     assert_append_conflicts(f, "s", 1);
     bool must_roll_back = f->err.must_roll_back;
-    assert_int_equal(must_roll_back, !fixture_is_sqlite(f)); /* PostgreSQL has aborted it, SQLite only the call */
+    assert_int_equal(must_roll_back,
+                     !fixture_is_sqlite(f)); /* PostgreSQL has aborted it, SQLite only the call */
     borrowed_exec(&b, must_roll_back ? "rollback" : "commit");
     f->store = own;
     assert_int_equal(count_stream(f, "s"), 2);

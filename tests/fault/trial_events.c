@@ -1,5 +1,5 @@
-/* Producers that append to one stream with expected versions, and followers, all killed again and again. What each
- * was told it wrote down; in the end the store must say the same. BX-066 */
+/* Producers that append to one stream with expected versions, and followers, all killed again and again. What
+ * each was told it wrote down; in the end the store must say the same. BX-066 */
 #include <err.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ enum { PRODUCERS = 2, FOLLOWERS = 2, CREW = PRODUCERS + FOLLOWERS, EVENTS_AT_ONC
 
 struct member {
     pid_t pid;
-    int fd;         /* of its notes */
+    int fd; /* of its notes */
     char notes[400];
 };
 
@@ -112,7 +112,8 @@ static void follow(struct trial *trial, const struct member *self) {
         if (boxcar_event_read_all(store, &filter, &list, &error) != BOXCAR_OK)
             errx(99, "follow: %s", error.message);
         for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-            note(self, "seen", boxcar_event_list_get(list, i)->event_id, boxcar_event_list_get(list, i)->position);
+            note(self, "seen", boxcar_event_list_get(list, i)->event_id,
+                 boxcar_event_list_get(list, i)->position);
         filter.after = boxcar_event_list_position(list);
         if (boxcar_event_list_count(list) == 0)
             pause_ms(2);
@@ -158,7 +159,8 @@ static void append_last(struct trial *trial) {
     boxcar_store *store = open_store(trial);
     event.type = event.topic = BOXCAR_STR("last");
     event.payload = BOXCAR_STR("p");
-    if (boxcar_event_append(store, BOXCAR_STR(STREAM), BOXCAR_ANY_VERSION, &event, 1, NULL, &error) != BOXCAR_OK)
+    if (boxcar_event_append(store, BOXCAR_STR(STREAM), BOXCAR_ANY_VERSION, &event, 1, NULL, &error) !=
+        BOXCAR_OK)
         errx(99, "append: %s", error.message);
     boxcar_store_close(store);
 }
@@ -177,7 +179,8 @@ static bool wait_stored(struct trial *trial, int64_t count) {
 
 static bool wait_seen(struct ledger_trial *events, int64_t position) {
     for (int64_t deadline = now_us() + 60 * INT64_C(1000000); now_us() < deadline; pause_ms(20))
-        if (last_noted(&events->crew[PRODUCERS]) >= position && last_noted(&events->crew[PRODUCERS + 1]) >= position)
+        if (last_noted(&events->crew[PRODUCERS]) >= position &&
+            last_noted(&events->crew[PRODUCERS + 1]) >= position)
             return true;
     return false;
 }
@@ -219,8 +222,8 @@ static void judge_order(struct trial *trial, const struct entries *entries) {
     conclude(&trial->ledger, &trial->verdict, "versions and positions are 1, 2, 3, ... without a gap");
 }
 
-typedef void (*judge_note_fn)(struct trial *trial, const struct entries *entries, const char *word, const char *id,
-                              long long number, int64_t line);
+typedef void (*judge_note_fn)(struct trial *trial, const struct entries *entries, const char *word,
+                              const char *id, long long number, int64_t line);
 
 static int64_t judge_notes(struct trial *trial, const struct entries *entries, const struct member *member,
                            judge_note_fn judge_note) {
@@ -246,7 +249,8 @@ static void judge_append(struct trial *trial, const struct entries *entries, con
     if (strcmp(word, "refused") == 0 && entry)
         offend(&trial->ledger, "the refused event %s is stored", id);
     if (strcmp(word, "stored") == 0 && (!entry || entry->version != number))
-        offend(&trial->ledger, "event %s was told version %lld and has %lld", id, number, entry ? entry->version : 0);
+        offend(&trial->ledger, "event %s was told version %lld and has %lld", id, number,
+               entry ? entry->version : 0);
 }
 
 static void judge_sight(struct trial *trial, const struct entries *entries, const char *word, const char *id,
@@ -256,10 +260,12 @@ static void judge_sight(struct trial *trial, const struct entries *entries, cons
         offend(&trial->ledger, "line %lld of a follower is event %s at %lld", (long long)line, id, number);
 }
 
-static void noted_by_follower(struct trial *trial, const struct entries *entries, const struct member *member) {
+static void noted_by_follower(struct trial *trial, const struct entries *entries,
+                              const struct member *member) {
     int64_t seen = judge_notes(trial, entries, member, judge_sight);
     if (seen != entries->count)
-        offend(&trial->ledger, "a follower has seen %lld of %lld events", (long long)seen, (long long)entries->count);
+        offend(&trial->ledger, "a follower has seen %lld of %lld events", (long long)seen,
+               (long long)entries->count);
 }
 
 static void judge_all(struct ledger_trial *events) {
@@ -279,9 +285,10 @@ static void judge_all(struct ledger_trial *events) {
         noted_by_follower(trial, &entries, &events->crew[i]);
     conclude(&trial->ledger, &trial->verdict, "every follower saw every event once, in one order");
     judge(trial, "every event is a message, and nothing else is",
-          llabs(entries.count - sql_number(trial, "select count(*) from boxcar_message", "select count(*) from message")));
-    printf("%s: %lld events, %lld answers noted, %d kills\n", trial->name, (long long)entries.count, (long long)noted,
-           trial->kills);
+          llabs(entries.count -
+                sql_number(trial, "select count(*) from boxcar_message", "select count(*) from message")));
+    printf("%s: %lld events, %lld answers noted, %d kills\n", trial->name, (long long)entries.count,
+           (long long)noted, trial->kills);
     free(entries.rows);
 }
 

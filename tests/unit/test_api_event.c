@@ -27,7 +27,8 @@ static boxcar_new_event good_event(void) {
     return event;
 }
 
-static boxcar_status append(boxcar_str stream, int64_t expected, const boxcar_new_event *events, size_t count) {
+static boxcar_status append(boxcar_str stream, int64_t expected, const boxcar_new_event *events,
+                            size_t count) {
     return boxcar_event_append(STORE, stream, expected, events, count, NULL, &ERR);
 }
 
@@ -177,7 +178,8 @@ static void failure_of_the_store_leaves_outputs_alone(void **state) {
 
     (void)state;
     FAKE.answer = BOXCAR_E_CONFLICT;
-    assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 0, &event, 1, &appended, &ERR), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 0, &event, 1, &appended, &ERR),
+                     BOXCAR_E_CONFLICT);
     assert_int_equal(appended.version, -7);
     assert_int_equal(boxcar_event_read_all(STORE, &filter, &list, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_event_read(STORE, BOXCAR_STR("s"), 3, 5, &list, &ERR), BOXCAR_E_CONFLICT);

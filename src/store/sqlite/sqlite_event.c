@@ -97,8 +97,8 @@ static boxcar_status check_expected(const struct appending *appending, int64_t v
 
     if (expected == BOXCAR_ANY_VERSION || expected == version)
         return BOXCAR_OK;
-    error_set(err, BOXCAR_E_CONFLICT,
-              "the stream has version %" PRId64 ", expected was %" PRId64, version, expected);
+    error_set(err, BOXCAR_E_CONFLICT, "the stream has version %" PRId64 ", expected was %" PRId64, version,
+              expected);
     if (err != NULL)
         memcpy(err->argument, "expected_version", sizeof("expected_version"));
     return BOXCAR_E_CONFLICT;
@@ -132,8 +132,8 @@ static boxcar_status append(struct sqlite_store *store, void *context, boxcar_er
 }
 
 boxcar_status sqlite_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
-                                  const boxcar_new_event *events, size_t count,
-                                  boxcar_appended *ret_appended, boxcar_error *err) {
+                                  const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
+                                  boxcar_error *err) {
     struct appending appending = {stream, expected_version, events, count, ret_appended};
 
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, append, &appending, err);
@@ -301,8 +301,8 @@ static boxcar_status look_at(struct boxcar_store *store, sqlite_work_fn work, st
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
-                                struct boxcar_event_list **ret_list, boxcar_error *err) {
+boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
+                                int limit, struct boxcar_event_list **ret_list, boxcar_error *err) {
     struct event_look look = {.stream = stream, .from_version = from_version, .limit = limit};
 
     return look_at(store, read_stream, &look, ret_list, err);
