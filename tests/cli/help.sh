@@ -15,7 +15,7 @@ is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
-is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Streams,Inbox,Events,Upkeep,Aboutletters,Joins,Events,Upkeep,About boxcar" \
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Streams,Inbox,Events,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
 # The same for programs.
