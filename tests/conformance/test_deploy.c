@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "versions.h"
 
 static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
     boxcar_deployment deployment = {-1, -1};
@@ -138,23 +139,13 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
 /* As a program of schema version 1 left it. */
 static void take_back_to_version_1(struct fixture *f) {
     fixture_sql(f,
-                "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; "
-                "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; "
+                SQLITE_BACK_TO_4
                 "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
-                "drop table boxcar_stage; "
                 "drop view boxcar_outbox_join; drop view boxcar_outbox_join_member; drop view boxcar_member; "
                 "drop trigger boxcar_join_on_finished; drop trigger boxcar_join_on_dead; drop table boxcar_join; "
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
-                "alter table boxcar_dead drop column counted; drop view boxcar_event; drop table boxcar_event_row; "
-                "drop table boxcar_stream_halt; drop table boxcar_stream_rule; drop table boxcar_stream_violation; "
-                "drop index boxcar_parked_available; drop index boxcar_parked_topic; "
-                "alter table boxcar_parked drop column partition; "
-                "create index boxcar_parked_available on boxcar_parked (box, state, available_at) "
-                "where state <> 2 and state <> 3; "
-                "create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at) "
-                "where state <> 2 and state <> 3; delete from boxcar_setting where name = 'partitions_in_use'; "
-                "update boxcar_schema set version = 1",
+                "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
                 "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
                 "alter table message drop column source cascade, drop column external_id cascade; "
                 "alter type claimed_message drop attribute source, drop attribute external_id; "

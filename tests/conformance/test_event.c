@@ -189,8 +189,8 @@ static void event_with_a_topic_is_a_message_too(void **state) {
     events[0].headers = BOXCAR_STR("{\"h\": \"1\"}");
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 3, appended, &f->err));
     for (int i = 0; i < 3; i += 2) {
-        boxcar_message_list *list = claim_topic(f, f->owner, 10, "projection");
-        const boxcar_message *message = look(list); /* one at a time: it is a stream */
+        boxcar_message_list *list = claim_topic(f, f->owner, 1, "projection");
+        const boxcar_message *message = look(list); /* in order: it is a stream */
         assert_same_message_id(message->message_id, message_id_of(appended[i].event_id));
         assert_text(message->payload, i == 0 ? "p1" : "p2");
         assert_text(message->stream, "s");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "joins.h"
+#include "versions.h"
 
 enum { STEPS = 10 };
 
@@ -69,8 +70,7 @@ static void outcomes_are_removed_with_their_join(void **state) {
 static void take_back_to_version_3(struct fixture *f) {
     fixture_sql(
         f,
-        "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; "
-        "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; "
+        SQLITE_BACK_TO_4
         "drop trigger boxcar_join_member_on_count; drop trigger boxcar_join_member_on_known; "
         "drop trigger boxcar_join_on_delete; "
         "update boxcar_join_member set status = (select b.status from boxcar_member b "

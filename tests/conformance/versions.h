@@ -1,0 +1,19 @@
+/* What takes an SQLite store back to an older schema version: everything that came later is dropped. For tests of
+ * upgrades; each newer migration adds its objects to the newest of these. */
+#ifndef BOXCAR_TESTS_VERSIONS_H
+#define BOXCAR_TESTS_VERSIONS_H
+
+/* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
+#define SQLITE_BACK_TO_4 \
+    "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; " \
+    "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; drop table boxcar_stage; " \
+    "drop view boxcar_event; drop table boxcar_event_row; " \
+    "drop table boxcar_stream_halt; drop table boxcar_stream_rule; drop table boxcar_stream_violation; " \
+    "drop index boxcar_parked_available; drop index boxcar_parked_topic; " \
+    "alter table boxcar_parked drop column partition; " \
+    "create index boxcar_parked_available on boxcar_parked (box, state, available_at) " \
+    "where state <> 2 and state <> 3; " \
+    "create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at) " \
+    "where state <> 2 and state <> 3; delete from boxcar_setting where name = 'partitions_in_use'; "
+
+#endif
