@@ -24,6 +24,7 @@
 #define BOXCAR_COORDINATOR_H
 
 #include "error.h"
+#include "inbox.h"
 #include "message.h"
 #include "outbox.h"
 #include "process.h"
@@ -59,7 +60,7 @@ typedef enum boxcar_operation {
 
 typedef enum boxcar_outcome {
     BOXCAR_OUTCOME_ENQUEUED = 0,  /* a new message */
-    BOXCAR_OUTCOME_DUPLICATE = 1, /* the message id existed: nothing was stored */
+    BOXCAR_OUTCOME_DUPLICATE = 1, /* the message id, or the key, was known: nothing was stored */
     BOXCAR_OUTCOME_SETTLED = 2,   /* the settlement took effect */
     BOXCAR_OUTCOME_LOST = 3,      /* the owner does not hold the message (any more): no effect */
     BOXCAR_OUTCOME_REFUSED = 4    /* the store refuses it for good: `error` says why; dropped */
@@ -75,9 +76,11 @@ typedef struct boxcar_flushed {
     boxcar_operation operation;
     boxcar_box box;
     boxcar_outcome outcome;
-    boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused */
+    boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused, and for a
+                                     duplicate in the inbox that has no message (any more) */
     boxcar_message_id message_id; /* of an enqueue; for a duplicate that of what is there */
     const boxcar_error *error;    /* of a refused operation, else NULL */
+    bool hash_mismatch;           /* of an enqueue into the inbox: its key came with another hash before */
 } boxcar_flushed;
 
 /* What one flush did: a result for each operation that is done with, in the order of the tickets. */
@@ -141,7 +144,7 @@ BOXCAR_API boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coord
 BOXCAR_API size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator);
 
 /* Queueing. Everything is validated and copied now, by the rules of the calls of the same name in
- * outbox.h (and process.h): what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
+ * outbox.h, inbox.h and process.h: what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
  * be NULL) receives the ticket; of a call with several operations that of the first, the others follow
  * it; 0 when the call leaves nothing behind, neither queued nor stored.
  *
@@ -154,6 +157,15 @@ BOXCAR_API boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordina
 BOXCAR_API boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
                                                          const boxcar_new_message *messages, size_t count,
                                                          uint64_t *ret_ticket, boxcar_error *err);
+/* Messages from outside, into the inbox (boxcar/inbox.h). When the answer to a batch is lost and it is sent
+ * again, what the first try stored is a duplicate: keys are the caller's, and nobody can tell. */
+BOXCAR_API boxcar_status boxcar_coordinator_inbox_enqueue(boxcar_coordinator *coordinator,
+                                                          const boxcar_new_inbox_message *message,
+                                                          uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_inbox_enqueue_many(boxcar_coordinator *coordinator,
+                                                               const boxcar_new_inbox_message *messages,
+                                                               size_t count, uint64_t *ret_ticket,
+                                                               boxcar_error *err);
 BOXCAR_API boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box box,
                                                 const boxcar_settlement *settlements, size_t count,
                                                 uint64_t *ret_ticket, boxcar_error *err);

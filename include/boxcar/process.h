@@ -21,6 +21,7 @@
 #define BOXCAR_PROCESS_H
 
 #include "error.h"
+#include "inbox.h"
 #include "message.h"
 #include "outbox.h"
 #include "store.h"
@@ -92,10 +93,12 @@ typedef struct boxcar_batch {
     const boxcar_heartbeat *heartbeat;  /* NULL = none */
     bool sent_before;                   /* an earlier try of this very batch ended with
                                            err->outcome_unknown: what it did counts as done by this one */
+    const boxcar_new_inbox_message *inbox_messages; /* into the inbox, each once for its key */
+    size_t inbox_message_count;
 } boxcar_batch;
 
 #ifdef __cplusplus
-#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false})
+#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false, 0, 0})
 #else
 #define BOXCAR_BATCH_INIT ((boxcar_batch){.struct_size = sizeof(boxcar_batch)})
 #endif
@@ -103,12 +106,13 @@ typedef struct boxcar_batch {
 typedef struct boxcar_batch_result boxcar_batch_result;
 
 /* Does all of it. Bad input changes nothing: BOXCAR_E_INVALID, err->argument is the first fault's place
- * ("inbox.acks[3].work_id"), err->message says it and how many there are; boxcar_batch_faults() lists them
+ * ("inbox.acks[3].work_id", "messages[1].topic", "inbox.messages[3].source"), err->message says it and how many there are; boxcar_batch_faults() lists them
  * all. Ids that are not leased to the owner are passed over, as everywhere. A batch that asks nothing
  * succeeds.
  *
  * Repeating a batch is safe when err->outcome_unknown says that nobody knows: set sent_before, and give
- * the messages ids or keys of their own, so that those which are there already are found.
+ * the messages ids or keys of their own, so that those which are there already are found; they are
+ * duplicates then, whoever stored them. Messages of the inbox always have a key.
  *
  * On a store made from a borrowed handle everything belongs to the caller's transaction, claims too: a
  * claim holds other claimers back until that ends. The caller owns *ret_result. */
@@ -124,6 +128,9 @@ BOXCAR_API size_t boxcar_batch_faults(const boxcar_batch *batch, boxcar_fault_fn
 
 /* What became of the i-th message; NULL = there was no such message. */
 BOXCAR_API const boxcar_enqueued *boxcar_batch_result_enqueued(const boxcar_batch_result *result, size_t i);
+/* The same for the i-th message of the inbox. */
+BOXCAR_API const boxcar_inbox_enqueued *boxcar_batch_result_inbox_enqueued(const boxcar_batch_result *result,
+                                                                           size_t i);
 
 typedef enum boxcar_batch_list {
     BOXCAR_BATCH_ACKS = 0,

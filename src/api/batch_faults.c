@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "api/inbox_messages.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "core/limits.h"
@@ -59,6 +60,15 @@ static const struct field MESSAGE_FIELDS[] = {
     FIELD(boxcar_new_message, max_attempts), FIELD(boxcar_new_message, join_id),
 };
 
+static const struct field INBOX_MESSAGE_FIELDS[] = {
+    FIELD(boxcar_new_inbox_message, source),       FIELD(boxcar_new_inbox_message, external_id),
+    FIELD(boxcar_new_inbox_message, content_hash), FIELD(boxcar_new_inbox_message, topic),
+    FIELD(boxcar_new_inbox_message, payload),      FIELD(boxcar_new_inbox_message, correlation_id),
+    FIELD(boxcar_new_inbox_message, stream),       FIELD(boxcar_new_inbox_message, headers),
+    FIELD(boxcar_new_inbox_message, due_at),       FIELD(boxcar_new_inbox_message, delay_ms),
+    FIELD(boxcar_new_inbox_message, ttl_ms),       FIELD(boxcar_new_inbox_message, max_attempts),
+};
+
 static const struct field SETTLEMENT_FIELDS[] = {
     FIELD(boxcar_settlement, work_id),
     FIELD(boxcar_settlement, epoch),
@@ -93,6 +103,21 @@ static void check_message(struct search *search, const boxcar_new_message *given
         take(search, where, status, &err);
         if (!mend(&message, &good, MESSAGE_FIELDS, sizeof(MESSAGE_FIELDS) / sizeof(MESSAGE_FIELDS[0]),
                   err.argument))
+            return;
+    }
+}
+
+static void check_inbox_message(struct search *search, boxcar_new_inbox_message *message, const char *where) {
+    boxcar_new_inbox_message good = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    good.source = good.external_id = good.topic = BOXCAR_STR("t");
+    good.payload = BOXCAR_STR("");
+    while ((status = inbox_message_check(message, &err)) != BOXCAR_OK) {
+        take(search, where, status, &err);
+        if (!mend(message, &good, INBOX_MESSAGE_FIELDS,
+                  sizeof(INBOX_MESSAGE_FIELDS) / sizeof(INBOX_MESSAGE_FIELDS[0]), err.argument))
             return;
     }
 }
@@ -132,6 +157,24 @@ static void check_messages(struct search *search, const boxcar_batch *batch) {
         return;
     for (size_t i = 0; i < batch->message_count && !search->no_memory; i++)
         check_message(search, &batch->messages[i], i);
+}
+
+/* Where the others are is not known when one has the wrong size. */
+static void check_inbox_messages(struct search *search, const boxcar_batch *batch) {
+    if (!check_list(search, batch->inbox_messages, batch->inbox_message_count, "inbox.", "messages"))
+        return;
+    for (size_t i = 0; i < batch->inbox_message_count && !search->no_memory; i++) {
+        boxcar_new_inbox_message message;
+        boxcar_error err = BOXCAR_ERROR_INIT;
+        boxcar_status status = inbox_message_at(batch->inbox_messages, i, &message, &err);
+        char where[WHERE_SIZE];
+
+        snprintf(where, sizeof(where), "inbox.messages[%zu].", i);
+        take(search, where, status, &err);
+        if (status != BOXCAR_OK)
+            return;
+        check_inbox_message(search, &message, where);
+    }
 }
 
 static void check_settlements(struct search *search, const boxcar_settlement *items, size_t count,
@@ -258,6 +301,7 @@ boxcar_status batch_faults_find(const boxcar_batch *given, struct whole_batch *r
         take(&search, "", limits_check_owner(whole.batch.owner, &why), &why);
     check_messages(&search, &whole.batch);
     check_part(&search, &whole.parts[BOXCAR_OUTBOX], "outbox.");
+    check_inbox_messages(&search, &whole.batch);
     check_part(&search, &whole.parts[BOXCAR_INBOX], "inbox.");
     if (whole.batch.heartbeat)
         check_heartbeat(&search, &whole.heartbeat);

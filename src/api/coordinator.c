@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "api/check.h"
+#include "api/inbox_messages.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "core/limits.h"
@@ -135,6 +136,52 @@ boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
     if (status == BOXCAR_OK)
         status = limits_check_new_messages(messages, count, err);
     return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
+}
+
+static void get_inbox_message(const void *from, size_t i, struct operation *ret_operation) {
+    const struct batch_part *part = from;
+
+    *ret_operation = (struct operation){.kind = BOXCAR_OPERATION_ENQUEUE,
+                                        .box = BOXCAR_INBOX,
+                                        .message = &part->messages[i],
+                                        .origin = &part->origins[i]};
+}
+
+static boxcar_status queue_inbox_messages(boxcar_coordinator *coordinator, const boxcar_new_inbox_message *messages,
+                                          size_t count, uint64_t *ret_ticket, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct batch_part part = {.message_count = 0};
+    struct request request = {count, get_inbox_message, &part};
+    boxcar_status status = inbox_messages_add(&arena, messages, count, &part, err);
+
+    return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
+}
+
+boxcar_status boxcar_coordinator_inbox_enqueue(boxcar_coordinator *coordinator,
+                                               const boxcar_new_inbox_message *message, uint64_t *ret_ticket,
+                                               boxcar_error *err) {
+    boxcar_new_inbox_message said = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_status status = check_given(coordinator, "coordinator", err);
+
+    if (status == BOXCAR_OK)
+        status = check_given(message, "message", err);
+    if (status == BOXCAR_OK)
+        status = options_read(&said, sizeof(said), message, "message", err);
+    if (status == BOXCAR_OK)
+        status = inbox_message_check(&said, err);
+    return status == BOXCAR_OK ? queue_inbox_messages(coordinator, &said, 1, ret_ticket, err)
+                               : refuse(status, ret_ticket);
+}
+
+boxcar_status boxcar_coordinator_inbox_enqueue_many(boxcar_coordinator *coordinator,
+                                                    const boxcar_new_inbox_message *messages, size_t count,
+                                                    uint64_t *ret_ticket, boxcar_error *err) {
+    boxcar_status status = check_given(coordinator, "coordinator", err);
+
+    if (status == BOXCAR_OK)
+        status = inbox_messages_check(messages, count, err);
+    return status == BOXCAR_OK ? queue_inbox_messages(coordinator, messages, count, ret_ticket, err)
+                               : refuse(status, ret_ticket);
 }
 
 /* Settlements of one kind. */

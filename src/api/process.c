@@ -6,15 +6,17 @@
 #include "api/batch_faults.h"
 #include "api/batching.h"
 #include "api/check.h"
+#include "api/inbox_messages.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/limits.h"
+#include "store/inbox_log.h"
 #include "store/join_log.h"
 #include "store/message_log.h"
 
 struct boxcar_batch_result {
     struct batch_result result;
-    size_t message_count;
+    size_t message_count, inbox_message_count;
     struct boxcar_message_list claimed[BOXES]; /* their memory is the result's */
 };
 
@@ -115,6 +117,9 @@ static boxcar_status fill_batch(struct arena *arena, const struct whole_batch *w
     if (status == BOXCAR_OK && whole->batch.message_count > 0)
         status = batching_add_messages(arena, whole->batch.messages, whole->batch.message_count,
                                        &batch->parts[BOXCAR_OUTBOX], err);
+    if (status == BOXCAR_OK && whole->batch.inbox_message_count > 0)
+        status = inbox_messages_add(arena, whole->batch.inbox_messages, whole->batch.inbox_message_count,
+                                    &batch->parts[BOXCAR_INBOX], err);
     return status;
 }
 
@@ -125,6 +130,7 @@ static void log_processed(const boxcar_store *store, const struct batch *batch,
     size_t settled = 0, claimed = 0;
 
     message_log_enqueued(store, &batch->parts[BOXCAR_OUTBOX], &result->parts[BOXCAR_OUTBOX]);
+    inbox_log_enqueued(store, &batch->parts[BOXCAR_INBOX], &result->parts[BOXCAR_INBOX]);
     join_log_ended(store, result->ended, result->ended_count);
     if (!store_logs(store, BOXCAR_LOG_DEBUG))
         return;
@@ -134,7 +140,8 @@ static void log_processed(const boxcar_store *store, const struct batch *batch,
             settled += result->parts[box].settled[kind].count;
     }
     store_log(store, BOXCAR_LOG_DEBUG, "process", NULL, 0, "process: %zu messages, %zu settled, %zu claimed",
-              batch->parts[BOXCAR_OUTBOX].message_count, settled, claimed);
+              batch->parts[BOXCAR_OUTBOX].message_count + batch->parts[BOXCAR_INBOX].message_count, settled,
+              claimed);
 }
 
 static boxcar_status process(boxcar_store *store, const struct whole_batch *whole,
@@ -149,6 +156,7 @@ static boxcar_status process(boxcar_store *store, const struct whole_batch *whol
     if (status != BOXCAR_OK)
         return status;
     into->message_count = whole->batch.message_count;
+    into->inbox_message_count = whole->batch.inbox_message_count;
     for (int box = 0; box < BOXES; box++) {
         into->claimed[box].items = into->result.parts[box].claimed;
         into->claimed[box].count = into->result.parts[box].claimed_count;
@@ -192,6 +200,12 @@ const boxcar_enqueued *boxcar_batch_result_enqueued(const boxcar_batch_result *r
     if (!result || i >= result->message_count)
         return NULL;
     return &result->result.parts[BOXCAR_OUTBOX].enqueued[i];
+}
+
+const boxcar_inbox_enqueued *boxcar_batch_result_inbox_enqueued(const boxcar_batch_result *result, size_t i) {
+    if (!result || i >= result->inbox_message_count)
+        return NULL;
+    return &result->result.parts[BOXCAR_INBOX].inbox_enqueued[i];
 }
 
 const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *result, boxcar_box box,

@@ -1,6 +1,7 @@
 #include "flusher.h"
 
 #include "base/error.h"
+#include "store/inbox_log.h"
 #include "store/join_log.h"
 #include "store/message_log.h"
 
@@ -84,8 +85,8 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
     if (generation)
         generation_take_answer(generation, generation->search.from, count, &answer,
                                result_at(flusher, generation));
-    for (int box = 0; box < BOXES; box++)
-        message_log_enqueued(flusher->store, &batch.parts[box], &answer.parts[box]);
+    message_log_enqueued(flusher->store, &batch.parts[BOXCAR_OUTBOX], &answer.parts[BOXCAR_OUTBOX]);
+    inbox_log_enqueued(flusher->store, &batch.parts[BOXCAR_INBOX], &answer.parts[BOXCAR_INBOX]);
     join_log_ended(flusher->store, answer.ended, answer.ended_count);
     if (claims)
         take_claimed(flusher, &answer);

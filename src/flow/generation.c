@@ -82,7 +82,7 @@ void generation_free(struct generation *generation) {
     arena_release(&generation->arena);
     for (int box = 0; box < BOXES; box++) {
         free(generation->messages[box].items);
-        free(generation->messages[box].keys);
+        free(generation->messages[box].origins);
         free(generation->messages[box].tickets);
         free(generation->stages[box].items);
         for (int kind = 0; kind < SETTLE_KINDS; kind++)
@@ -127,12 +127,12 @@ bool generation_fits(const struct generation *generation, const struct operation
     return !set_has(&generation->settled, key);
 }
 
-static bool grow_keys(struct message_list *list, size_t capacity) {
-    struct inbox_key *keys = realloc(list->keys, capacity * sizeof(*keys));
+static bool grow_origins(struct message_list *list, size_t capacity) {
+    struct inbox_origin *origins = realloc(list->origins, capacity * sizeof(*origins));
 
-    if (keys)
-        list->keys = keys;
-    return keys != NULL;
+    if (origins)
+        list->origins = origins;
+    return origins != NULL;
 }
 
 static bool grow_messages(struct message_list *list, boxcar_box box) {
@@ -147,7 +147,7 @@ static bool grow_messages(struct message_list *list, boxcar_box box) {
     if (!tickets)
         return false;
     list->tickets = tickets;
-    if (box == BOXCAR_INBOX && !grow_keys(list, capacity))
+    if (box == BOXCAR_INBOX && !grow_origins(list, capacity))
         return false;
     list->capacity = capacity;
     return true;
@@ -161,8 +161,8 @@ static bool copy_texts(struct arena *arena, boxcar_new_message *message) {
            arena_copy_str(arena, message->headers, &message->headers);
 }
 
-static bool copy_key(struct arena *arena, const struct inbox_key *from, struct inbox_key *into) {
-    *into = from ? *from : (struct inbox_key){0};
+static bool copy_origin(struct arena *arena, const struct inbox_origin *from, struct inbox_origin *into) {
+    *into = *from;
     return arena_copy_str(arena, into->source, &into->source) &&
            arena_copy_str(arena, into->external_id, &into->external_id) &&
            arena_copy_str(arena, into->content_hash, &into->content_hash);
@@ -178,7 +178,7 @@ static bool add_message(struct generation *generation, const struct operation *o
     if (!prepare_message(&message) || !copy_texts(&generation->arena, &message))
         return false;
     if (operation->box == BOXCAR_INBOX &&
-        !copy_key(&generation->arena, operation->key, &list->keys[list->count]))
+        !copy_origin(&generation->arena, operation->origin, &list->origins[list->count]))
         return false;
     has_id = !boxcar_message_id_is_none(message.message_id);
     list->given_ids = list->given_ids || has_id;
@@ -293,7 +293,7 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
 
         part->message_count = range.count;
         part->messages = range.count > 0 ? list->items + range.from : NULL;
-        part->keys = range.count > 0 && box == BOXCAR_INBOX ? list->keys + range.from : NULL;
+        part->origins = range.count > 0 && box == BOXCAR_INBOX ? list->origins + range.from : NULL;
         part->fresh_ids = !list->given_ids;
         part->renew_lease_ms = generation->renew_lease_ms[box];
         for (int kind = 0; kind < SETTLE_KINDS; kind++) {
@@ -327,6 +327,13 @@ static void take_enqueued(const struct taking *taking, uint64_t ticket, const bo
                          .message_id = enqueued->message_id};
 }
 
+static void take_inbox_enqueued(const struct taking *taking, uint64_t ticket,
+                                const boxcar_inbox_enqueued *enqueued) {
+    take_enqueued(taking, ticket,
+                  &(boxcar_enqueued){enqueued->work_id, enqueued->message_id, enqueued->duplicate});
+    taking->results[ticket - taking->first].hash_mismatch = enqueued->hash_mismatch;
+}
+
 static void take_settled(void *context, union gather_tag tag, const boxcar_settlement *settlement,
                          bool affected) {
     const struct taking *taking = context;
@@ -344,8 +351,14 @@ static void take_part(const struct generation *generation, struct taking *taking
     const struct message_list *list = &generation->messages[taking->box];
     struct message_range range = messages_between(list, taking->first, end);
 
-    for (size_t i = 0; i < range.count; i++)
-        take_enqueued(taking, list->tickets[range.from + i], &answer->enqueued[i]);
+    for (size_t i = 0; i < range.count; i++) {
+        uint64_t ticket = list->tickets[range.from + i];
+
+        if (taking->box == BOXCAR_INBOX)
+            take_inbox_enqueued(taking, ticket, &answer->inbox_enqueued[i]);
+        else
+            take_enqueued(taking, ticket, &answer->enqueued[i]);
+    }
     for (int kind = 0; kind < SETTLE_KINDS; kind++) {
         taking->operation = OPERATIONS[kind];
         gather_match(gather_between(&generation->settle[taking->box][kind], taking->first, end),
@@ -367,13 +380,16 @@ void generation_take_answer(const struct generation *generation, size_t from, si
 void generation_take_refusal(const struct generation *generation, size_t at, const boxcar_error *error,
                              boxcar_flushed *result) {
     boxcar_enqueued nothing = {.work_id = {0}};
-    struct batch_result answer = {.parts = {{.enqueued = &nothing}, {.enqueued = &nothing}}};
+    boxcar_inbox_enqueued nothing_in = {.work_id = {0}};
+    struct batch_result answer = {.parts = {[BOXCAR_OUTBOX] = {.enqueued = &nothing},
+                                            [BOXCAR_INBOX] = {.inbox_enqueued = &nothing_in}}};
     struct batch batch = {.sent_before = false};
 
     generation_fill(generation, at, 1, &batch);
-    for (int box = 0; box < BOXES; box++)
-        if (batch.parts[box].message_count > 0)
-            nothing.message_id = batch.parts[box].messages[0].message_id;
+    if (batch.parts[BOXCAR_OUTBOX].message_count > 0)
+        nothing.message_id = batch.parts[BOXCAR_OUTBOX].messages[0].message_id;
+    if (batch.parts[BOXCAR_INBOX].message_count > 0)
+        nothing_in.message_id = batch.parts[BOXCAR_INBOX].messages[0].message_id;
     generation_take_answer(generation, at, 1, &answer, result);
     result->outcome = BOXCAR_OUTCOME_REFUSED;
     result->error = error;

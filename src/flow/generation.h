@@ -20,7 +20,7 @@ struct operation {
     boxcar_operation kind;
     boxcar_box box;
     const boxcar_new_message *message;   /* enqueue */
-    const struct inbox_key *key;         /* enqueue into the inbox: where it came from */
+    const struct inbox_origin *origin;   /* of a message of the inbox */
     const boxcar_settlement *settlement; /* all others */
     int64_t lease_ms;                    /* renew */
     int stages;                          /* record of stages; the settlement names the message */
@@ -28,7 +28,7 @@ struct operation {
 
 struct message_list {
     boxcar_new_message *items;
-    struct inbox_key *keys; /* of the inbox, else unused */
+    struct inbox_origin *origins; /* of the inbox, else unused */
     uint64_t *tickets;
     size_t count, capacity;
     size_t missing_ids; /* so many have none yet */

@@ -4,15 +4,17 @@
  * transaction; claiming follows it in the same round trip, box by box. A part that asks nothing costs
  * nothing. Every public operation is a batch with one list of one part filled in.
  *
- * Stores apply the parts in one order, so that two batches never wait for each other: what both boxes'
- * settlements may count in is locked first; then messages are enqueued, the outbox is settled, the inbox
- * is settled; then the outbox is claimed from, then the inbox. */
+ * Stores apply the parts in one order, so that two batches never wait for each other: messages of the
+ * inbox come first, because their keys are locked before everything else; then what both boxes'
+ * settlements may count in is locked; then messages of the outbox are enqueued, the outbox is settled, the
+ * inbox is settled; then the outbox is claimed from, then the inbox. */
 #ifndef BOXCAR_STORE_BATCH_H
 #define BOXCAR_STORE_BATCH_H
 
 #include "base/arena.h"
-#include "boxcar/message.h"
+#include "boxcar/inbox.h"
 #include "boxcar/join.h"
+#include "boxcar/message.h"
 #include "boxcar/outbox.h"
 #include "core/wait.h"
 
@@ -37,19 +39,21 @@ enum settle_kind {
 
 #define BOXES 2 /* a boxcar_box is an index */
 
-/* Where a message of the inbox came from. */
-struct inbox_key {
+/* Where a message of the inbox comes from. */
+struct inbox_origin {
     boxcar_str source, external_id;
-    boxcar_str content_hash; /* absent = none was given */
+    boxcar_str content_hash;      /* absent = none was given */
+    boxcar_message_id message_id; /* derives from source and external_id */
 };
 
 /* What is asked of one box. */
 struct batch_part {
     const boxcar_new_message *messages;    /* message_id is always set, key already derived */
-    const struct inbox_key *keys;          /* one for each message of the inbox; NULL in the outbox */
+    const struct inbox_origin *origins;    /* one for each message of the inbox, with the same
+                                              message_id; NULL in the outbox */
     size_t message_count;
     bool fresh_ids;                        /* the library made every message id in this very
-                                              call: none can be a duplicate */
+                                              call: none can be a duplicate; never in the inbox */
     struct settlement_list settle[SETTLE_KINDS];
     const int *stages;                     /* for settle[SETTLE_RECORD], in the same order */
     boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
@@ -67,7 +71,8 @@ struct batch_part {
 struct batch {
     boxcar_owner owner; /* of the settlements and the claims */
     bool sent_before;   /* a try of this very batch may have taken effect: what it settled counts
-                           as settled by this one */
+                           as settled by this one, and fresh_ids that are there were stored by it. Of
+                           ids and keys that the caller chose nobody can tell: they are duplicates */
     struct batch_part parts[BOXES];
     const struct instance *instances; /* that the owner lives and works, a row a box */
     size_t instance_count;
@@ -87,7 +92,8 @@ struct work_id_list {
 
 /* What became of one part. */
 struct part_result {
-    boxcar_enqueued *enqueued; /* one per message, in order */
+    boxcar_enqueued *enqueued; /* one per message of the outbox, in order */
+    boxcar_inbox_enqueued *inbox_enqueued; /* one per message of the inbox, in order */
     struct work_id_list settled[SETTLE_KINDS];
     enum wait_outcome *waits;  /* one per wait that was to be resolved, in order */
     int64_t reaped;            /* messages, when the part asked to reap */

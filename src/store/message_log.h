@@ -1,4 +1,4 @@
-/* What is logged about messages that were enqueued, whoever enqueues them. */
+/* What is logged about messages of the outbox that were enqueued, whoever enqueues them. */
 #ifndef BOXCAR_STORE_MESSAGE_LOG_H
 #define BOXCAR_STORE_MESSAGE_LOG_H
 

@@ -58,12 +58,6 @@ struct boxcar_inbox_receipt_list {
     size_t count;
 };
 
-/* Where a message of the inbox comes from. message_id derives from the other two; an empty hash is absent. */
-struct inbox_origin {
-    boxcar_str source, external_id, content_hash;
-    boxcar_message_id message_id;
-};
-
 struct boxcar_event_list {
     struct arena arena;
     boxcar_event *items;
@@ -215,12 +209,9 @@ struct store_ops {
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
 
-    /* The inbox; see boxcar/inbox.h. enqueue: origins go with messages by position, whose message_id is that of
-     * the origin. look: has it been processed? It was seen now. accept: what is not known as more than seen is
-     * done now; never sent twice. find: BOXCAR_E_NOT_FOUND. */
-    boxcar_status (*inbox_enqueue)(struct boxcar_store *store, const boxcar_new_message *messages,
-                                   const struct inbox_origin *origins, size_t count,
-                                   boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
+    /* The inbox, but for its messages, which go with a batch; see boxcar/inbox.h. look: has it been processed?
+     * It was seen now. accept: what is not known as more than seen is done now; never sent twice. find:
+     * BOXCAR_E_NOT_FOUND. */
     boxcar_status (*inbox_look)(struct boxcar_store *store, const struct inbox_origin *origin,
                                 bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err);
     boxcar_status (*inbox_accept)(struct boxcar_store *store, const struct inbox_origin *origin,

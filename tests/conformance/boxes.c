@@ -6,15 +6,31 @@ struct batch_result send_batch(struct fixture *f, const struct batch *batch) {
     return result;
 }
 
+struct inbox_origin origin_of(const char *id) {
+    boxcar_inbox_key key = {BOXCAR_STR("bank"), boxcar_str_of(id)};
+    return (struct inbox_origin){
+        .source = key.source, .external_id = key.external_id, .message_id = boxcar_inbox_message_id(key)};
+}
+
 boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, const char *payload,
                         const char *stream) {
     boxcar_new_message message = new_message(topic, payload);
+    char id[BOXCAR_UUID_TEXT_SIZE];
     message.message_id = boxcar_message_id_new();
     message.stream = boxcar_str_of(stream);
+    boxcar_message_id_format(message.message_id, id);
+    struct inbox_origin origin = origin_of(id);
     struct batch batch = {.sent_before = false};
     batch.parts[box] = (struct batch_part){.messages = &message, .message_count = 1, .fresh_ids = true};
+    if (box == BOXCAR_INBOX) {
+        message.message_id = origin.message_id;
+        batch.parts[box].origins = &origin;
+        batch.parts[box].fresh_ids = false;
+    }
     struct batch_result result = send_batch(f, &batch);
-    boxcar_work_id work_id = result.parts[box].enqueued[0].work_id;
+    const struct part_result *part = &result.parts[box];
+    boxcar_work_id work_id =
+        box == BOXCAR_INBOX ? part->inbox_enqueued[0].work_id : part->enqueued[0].work_id;
     batch_result_release(&result);
     return work_id;
 }

@@ -6,9 +6,11 @@
 #include "conformance.h"
 #include "store/store.h"
 
-/* Puts a message into a box; its stream may be NULL. */
+/* Puts a message into a box, with a new key into the inbox; its stream may be NULL. */
 boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, const char *payload,
                         const char *stream);
+/* Of a message of the inbox that comes from "bank" with this id, which is borrowed. */
+struct inbox_origin origin_of(const char *id);
 /* Claims exactly this message, the only one that can be had, from the box. */
 struct taken take_from(struct fixture *f, boxcar_box box, boxcar_owner owner, boxcar_work_id wanted);
 boxcar_message_status status_in(struct fixture *f, boxcar_box box, boxcar_work_id work_id);

@@ -56,6 +56,7 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
     struct taken held[BOXES];
     boxcar_settlement acks[BOXES];
     boxcar_new_message messages[BOXES];
+    struct inbox_origin origin = origin_of("1");
     struct batch batch = {.owner = f->owner};
     for (int box = 0; box < BOXES; box++) {
         held[box] = take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "old", NULL));
@@ -64,18 +65,20 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
         messages[box].message_id = boxcar_message_id_new();
         batch.parts[box] = (struct batch_part){.messages = &messages[box],
                                                .message_count = 1,
-                                               .fresh_ids = true,
                                                .settle[SETTLE_ACK] = just(&acks[box]),
                                                .claim_size = 10,
                                                .claim_lease_ms = 30000};
     }
+    messages[BOXCAR_INBOX].message_id = origin.message_id;
+    batch.parts[BOXCAR_INBOX].origins = &origin;
     struct batch_result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) {
         const struct part_result *part = &result.parts[box];
         assert_int_equal(part->settled[SETTLE_ACK].count, 1);
         assert_int_equal(part->settled[SETTLE_ACK].items[0].value, held[box].work_id.value);
         assert_int_equal(part->claimed_count, 1);
-        assert_int_equal(part->claimed[0].work_id.value, part->enqueued[0].work_id.value);
+        assert_int_equal(part->claimed[0].work_id.value, box == BOXCAR_INBOX ? part->inbox_enqueued[0].work_id.value
+                                                                             : part->enqueued[0].work_id.value);
         assert_int_equal(status_in(f, (boxcar_box)box, held[box].work_id), BOXCAR_DONE);
     }
     batch_result_release(&result);
@@ -132,17 +135,25 @@ static void boxes_are_settled_each_in_its_way(void **state) {
 /* One transaction: what one part cannot do, the other has not done. */
 static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **state) {
     struct fixture *f = *state;
-    boxcar_settlement out =
-        settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
-    boxcar_new_message message = new_message("t", "x");
+    boxcar_settlement in =
+        settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
+    boxcar_new_message messages[BOXES] = {new_message("t", "x"), new_message("t", "x")};
+    struct inbox_origin origin = origin_of("1");
     struct batch_result result = {.arena = ARENA_INIT};
-    message.message_id = boxcar_message_id_new();
-    message.join_id = unknown_join();
+    messages[BOXCAR_OUTBOX].message_id = boxcar_message_id_new();
+    messages[BOXCAR_OUTBOX].join_id = unknown_join();
+    messages[BOXCAR_INBOX].message_id = origin.message_id;
     struct batch batch = {.owner = f->owner,
-                          .parts[BOXCAR_INBOX] = {.messages = &message, .message_count = 1}};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = just(&out);
+                          .parts = {[BOXCAR_OUTBOX] = {.messages = &messages[BOXCAR_OUTBOX], .message_count = 1},
+                                    [BOXCAR_INBOX] = {.messages = &messages[BOXCAR_INBOX],
+                                                      .origins = &origin,
+                                                      .message_count = 1,
+                                                      .settle[SETTLE_ACK] = just(&in)}}};
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, f->store->ops->process(f->store, &batch, &result, &f->err));
-    assert_int_equal(status_in(f, BOXCAR_OUTBOX, out.work_id), BOXCAR_IN_PROGRESS);
+    assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_IN_PROGRESS);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox_receipt where external_id = '1'",
+                                        "select count(*) from inbox_receipt where external_id = '1'"),
+                     0);
 }
 
 /* Steps in both boxes count in the transaction of the batch. BX-041 */
@@ -150,11 +161,12 @@ static void steps_in_both_boxes_count_together(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 2);
     boxcar_new_message message = new_message("in", "x");
-    message.message_id = boxcar_message_id_new();
-    message.join_id = id;
-    struct batch put = {.parts[BOXCAR_INBOX] = {.messages = &message, .message_count = 1, .fresh_ids = true}};
+    struct inbox_origin origin = origin_of("1");
+    ASSERT_OK(f, boxcar_join_attach(f->store, id, &origin.message_id, 1, NULL, &f->err)); /* before it is there */
+    message.message_id = origin.message_id;
+    struct batch put = {.parts[BOXCAR_INBOX] = {.messages = &message, .origins = &origin, .message_count = 1}};
     struct batch_result result = send_batch(f, &put);
-    boxcar_work_id work_id = result.parts[BOXCAR_INBOX].enqueued[0].work_id;
+    boxcar_work_id work_id = result.parts[BOXCAR_INBOX].inbox_enqueued[0].work_id;
     batch_result_release(&result);
     boxcar_settlement in = settlement_of(take_from(f, BOXCAR_INBOX, f->owner, work_id));
     boxcar_settlement out = settlement_of(take_step(f, id));

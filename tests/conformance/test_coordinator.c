@@ -5,6 +5,7 @@
 #include "borrow.h"
 #include "boxes.h"
 #include "coordinators.h"
+#include "inboxes.h"
 #include "joins.h"
 
 /* ---- strategies ---- */
@@ -220,6 +221,47 @@ static void duplicates_are_told_per_id(void **state) {
     coordinator_shut(f, c);
 }
 
+static uint64_t queue_delivery(struct fixture *f, boxcar_coordinator *c, const char *id, const char *hash) {
+    boxcar_new_inbox_message message = delivery("bank", id, "p");
+    uint64_t ticket;
+    message.content_hash = boxcar_str_of(hash);
+    ASSERT_OK(f, boxcar_coordinator_inbox_enqueue(c, &message, &ticket, &f->err));
+    return ticket;
+}
+
+/* BX-065, BX-080, BX-082: messages from outside, each with a result for its ticket. */
+static void inbox_messages_are_told_per_ticket(void **state) {
+    struct fixture *f = *state;
+    boxcar_inbox_enqueued known = deliver_hashed(f, "bank", "known", "abc");
+    struct taken taken = inbox_take(f, f->owner, known.work_id);
+    boxcar_settlement item = settlement_of(taken);
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
+    assert_true(accept_key(f, "bank", "accepted"));
+    uint64_t fresh = queue_delivery(f, c, "1", NULL), again = queue_delivery(f, c, "1", NULL);
+    uint64_t other = queue_delivery(f, c, "known", "xyz"), accepted = queue_delivery(f, c, "accepted", NULL);
+    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_INBOX, &item, 1, NULL, &f->err));
+    uint64_t out = queue_message(f, c, "out");
+    assert_unknown(f, "bank", "1");
+    boxcar_flush *flushed = flush(f, c);
+    assert_int_equal(result_of(flushed, fresh)->outcome, BOXCAR_OUTCOME_ENQUEUED);
+    assert_int_equal(result_of(flushed, fresh)->box, BOXCAR_INBOX);
+    assert_same_message_id(result_of(flushed, fresh)->message_id, boxcar_inbox_message_id(key_of("bank", "1")));
+    assert_int_equal(result_of(flushed, again)->outcome, BOXCAR_OUTCOME_DUPLICATE);
+    assert_int_equal(result_of(flushed, again)->work_id.value, result_of(flushed, fresh)->work_id.value);
+    assert_int_equal(result_of(flushed, other)->outcome, BOXCAR_OUTCOME_DUPLICATE);
+    assert_int_equal(result_of(flushed, other)->work_id.value, known.work_id.value);
+    assert_true(result_of(flushed, other)->hash_mismatch);
+    assert_false(result_of(flushed, fresh)->hash_mismatch);
+    assert_int_equal(result_of(flushed, accepted)->outcome, BOXCAR_OUTCOME_DUPLICATE);
+    assert_int_equal(result_of(flushed, accepted)->work_id.value, 0);
+    assert_int_equal(result_of(flushed, out)->outcome, BOXCAR_OUTCOME_ENQUEUED);
+    assert_int_equal(boxcar_flush_refused_count(flushed), 0);
+    boxcar_flush_free(flushed);
+    assert_state(f, "bank", "known", BOXCAR_INBOX_DONE);
+    assert_state(f, "bank", "1", BOXCAR_INBOX_SEEN);
+    coordinator_shut(f, c);
+}
+
 /* BX-002: each settlement is fenced and says for itself whether it counted. */
 static void lost_leases_are_told_per_id(void **state) {
     struct fixture *f = *state;
@@ -301,14 +343,18 @@ static void batch_whose_answer_was_lost_takes_effect_once(void **state) {
     ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_OUTBOX, &items[0], 1, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &items[1], 1, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_fail(c, BOXCAR_OUTBOX, &items[2], 1, NULL, &f->err));
+    uint64_t in = queue_delivery(f, c, "1", NULL);
     lose_the_next_answer(c);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
-    assert_int_equal(boxcar_coordinator_queued(c), 8);
+    assert_int_equal(boxcar_coordinator_queued(c), 9);
     queue_message(f, c, "later");
     boxcar_flush *flushed = flush(f, c);
-    for (size_t i = 0; i < 9; i++)
-        assert_int_equal(boxcar_flush_get(flushed, i)->outcome,
-                         i < 5 || i == 8 ? BOXCAR_OUTCOME_ENQUEUED : BOXCAR_OUTCOME_SETTLED);
+    for (size_t i = 0; i < 10; i++)
+        if (i != 8)
+            assert_int_equal(boxcar_flush_get(flushed, i)->outcome,
+                             i < 5 || i == 9 ? BOXCAR_OUTCOME_ENQUEUED : BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(result_of(flushed, in)->outcome, BOXCAR_OUTCOME_DUPLICATE); /* the key is the caller's */
+    assert_int_equal(inbox_take(f, f->owner, result_of(flushed, in)->work_id).retry_count, 0);
     boxcar_flush_free(flushed);
     assert_int_equal(stats_of(f).ready, 6);
     assert_status(f, held[0].work_id, BOXCAR_DONE);
@@ -414,6 +460,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(one_flush_enqueues_settles_renews_and_claims),
     TEST(recorded_stages_are_seen_by_the_next_attempt),
     TEST(duplicates_are_told_per_id),
+    TEST(inbox_messages_are_told_per_ticket),
     TEST(lost_leases_are_told_per_id),
     TEST(operations_on_one_message_keep_their_order),
     TEST(refused_operation_is_dropped_alone),

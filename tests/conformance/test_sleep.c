@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "boxes.h"
 #include "conformance.h"
 #include "pg.h"
 #include "store/store.h"
@@ -49,16 +50,6 @@ static bool is_called(struct fixture *f, const struct nap *nap) {
             return true;
     }
     return false;
-}
-
-static void put_into_inbox(struct fixture *f, const char *topic) {
-    boxcar_new_message message = new_message(topic, "x");
-    struct batch batch = {.sent_before = false};
-    struct batch_result result = {.arena = ARENA_INIT};
-    message.message_id = boxcar_message_id_new();
-    batch.parts[BOXCAR_INBOX] = (struct batch_part){.messages = &message, .message_count = 1};
-    ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-    batch_result_release(&result);
 }
 
 /* The row outlives a nap that nobody disturbs. */
@@ -160,7 +151,7 @@ static void either_box_wakes_who_waits_for_both(void **state) {
             sleep_on(f, &nap);
         assert_int_equal(count_sleepers(f), 2);
         f->store = producer;
-        put_into_inbox(f, "t"); /* wanted in the other box only */
+        put_into(f, BOXCAR_INBOX, "t", "x", NULL); /* wanted in the other box only */
         enqueue(f, "mail.send", "p");
         f->store = own;
         brief = nap;
@@ -171,7 +162,7 @@ static void either_box_wakes_who_waits_for_both(void **state) {
         if (box == BOXCAR_OUTBOX)
             enqueue(f, "t", "p");
         else
-            put_into_inbox(f, "mail.send");
+            put_into(f, BOXCAR_INBOX, "mail.send", "x", NULL);
         f->store = own;
         assert_true(is_called(f, &nap));
     }

@@ -20,6 +20,11 @@ static boxcar_status fake_deploy(struct boxcar_store *store, boxcar_deployment *
     return answer(fake_of(store), err);
 }
 
+static void remember_origins(struct fake_store *fake, const struct inbox_origin *origins, size_t count) {
+    fake->origin_count = count;
+    memcpy(fake->origins, origins, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*origins));
+}
+
 static void remember(struct fake_store *fake, const struct batch *batch) {
     fake->batch = *batch;
     for (int box = 0; box < BOXES; box++) {
@@ -27,6 +32,8 @@ static void remember(struct fake_store *fake, const struct batch *batch) {
 
         for (size_t i = 0; i < part->message_count && i < FAKE_ROOM; i++)
             fake->messages[i] = part->messages[i];
+        if (part->origins)
+            remember_origins(fake, part->origins, part->message_count);
         for (int kind = 0; kind < SETTLE_KINDS; kind++) {
             for (size_t i = 0; i < part->settle[kind].count && i < FAKE_ROOM; i++)
                 fake->settlements[i] = part->settle[kind].items[i];
@@ -42,6 +49,16 @@ static bool answer_enqueued(const struct batch_part *part, struct arena *arena, 
         result->enqueued[i].work_id.value = (int64_t)i + 1;
         result->enqueued[i].message_id = part->messages[i].message_id;
     }
+    return true;
+}
+
+static bool answer_inbox_enqueued(const struct fake_store *fake, const struct batch_part *part, struct arena *arena,
+                                  struct part_result *result) {
+    result->inbox_enqueued = arena_alloc_array(arena, part->message_count, sizeof(*result->inbox_enqueued));
+    if (!result->inbox_enqueued)
+        return false;
+    for (size_t i = 0; i < part->message_count; i++)
+        result->inbox_enqueued[i] = fake->delivered[i % FAKE_ROOM];
     return true;
 }
 
@@ -71,7 +88,8 @@ static bool answer_claimed(size_t count, struct arena *arena, struct part_result
 
 static bool answer_part(struct fake_store *fake, const struct batch_part *part, struct arena *arena,
                         struct part_result *result) {
-    bool ok = part->message_count == 0 || answer_enqueued(part, arena, result);
+    bool ok = part->message_count == 0 ||
+              (part->origins ? answer_inbox_enqueued(fake, part, arena, result) : answer_enqueued(part, arena, result));
 
     for (int kind = 0; ok && kind < SETTLE_KINDS; kind++)
         ok = answer_settled(part, kind, arena, result);
@@ -266,24 +284,6 @@ static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_i
         return status;
     *ret_list = calloc(1, sizeof(**ret_list));
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
-}
-
-static void remember_origins(struct fake_store *fake, const struct inbox_origin *origins, size_t count) {
-    fake->origin_count = count;
-    memcpy(fake->origins, origins, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*origins));
-}
-
-static boxcar_status fake_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
-                                        const struct inbox_origin *origins, size_t count,
-                                        boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    struct fake_store *fake = fake_of(store);
-    size_t kept = count < FAKE_ROOM ? count : FAKE_ROOM;
-
-    remember_origins(fake, origins, count);
-    memcpy(fake->messages, messages, kept * sizeof(*messages));
-    if (fake->answer == BOXCAR_OK)
-        memcpy(ret_enqueued, fake->delivered, kept * sizeof(*ret_enqueued));
-    return answer(fake, err);
 }
 
 static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_answer,
@@ -485,7 +485,6 @@ static const struct store_ops FAKE_OPS = {
     .join_find = fake_join_find,
     .join_page = fake_join_page,
     .join_members = fake_join_members,
-    .inbox_enqueue = fake_inbox_enqueue,
     .inbox_look = fake_inbox_ask,
     .inbox_accept = fake_inbox_ask,
     .inbox_find = fake_inbox_find,

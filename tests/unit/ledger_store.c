@@ -62,9 +62,9 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
         *entry = (struct ledger_entry){.id = message->message_id, .box = (boxcar_box)box};
         snprintf(entry->payload, sizeof(entry->payload), "%.*s", (int)message->payload.len,
                  message->payload.data);
-        if (part->keys)
-            snprintf(entry->source, sizeof(entry->source), "%.*s", (int)part->keys[i].source.len,
-                     part->keys[i].source.data);
+        if (part->origins)
+            snprintf(entry->source, sizeof(entry->source), "%.*s", (int)part->origins[i].source.len,
+                     part->origins[i].source.data);
     }
     return (boxcar_enqueued){{(int64_t)at + 1}, message->message_id, known && !part->fresh_ids};
 }
@@ -90,15 +90,25 @@ static bool settle(struct ledger_store *ledger, const struct batch *batch, enum 
     return true;
 }
 
-static void apply(struct ledger_store *ledger, const struct batch *batch, struct batch_result *result) {
-    for (int box = 0; box < BOXES; box++) {
-        const struct batch_part *part = &batch->parts[box];
-        struct part_result *answer = &result->parts[box];
+/* A content hash is wrong if the script says so. */
+static void enqueue_all(struct ledger_store *ledger, const struct batch *batch, int box, struct batch_result *result) {
+    size_t count = batch->parts[box].message_count;
+    struct part_result *answer = &result->parts[box];
 
-        answer->enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*answer->enqueued));
-        for (size_t i = 0; i < part->message_count; i++)
-            answer->enqueued[i] = enqueue(ledger, batch, box, i);
+    answer->enqueued = arena_alloc_array(&result->arena, count, sizeof(*answer->enqueued));
+    answer->inbox_enqueued = arena_alloc_array(&result->arena, count, sizeof(*answer->inbox_enqueued));
+    for (size_t i = 0; i < count; i++) {
+        boxcar_enqueued enqueued = enqueue(ledger, batch, box, i);
+
+        answer->enqueued[i] = enqueued;
+        answer->inbox_enqueued[i] = (boxcar_inbox_enqueued){enqueued.work_id, enqueued.message_id, enqueued.duplicate,
+                                                            text_is(batch->parts[box].messages[i].payload, ledger->other_hash)};
     }
+}
+
+static void apply(struct ledger_store *ledger, const struct batch *batch, struct batch_result *result) {
+    for (int box = 0; box < BOXES; box++)
+        enqueue_all(ledger, batch, box, result);
     for (int box = 0; box < BOXES; box++)
         for (int kind = 0; kind < SETTLE_KINDS; kind++) {
             struct settlement_list said = batch->parts[box].settle[kind];

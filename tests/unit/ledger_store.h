@@ -51,13 +51,14 @@ struct ledger_store {
     int64_t refuse_work_id; /* ... and those that settle this one ... */
     boxcar_status refusal;  /* ... in this way */
     const char *orphan;     /* batches with a message of this payload: BOXCAR_E_NOT_FOUND */
+    const char *other_hash; /* messages of the inbox with this payload had another hash before */
     size_t claimable;       /* messages that each claim finds */
     bool gate_closed;       /* calls wait at the gate */
     int at_gate;
     pthread_cond_t gate;             /* something about the gate has changed */
     _Atomic int closed;              /* times the store was */
     boxcar_log_level log_levels[64]; /* of the records */
-    char log_events[64][16];
+    char log_events[64][24];
     size_t log_count;
 };
 

@@ -45,6 +45,16 @@ static boxcar_new_message message(const char *topic) {
     return item;
 }
 
+static boxcar_new_inbox_message delivery(const char *id) {
+    boxcar_new_inbox_message item = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+
+    item.source = BOXCAR_STR("bank");
+    item.external_id = boxcar_str_of(id);
+    item.topic = BOXCAR_STR("t");
+    item.payload = BOXCAR_STR("p");
+    return item;
+}
+
 static void everything_reaches_the_store_in_one_call(void **state) {
     boxcar_batch batch = BOXCAR_BATCH_INIT;
     boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT, inbox = BOXCAR_BATCH_PART_INIT;
@@ -99,6 +109,77 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     assert_int_equal(boxcar_batch_result_enqueued(result, 1)->work_id.value, 2);
     assert_null(boxcar_batch_result_enqueued(result, 2));
     boxcar_batch_result_free(result);
+}
+
+/* BX-065, BX-080 */
+static void inbox_messages_go_with_the_batch(void **state) {
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_new_message out = message("out");
+    boxcar_new_inbox_message in[] = {delivery("1"), delivery("2")};
+    boxcar_message_id id = boxcar_inbox_message_id((boxcar_inbox_key){BOXCAR_STR("bank"), BOXCAR_STR("2")});
+    boxcar_batch_result *result = NULL;
+
+    (void)state;
+    FAKE.store.log_level = BOXCAR_LOG_WARN;
+    FAKE.delivered[0] = (boxcar_inbox_enqueued){.work_id = {4}};
+    FAKE.delivered[1] = (boxcar_inbox_enqueued){.work_id = {5}, .duplicate = true, .hash_mismatch = true};
+    in[1].content_hash = BOXCAR_STR("h");
+    batch.messages = &out;
+    batch.message_count = 1;
+    batch.inbox_messages = in; /* needs no owner and no part */
+    batch.inbox_message_count = 2;
+    assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.calls, 1);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].message_count, 1);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].message_count, 2);
+    assert_false(FAKE.batch.parts[BOXCAR_INBOX].fresh_ids);
+    assert_memory_equal(&FAKE.messages[1].message_id, &id, sizeof(id));
+    assert_memory_equal(&FAKE.origins[1].message_id, &id, sizeof(id));
+    assert_int_equal(FAKE.origins[1].content_hash.len, 1);
+    assert_int_equal(boxcar_batch_result_enqueued(result, 0)->work_id.value, 1);
+    assert_null(boxcar_batch_result_enqueued(result, 1));
+    assert_false(boxcar_batch_result_inbox_enqueued(result, 0)->duplicate);
+    assert_int_equal(boxcar_batch_result_inbox_enqueued(result, 1)->work_id.value, 5);
+    assert_true(boxcar_batch_result_inbox_enqueued(result, 1)->hash_mismatch);
+    assert_null(boxcar_batch_result_inbox_enqueued(result, 2));
+    assert_null(boxcar_batch_result_inbox_enqueued(NULL, 0));
+    assert_int_equal(FAKE.records, 1);
+    assert_string_equal(FAKE.event, "inbox_hash_mismatch");
+    boxcar_batch_result_free(result);
+}
+
+/* BX-011 */
+static void faults_of_inbox_messages_are_named(void **state) {
+    static const char *const EXPECTED[] = {
+        "inbox.messages[1].source",       "inbox.messages[1].external_id", "inbox.messages[1].content_hash",
+        "inbox.messages[1].payload",      "inbox.messages[1].max_attempts", "inbox.messages[3].source",
+        "inbox.messages[4].struct_size",
+    };
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_new_inbox_message in[] = {delivery("1"), delivery(""), delivery("3"), delivery("4"), delivery("5"),
+                                     delivery("")};
+    boxcar_batch_result *result = NULL;
+    struct faults faults = {.count = 0};
+
+    (void)state;
+    in[1].source = BOXCAR_STR("\xff");
+    in[1].content_hash = (boxcar_str){"a\0b", 3};
+    in[1].payload = BOXCAR_NO_STR;
+    in[1].max_attempts = -1;
+    in[3].source = BOXCAR_STR("");
+    in[4].struct_size--;
+    batch.inbox_messages = in;
+    batch.inbox_message_count = 6; /* where the last one is, is not known any more */
+    assert_int_equal(boxcar_batch_faults(&batch, note, &faults), COUNT_OF(EXPECTED));
+    for (size_t i = 0; i < COUNT_OF(EXPECTED); i++)
+        assert_string_equal(faults.paths[i], EXPECTED[i]);
+    batch.inbox_message_count = 1;
+    assert_int_equal(boxcar_batch_faults(&batch, NULL, NULL), 0);
+    batch.inbox_messages = NULL;
+    assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "inbox.messages");
+    assert_int_equal(FAKE.calls, 0);
+    assert_null(result);
 }
 
 /* BX-011: every fault has a place, and nothing is asked of the store. */
@@ -225,6 +306,8 @@ static void shorter_structs_keep_the_defaults(void **state) {
     boxcar_batch_result *result = NULL;
 
     (void)state;
+    batch.struct_size = offsetof(boxcar_batch, inbox_messages);
+    batch.inbox_message_count = 3; /* not looked at */
     outbox.struct_size = offsetof(boxcar_batch_part, claim_size);
     outbox.claim_size = -5; /* not looked at */
     batch.outbox = &outbox;
@@ -246,6 +329,8 @@ static void failure_of_the_store_is_passed_on(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(everything_reaches_the_store_in_one_call, setup),
+        cmocka_unit_test_setup(inbox_messages_go_with_the_batch, setup),
+        cmocka_unit_test_setup(faults_of_inbox_messages_are_named, setup),
         cmocka_unit_test_setup(every_fault_is_named, setup),
         cmocka_unit_test_setup(single_fault_is_said_as_it_is, setup),
         cmocka_unit_test_setup(missing_arguments_are_named, setup),

@@ -378,32 +378,6 @@ static void stages_are_recorded_in_their_order(void **state) {
     scene_free(s);
 }
 
-static void get_inbox_message(const void *from, size_t i, struct operation *ret_operation) {
-    (void)i;
-    *ret_operation = *(const struct operation *)from;
-}
-
-/* The place for the inbox: keys travel beside their messages. */
-static void inbox_messages_carry_their_keys(void **state) {
-    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
-    struct inbox_key key = {.source = BOXCAR_STR("bank"), .external_id = BOXCAR_STR("4711")};
-    boxcar_new_message message = a_message("in");
-    struct operation operation = {
-        .kind = BOXCAR_OPERATION_ENQUEUE, .box = BOXCAR_INBOX, .message = &message, .key = &key};
-    uint64_t ticket;
-
-    (void)state;
-    put(s, "out");
-    assert_int_equal(coordinator_queue(s->coordinator, &(struct request){1, get_inbox_message, &operation},
-                                       &ticket, &s->err),
-                     BOXCAR_OK);
-    flush_ok(s);
-    assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(s->ledger.entries[1].box, BOXCAR_INBOX);
-    assert_string_equal(s->ledger.entries[1].source, "bank");
-    scene_free(s);
-}
-
 /* ---- claims ---- */
 
 static void claims_come_back_with_the_results(void **state) {
@@ -608,7 +582,6 @@ int main(void) {
         cmocka_unit_test(boxes_do_not_mix_up_their_messages),
         cmocka_unit_test(renewals_of_different_length_go_apart),
         cmocka_unit_test(stages_are_recorded_in_their_order),
-        cmocka_unit_test(inbox_messages_carry_their_keys),
         cmocka_unit_test(claims_come_back_with_the_results),
         cmocka_unit_test(claims_need_no_results),
         cmocka_unit_test(claims_are_made_once_and_last),

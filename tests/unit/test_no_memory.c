@@ -176,6 +176,7 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
 static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
+    boxcar_new_inbox_message delivery = BOXCAR_NEW_INBOX_MESSAGE_INIT;
     boxcar_settlement items[3] = {{.work_id = {1}}, {.work_id = {2}}, {.work_id = {1}}};
     boxcar_coordinator *coordinator = NULL;
     boxcar_flush *flushed = NULL;
@@ -188,6 +189,7 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     options.owner.bytes[0] = 1;
     for (size_t i = 0; i < COUNT_OF(messages); i++)
         messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    delivery.source = delivery.external_id = delivery.topic = delivery.payload = BOXCAR_STR("t");
     status = coordinator_start(&options, &fake->store, &coordinator, err);
     if (status != BOXCAR_OK)
         return status;
@@ -195,13 +197,16 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     assert_int_equal(ticket, status == BOXCAR_OK ? 1 : 0);
     queued = status == BOXCAR_OK ? 3 : 0;
     if (status == BOXCAR_OK)
+        status = boxcar_coordinator_inbox_enqueue(coordinator, &delivery, &ticket, err);
+    queued += status == BOXCAR_OK ? 1 : 0;
+    if (status == BOXCAR_OK)
         status = boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, items, 3, &ticket, err);
     queued += status == BOXCAR_OK ? 3 : 0;
     assert_int_equal(boxcar_coordinator_queued(coordinator), queued); /* all of a call or nothing */
     if (status == BOXCAR_OK)
         status = boxcar_coordinator_flush(coordinator, NULL, &flushed, err);
     if (status == BOXCAR_OK)
-        assert_int_equal(boxcar_flush_count(flushed), 6);
+        assert_int_equal(boxcar_flush_count(flushed), 7);
     boxcar_flush_free(flushed);
     if (FAIL_AT >= 0 && FAIL_AT < SEEN && status != BOXCAR_OK) {
         FAIL_AT = -1; /* the rest must work */

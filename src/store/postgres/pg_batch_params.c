@@ -93,11 +93,8 @@ static void add_joins(struct pg_params *params, const struct batch_part *part, b
         pg_array_uuid(array, part->messages[i].join_id.bytes);
 }
 
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, boxcar_box box, bool fresh_ids) {
-    const struct batch_part *part = &batch->parts[box];
-    struct used used = find_used(part);
-
-    pg_params_int2(params, box);
+/* What messages of both boxes have. */
+static void add_messages(struct pg_params *params, const struct batch_part *part, struct used used) {
     add_ids(params, part);
     add_texts(params, part, true, offsetof(boxcar_new_message, topic));
     add_texts(params, part, true, offsetof(boxcar_new_message, payload));
@@ -108,8 +105,32 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, 
     add_numbers(params, part, used.delay, offsetof(boxcar_new_message, delay_ms));
     add_numbers(params, part, used.ttl, offsetof(boxcar_new_message, ttl_ms));
     add_attempts(params, part, used.attempts);
+}
+
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
+    const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
+    struct used used = find_used(part);
+
+    pg_params_int2(params, BOXCAR_OUTBOX);
+    add_messages(params, part, used);
     pg_params_bool(params, fresh_ids);
     add_joins(params, part, used.join);
+}
+
+static void add_origins(struct pg_params *params, const struct batch_part *part, size_t field) {
+    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, part->message_count);
+
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_text(array, *(const boxcar_str *)((const char *)&part->origins[i] + field));
+}
+
+void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch *batch) {
+    const struct batch_part *part = &batch->parts[BOXCAR_INBOX];
+
+    add_messages(params, part, find_used(part));
+    add_origins(params, part, offsetof(struct inbox_origin, source));
+    add_origins(params, part, offsetof(struct inbox_origin, external_id));
+    add_origins(params, part, offsetof(struct inbox_origin, content_hash));
 }
 
 static void add_work_ids(struct pg_params *params, struct settlement_list list) {

@@ -5,7 +5,8 @@
 #include "pg_params.h"
 #include "store/batch.h"
 
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, boxcar_box box, bool fresh_ids);
+void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids);
+void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch *batch);
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
                           enum settle_kind kind);
 /* All that the settlements and waits of both boxes may count in. */

@@ -39,15 +39,11 @@ static void receive_into(struct pg_store *pg, PGresult **ret_result, boxcar_stat
         *status = now;
 }
 
-static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGresult *result,
-                                   boxcar_error *err) {
-    const struct batch_part *part = &x->batch->parts[box];
+static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, boxcar_error *err) {
+    const struct batch_part *part = &x->batch->parts[BOXCAR_OUTBOX];
     size_t count = part->message_count;
     boxcar_enqueued *enqueued;
 
-    if ((size_t)PQntuples(result) != count)
-        return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
-                         count);
     enqueued = arena_alloc_array(&x->result->arena, count, sizeof(*enqueued));
     if (!enqueued)
         return error_no_memory(err);
@@ -57,7 +53,25 @@ static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGr
         /* An id made in this call can only have met itself, from a try whose answer was lost. */
         enqueued[i].duplicate = pg_get_bool(result, (int)i, 2) && !part->fresh_ids;
     }
-    x->result->parts[box].enqueued = enqueued;
+    x->result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
+    return BOXCAR_OK;
+}
+
+/* Keys are the caller's: whether a try whose answer was lost has stored a message, or somebody else, is not
+ * known, so that it is a duplicate, as a message id of the caller's is. */
+static boxcar_status read_inbox_enqueued(struct exchange *x, const PGresult *result, boxcar_error *err) {
+    size_t count = x->batch->parts[BOXCAR_INBOX].message_count;
+    boxcar_inbox_enqueued *enqueued = arena_alloc_array(&x->result->arena, count, sizeof(*enqueued));
+
+    if (!enqueued)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
+        pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.bytes);
+        enqueued[i].duplicate = pg_get_bool(result, (int)i, 2);
+        enqueued[i].hash_mismatch = pg_get_bool(result, (int)i, 3);
+    }
+    x->result->parts[BOXCAR_INBOX].inbox_enqueued = enqueued;
     return BOXCAR_OK;
 }
 
@@ -106,12 +120,18 @@ static boxcar_status read_ended(struct exchange *x, const PGresult *result, boxc
 /* In the order in which they were sent. */
 static void receive_enqueued(struct exchange *x, boxcar_box box, boxcar_status *status, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
+    size_t count = x->batch->parts[box].message_count;
 
-    if (x->batch->parts[box].message_count == 0)
+    if (count == 0)
         return;
     receive_into(x->pg, &result, status, err);
-    if (*status == BOXCAR_OK)
-        *status = read_enqueued(x, box, result, err);
+    if (*status != BOXCAR_OK)
+        return;
+    if ((size_t)PQntuples(result) != count)
+        *status = error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
+                            count);
+    else
+        *status = box == BOXCAR_INBOX ? read_inbox_enqueued(x, result, err) : read_enqueued(x, result, err);
 }
 
 static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_status *status, boxcar_error *err) {
@@ -136,12 +156,12 @@ static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_statu
 boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
+    receive_enqueued(x, BOXCAR_INBOX, &status, err);
     if (pg_exchange_locks_joins(x)) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);
     }
-    for (int box = 0; box < BOXES; box++)
-        receive_enqueued(x, (boxcar_box)box, &status, err);
+    receive_enqueued(x, BOXCAR_OUTBOX, &status, err);
     for (int box = 0; box < BOXES; box++)
         receive_settlements(x, (boxcar_box)box, &status, err);
     for (size_t i = 0; i < x->batch->instance_count; i++) {

@@ -7,6 +7,11 @@ static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
     [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE, [SETTLE_RENEW] = PG_RENEW,
 };
 
+static const enum pg_statement ENQUEUE_STATEMENTS[BOXES] = {
+    [BOXCAR_OUTBOX] = PG_ENQUEUE,
+    [BOXCAR_INBOX] = PG_INBOX_ENQUEUE,
+};
+
 bool pg_exchange_locks_joins(const struct exchange *x) {
     int counting = 0;
     size_t waits = 0; /* one of them may be a step itself */
@@ -36,7 +41,7 @@ void pg_exchange_prepare(struct exchange *x) {
         const struct batch_part *part = &x->batch->parts[box];
 
         if (x->settle && part->message_count > 0)
-            pg_prepare(x->pg, PG_ENQUEUE);
+            pg_prepare(x->pg, ENQUEUE_STATEMENTS[box]);
         for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
@@ -71,8 +76,11 @@ static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_err
 
     if (x->batch->parts[box].message_count == 0)
         return BOXCAR_OK;
-    pg_params_for_enqueue(&params, x->batch, box, x->batch->parts[box].fresh_ids && !x->unknown);
-    return pg_send(x->pg, PG_ENQUEUE, &params, err);
+    if (box == BOXCAR_INBOX)
+        pg_params_for_inbox_enqueue(&params, x->batch);
+    else
+        pg_params_for_enqueue(&params, x->batch, x->batch->parts[box].fresh_ids && !x->unknown);
+    return pg_send(x->pg, ENQUEUE_STATEMENTS[box], &params, err);
 }
 
 static boxcar_status send_settle(struct exchange *x, boxcar_box box, enum settle_kind kind,
@@ -119,10 +127,11 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
 
     if (!x->settle)
         return BOXCAR_OK;
-    if (pg_exchange_locks_joins(x))
+    status = send_enqueue(x, BOXCAR_INBOX, err);
+    if (status == BOXCAR_OK && pg_exchange_locks_joins(x))
         status = send_lock_joins(x, err);
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
-        status = send_enqueue(x, (boxcar_box)box, err);
+    if (status == BOXCAR_OK)
+        status = send_enqueue(x, BOXCAR_OUTBOX, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = send_settlements(x, (boxcar_box)box, err);
     if (status == BOXCAR_OK)

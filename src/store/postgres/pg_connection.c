@@ -353,7 +353,6 @@ static const struct store_ops OPS = {
     .join_find = pg_join_find,
     .join_page = pg_join_page,
     .join_members = pg_join_members,
-    .inbox_enqueue = pg_inbox_enqueue,
     .inbox_look = pg_inbox_look,
     .inbox_accept = pg_inbox_accept,
     .inbox_find = pg_inbox_find,

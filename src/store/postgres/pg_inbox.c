@@ -1,46 +1,9 @@
-/* The inbox: everything but what it has in common with the outbox. */
-#include <stddef.h>
+/* The inbox: keys. Its messages go with a batch, see pg_batch_send.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "pg_batch_params.h"
 #include "pg_store.h"
-
-static void add_texts(struct pg_params *params, const struct inbox_origin *origins, size_t count,
-                      size_t field) {
-    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
-
-    for (size_t i = 0; i < count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&origins[i] + field));
-}
-
-boxcar_status pg_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
-                               const struct inbox_origin *origins, size_t count,
-                               boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    struct batch batch = {.parts[BOXCAR_INBOX] = {.messages = messages, .message_count = count}};
-    boxcar_status status;
-
-    pg_params_for_enqueue(&params, &batch, BOXCAR_INBOX, false);
-    add_texts(&params, origins, count, offsetof(struct inbox_origin, source));
-    add_texts(&params, origins, count, offsetof(struct inbox_origin, external_id));
-    add_texts(&params, origins, count, offsetof(struct inbox_origin, content_hash));
-    status = pg_query(pg_store_of(store), PG_INBOX_ENQUEUE, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if ((size_t)PQntuples(result) != count)
-        return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
-                         count);
-    for (size_t i = 0; i < count; i++) {
-        ret_enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
-        pg_get_uuid(result, (int)i, 1, ret_enqueued[i].message_id.bytes);
-        ret_enqueued[i].duplicate = pg_get_bool(result, (int)i, 2);
-        ret_enqueued[i].hash_mismatch = pg_get_bool(result, (int)i, 3);
-    }
-    return BOXCAR_OK;
-}
 
 static void add_origin(struct pg_params *params, const struct inbox_origin *origin) {
     pg_params_text(params, origin->source);

@@ -80,9 +80,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_MEMBERS] =
         "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
         "created_at from :\"schema\"._join_members($1, $2, $3)",
-    /* $1 and $12 are for the outbox: the parameters of PG_ENQUEUE come first. */
     [PG_INBOX_ENQUEUE] = "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
-                         "$2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $14, $15, $16)",
+                         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "

@@ -257,9 +257,6 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
                            struct boxcar_join_list **ret_list, boxcar_error *err);
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                               int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
-boxcar_status pg_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
-                               const struct inbox_origin *origins, size_t count,
-                               boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
 boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_processed,
                             bool *ret_hash_mismatch, boxcar_error *err);
 boxcar_status pg_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_is_new,

@@ -2,6 +2,7 @@
  * because no answer can be lost on the way back: batch->sent_before makes no difference here. */
 #include <string.h>
 
+#include "sqlite_inbox.h"
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 
@@ -30,10 +31,10 @@ static boxcar_status settle_part(struct sqlite_store *store, struct processing *
 
 static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct processing *processing,
                                         boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
+    boxcar_status status = sqlite_inbox_enqueue(store, processing->batch, &processing->result, err);
 
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
-        status = sqlite_enqueue(store, processing->batch, (boxcar_box)box, &processing->result, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_enqueue(store, processing->batch, &processing->result, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = settle_part(store, processing, (boxcar_box)box, err);
     for (size_t i = 0; status == BOXCAR_OK && i < processing->batch->instance_count; i++)

@@ -137,9 +137,9 @@ boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
     return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, ret_enqueued, err) : status;
 }
 
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
                              struct batch_result *result, boxcar_error *err) {
-    const struct batch_part *part = &batch->parts[box];
+    const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
     struct enqueueing enqueueing;
     boxcar_enqueued *enqueued;
     boxcar_status status;
@@ -149,9 +149,9 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
     enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
     if (enqueued == NULL)
         return error_no_memory(err);
-    status = sqlite_enqueue_begin(store, box, part->fresh_ids, &enqueueing, err);
+    status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, part->fresh_ids, &enqueueing, err);
     for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
         status = sqlite_enqueue_next(store, &enqueueing, &part->messages[i], &enqueued[i], err);
-    result->parts[box].enqueued = enqueued;
+    result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
     return status;
 }

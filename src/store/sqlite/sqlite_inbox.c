@@ -70,13 +70,6 @@ static bool is_free(const struct key_row *row) { return !row->found || row->stat
 
 /* ---- storing ---- */
 
-struct storing {
-    const boxcar_new_message *messages;
-    const struct inbox_origin *origins;
-    size_t count;
-    boxcar_inbox_enqueued *enqueued;
-};
-
 static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
@@ -117,23 +110,23 @@ static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqu
     return store_one(store, enqueueing, message, origin, &row, enqueued, err);
 }
 
-static boxcar_status deliver_all(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct storing *storing = context;
+boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct batch *batch,
+                                   struct batch_result *result, boxcar_error *err) {
+    const struct batch_part *part = &batch->parts[BOXCAR_INBOX];
     struct enqueueing enqueueing;
-    boxcar_status status = sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err);
+    boxcar_inbox_enqueued *enqueued;
+    boxcar_status status;
 
-    for (size_t i = 0; status == BOXCAR_OK && i < storing->count; i++)
-        status = deliver(store, &enqueueing, &storing->messages[i], &storing->origins[i],
-                         &storing->enqueued[i], err);
+    if (part->message_count == 0)
+        return BOXCAR_OK;
+    enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
+    if (enqueued == NULL)
+        return error_no_memory(err);
+    status = sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
+        status = deliver(store, &enqueueing, &part->messages[i], &part->origins[i], &enqueued[i], err);
+    result->parts[BOXCAR_INBOX].inbox_enqueued = enqueued;
     return status;
-}
-
-boxcar_status sqlite_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
-                                   const struct inbox_origin *origins, size_t count,
-                                   boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    struct storing storing = {messages, origins, count, ret_enqueued};
-
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, deliver_all, &storing, err);
 }
 
 /* ---- asking ---- */

@@ -10,10 +10,11 @@ boxcar_status sqlite_inbox_read_key(struct sqlite_store *store, struct arena *ar
 /* Removes at most `limit` keys past their retention; in a transaction of the caller. */
 boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 
+/* The batch's messages of the inbox; in a transaction of the caller. */
+boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct batch *batch,
+                                   struct batch_result *result, boxcar_error *err);
+
 /* ---- the seam ---- */
-boxcar_status sqlite_inbox_enqueue(struct boxcar_store *store, const boxcar_new_message *messages,
-                                   const struct inbox_origin *origins, size_t count,
-                                   boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
 boxcar_status sqlite_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin,
                                 bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err);
 boxcar_status sqlite_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin,

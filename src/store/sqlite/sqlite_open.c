@@ -52,7 +52,6 @@ static const struct store_ops SQLITE_OPS = {
     .join_find = sqlite_join_find,
     .join_page = sqlite_join_page,
     .join_members = sqlite_join_members,
-    .inbox_enqueue = sqlite_inbox_enqueue,
     .inbox_look = sqlite_inbox_look,
     .inbox_accept = sqlite_inbox_accept,
     .inbox_find = sqlite_inbox_find,

@@ -305,7 +305,7 @@ boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct ins
 /* ---- the batch and its parts ---- */
 boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
                              struct batch_result *result, boxcar_error *err);
 
 /* One message, or what is there already. */
