@@ -77,6 +77,58 @@ static void one_statement_does_everything(void **state) {
     PQfinish(conn);
 }
 
+static void count_warnings(void *count, const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (state && strcmp(state, "01BX1") == 0)
+        ++*(int *)count;
+}
+
+/* BX-065, BX-080, BX-082 */
+static void messages_of_the_inbox_are_stored_once_for_each_key(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    int warnings = 0;
+    PQsetNoticeReceiver(conn, count_warnings, &warnings);
+    pg_exec(conn, "select inbox_enqueue('bank', 'known', 't', 'p', 'abc')");
+    assert_int_equal(pg_number(conn, "select inbox_accept('bank', 'accepted')"), 1);
+    pg_exec(conn,
+            "create temp table answer as select * from " PROCESS(
+                "{\"inbox\": {\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"new\", "
+                "\"payload\": {\"a\": 1}, \"stream\": \"s\", \"ttl\": \"1 hour\", \"headers\": {\"h\": \"v\"}}, "
+                "{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"new\", \"payload\": \"again\"}, "
+                "{\"source\": \"bank\", \"id\": \"known\", \"topic\": \"t\", \"payload\": \"p\", \"content_hash\": \"xyz\"}, "
+                "{\"source\": \"bank\", \"id\": \"accepted\", \"topic\": \"t\", \"payload\": \"p\"}], "
+                "\"claim\": {\"batch_size\": 5}}, \"outbox\": {\"messages\": [{\"topic\": \"o\", \"payload\": \"p\"}]}}"));
+    assert_int_equal(warnings, 1);
+    assert_int_equal(pg_number(conn, "select jsonb_array_length(header #> '{inbox,messages}') from answer"), 4);
+    assert_int_equal(pg_number(conn, "select count(*) from answer a, jsonb_array_elements(a.header #> '{inbox,messages}') "
+                                     "with ordinality m(o, n), inbox i where i.external_id = '1' and m.n <= 2 and "
+                                     "(m.o ->> 'work_id')::bigint = i.work_id and m.o ->> 'message_id' = i.message_id::text "
+                                     "and (m.o ->> 'duplicate')::boolean = (m.n = 2)"),
+                     2);
+    assert_int_equal(pg_number(conn, "select count(*) from answer where header #> '{inbox,messages,2}' @> "
+                                     "'{\"duplicate\": true, \"hash_mismatch\": true}' and header #> '{inbox,messages,3}' @> "
+                                     "'{\"duplicate\": true, \"hash_mismatch\": false, \"work_id\": null}' and "
+                                     "header #>> '{outbox,messages,0,duplicate}' = 'false'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from inbox where external_id = '1' and payload = '{\"a\": 1}' and "
+                                     "stream = 's' and headers = '{\"h\": \"v\"}'"),
+                     1);
+    /* What this very transaction stored is for a later claim (design 5, point 2). */
+    assert_int_equal(pg_number(conn, "select count(*) from answer a, unnest(a.inbox_work) w where w.source = 'bank' and "
+                                     "w.external_id = 'known'"),
+                     1);
+    pg_exec(conn, "select inbox_enqueue('bank', 'known', 't', 'p', 'xyz')");
+    assert_int_equal(warnings, 2);
+    pg_exec(conn, "select inbox_enqueue_many('[{\"source\": \"bank\", \"id\": \"known\", \"topic\": \"t\", "
+                  "\"payload\": \"p\", \"content_hash\": \"xyz\"}]')");
+    assert_int_equal(warnings, 3);
+    assert_int_equal(pg_number(conn, "select jsonb_array_length(header #> '{inbox,messages}') from " PROCESS(
+                                   "{\"inbox\": {\"messages\": []}}")),
+                     0);
+    PQfinish(conn);
+}
+
 /* BX-063: partial completions keep the lease, a retry sees them. */
 static void stages_are_recorded(void **state) {
     struct fixture *f = *state;
@@ -166,10 +218,19 @@ static void every_fault_is_named_and_nothing_is_done(void **state) {
            "outbox.acks[0].error", "outbox.claim.batch_size", "outbox.fails[0].error");
     FAULTS(conn, "{\"outbox\": {\"stages\": [1, {\"work_id\": 1, \"stages\": 64}]}}", "outbox.stages[0].stages",
            "outbox.stages[1].stages");
+    FAULTS(conn, "{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\"}]}, \"inbox\": {\"messages\": ["
+                 "{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}, "
+                 "{\"source\": \"\", \"topic\": \"t\", \"payload\": \"p\", \"ttl\": \"soon\", \"key\": \"\"}, 7, "
+                 "{\"source\": \"s\", \"id\": \"3\", \"join_id\": 1, \"message_id\": 2, \"colour\": 1}]}}",
+           "inbox.messages[1].source", "inbox.messages[1].id", "inbox.messages[1].key", "inbox.messages[3].join_id",
+           "inbox.messages[3].message_id", "inbox.messages[1].ttl", "inbox.messages[2]", "inbox.messages[3].topic",
+           "inbox.messages[3].payload", "inbox.messages[3].colour");
+    FAULTS(conn, "{\"inbox\": {\"messages\": {}}}", "inbox.messages");
     pg_fails(conn, "BX001", "select process_work_batch(null, '{}')");
     pg_fails(conn, "BX001", "select process_work_batch(" OWNER ", null)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from inbox_receipt"), 0);
     PQfinish(conn);
 }
 
@@ -213,6 +274,7 @@ static void steps_of_joins_are_counted(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(empty_batch_answers_with_one_row),
     TEST(one_statement_does_everything),
+    TEST(messages_of_the_inbox_are_stored_once_for_each_key),
     TEST(stages_are_recorded),
     TEST(results_of_others_change_nothing),
     TEST(every_fault_is_named_and_nothing_is_done),

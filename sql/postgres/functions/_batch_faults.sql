@@ -2,7 +2,7 @@
 create or replace function :"schema"._batch_faults(owner uuid, batch jsonb)
 returns table (argument text, problem text) language plpgsql stable :pinned as $$
 declare
-    lists constant text[] := array['stages', 'acks', 'abandons', 'defers', 'fails', 'renews'];
+    lists constant text[] := array['messages', 'stages', 'acks', 'abandons', 'defers', 'fails', 'renews'];
     heartbeat jsonb := batch -> 'heartbeat';
 begin
     if batch is null or jsonb_typeof(batch) <> 'object' then
@@ -15,7 +15,7 @@ begin
     return query
     select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat');
     if batch ? 'outbox' then
-        return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', array['messages'] || lists);
+        return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', lists);
     end if;
     if batch ? 'inbox' then
         return query select * from :"schema"._part_faults(batch -> 'inbox', 'inbox', lists);

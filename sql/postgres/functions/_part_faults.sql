@@ -15,7 +15,9 @@ begin
     union all
     select format('%s.%s', place, l), 'must be an array' from unnest(lists) l
     where jsonb_typeof(part -> l) <> 'array';
-    if jsonb_typeof(part -> 'messages') = 'array' and 'messages' = any (lists) then
+    if jsonb_typeof(part -> 'messages') = 'array' and place = 'inbox' then
+        return query select * from :"schema"._inbox_message_faults(part -> 'messages', place || '.messages');
+    elsif jsonb_typeof(part -> 'messages') = 'array' then
         return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages');
     end if;
     return query

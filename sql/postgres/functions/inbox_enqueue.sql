@@ -16,5 +16,8 @@ begin
         array[nullif(stream, '')], array[headers::text], array[due_at], null,
         array[ceil(extract(epoch from ttl) * 1000)::bigint], array[max_attempts],
         array[source], array[id], array[nullif(content_hash, '')]);
+    if result.hash_mismatch then
+        perform :"schema"._warn_of_hash(source, id);
+    end if;
     return result;
 end $$;

@@ -3,7 +3,7 @@
 -- that says for each id what happened, and the work that was claimed, so an empty batch still answers.
 --
 -- Nothing is done when anything is wrong: BX001, whose message and detail name every fault. Locks are taken in
--- the order in which the library takes them; the claimers' turns come last. A claim holds the turn until the
+-- the order in which the library takes them: keys of the inbox first, the claimers' turns last. A claim holds the turn until the
 -- transaction ends: commit soon.
 create or replace function :"schema".process_work_batch(owner uuid, batch jsonb)
 returns :"schema".work_batch_result language plpgsql volatile security definer :hot as $$
@@ -15,7 +15,8 @@ declare
     faults jsonb;
     counted record;
     also_counted record;
-    messages jsonb;
+    messages jsonb := '{}';
+    inbox_messages jsonb := '{}';
     result :"schema".work_batch_result;
 begin
     select jsonb_agg(jsonb_build_object('argument', f.argument, 'problem', f.problem)) into faults
@@ -24,6 +25,14 @@ begin
         raise exception using errcode = 'BX001', column = faults #>> '{0,argument}', detail = faults::text,
             message = (select string_agg(f.value ->> 'argument' || ' ' || (f.value ->> 'problem'), '; ' order by f.n)
                        from jsonb_array_elements(faults) with ordinality f(value, n));
+    end if;
+    if inbox ? 'messages' then
+        select jsonb_build_object('messages', coalesce(jsonb_agg(jsonb_build_object(
+                   'work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate,
+                   'hash_mismatch', r.hash_mismatch) order by r.n), '[]'))
+        into inbox_messages
+        from :"schema"._inbox_enqueue_objects(inbox -> 'messages')
+            with ordinality r(work_id, message_id, duplicate, hash_mismatch, n);
     end if;
     select * into counted from :"schema"._counting_ids(outbox);
     select * into also_counted from :"schema"._counting_ids(inbox);
@@ -34,8 +43,9 @@ begin
         messages := jsonb_build_object('messages', :"schema"._enqueue_objects(0::smallint, outbox -> 'messages'));
     end if;
     result.header := jsonb_build_object(
-        'outbox', coalesce(messages, '{}') || :"schema"._settle_part(0::smallint, owner, outbox));
-    result.header := result.header || jsonb_build_object('inbox', :"schema"._settle_part(1::smallint, owner, inbox));
+        'outbox', messages || :"schema"._settle_part(0::smallint, owner, outbox));
+    result.header := result.header || jsonb_build_object(
+        'inbox', inbox_messages || :"schema"._settle_part(1::smallint, owner, inbox));
     if heartbeat is not null then
         perform :"schema"._register(
             owner, p.box::smallint, coalesce(heartbeat ->> 'host', ''), coalesce((heartbeat ->> 'pid')::bigint, 0),
