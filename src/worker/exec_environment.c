@@ -116,6 +116,8 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
         {"BOXCAR_OWNER", text_if(!boxcar_owner_is_none(message->owner), texts.owner)},
         {"BOXCAR_STREAM", message->stream},
         {"BOXCAR_CORRELATION_ID", message->correlation_id},
+        {"BOXCAR_SOURCE", message->source},
+        {"BOXCAR_EXTERNAL_ID", message->external_id},
         {"BOXCAR_CREATED_AT", text_if(message->created_at != BOXCAR_TIME_NONE, texts.created_at)},
         {"BOXCAR_HEADERS", str_is_absent(message->headers) ? BOXCAR_STR("{}") : message->headers},
         {"BOXCAR_STORE_ID", boxcar_str_of(store_id)},

@@ -70,6 +70,18 @@ like "one line at the end with totals" "*event=worker_end*claimed=3 acked=3 retr
 unlike "no progress line without a terminal" $'*\r*' "$err"
 exits "draining what is empty" 0 boxcar worker --drain --handler 'orders.*=discard'
 
+# A message from outside says where it comes from; one of the outbox has no such variables.
+cat >bin.d/origin <<'SH'
+#!/bin/sh
+echo "$BOXCAR_BOX ${BOXCAR_SOURCE-unset} ${BOXCAR_EXTERNAL_ID-unset}" >>"$1"
+SH
+chmod +x bin.d/origin
+exits "a message from outside" 0 boxcar inbox enqueue 'shop $(id)' 'order 42' origin x
+enqueue origin x
+exits "one program for both boxes" 0 boxcar worker --drain --handler "origin=exec:$here/bin.d/origin $here/origin.txt" \
+    --inbox-handler "origin=exec:$here/bin.d/origin $here/origin.txt"
+is "source and id in the environment" 'inbox shop $(id) order 42,outbox unset unset' "$(sort origin.txt | paste -sd,)"
+
 # Verdicts of a program: 0, 65, anything else.
 boxcar settings max_attempts 2 >/dev/null
 for status in 0 65 7; do

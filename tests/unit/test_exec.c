@@ -148,6 +148,8 @@ static void check_full_environment(void) {
         "BOXCAR_CREATED_AT=2026-01-31T12:00:00.000000Z",
         "BOXCAR_HEADERS={\"trace\":\"a b\"}",
         "BOXCAR_BOX=inbox",
+        "BOXCAR_SOURCE=shop $(id)",
+        "BOXCAR_EXTERNAL_ID=order\n42",
         "BOXCAR_STORE_ID=store-1",
     };
     struct trial trial;
@@ -159,6 +161,8 @@ static void check_full_environment(void) {
     trial.message.headers = BOXCAR_STR("{\"trace\":\"a b\"}");
     trial.message.retry_count = 2;
     trial.message.box = BOXCAR_INBOX;
+    trial.message.source = BOXCAR_STR("shop $(id)");
+    trial.message.external_id = BOXCAR_STR("order\n42");
     trial.message.created_at = INT64_C(1769860800000000);
     boxcar_message_id_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000001"), &trial.message.message_id);
     boxcar_owner_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000002"), &trial.message.owner);
