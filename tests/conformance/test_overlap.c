@@ -1,5 +1,7 @@
 /* Transactions that overlap, which only PostgreSQL has. */
 #include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conformance.h"
@@ -176,6 +178,116 @@ static void messages_beyond_a_batch_stay_on_the_straight_path(void **state) {
     PQfinish(conn);
 }
 
+/* ---- keys of the inbox come before all other locks ---- */
+
+/* Waits until somebody waits for this backend. */
+static void wait_until_blocking(PGconn *watcher, int pid) {
+    for (int i = 0; i < 500; i++) {
+        if (pg_number(watcher, "select count(*) from pg_stat_activity a where %d = any (pg_blocking_pids(a.pid))", pid) > 0)
+            return;
+        poll(NULL, 0, 10);
+    }
+    fail_msg("nobody ever waited");
+}
+
+/* Three steps of a join, all leased by the worker. */
+static void take_three_steps(struct fixture *f, PGconn *conn) {
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_owner_format(f->owner, owner);
+    pg_exec(conn, "select join_start(3)");
+    pg_exec(conn, "select enqueue('t', 'p', join_id => (select join_id from outbox_join)) from generate_series(1, 3)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim('%s', '1 minute', 3)", owner), 3);
+}
+
+/* Whoever holds the key settles a step, too: the batch that waits for the key must not have locked that. There is
+ * nothing to wait for, and no time for a deadlock to be found and the batch to be repeated. */
+static void settle_beside(struct fixture *f, PGconn *holder) {
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_owner_format(f->owner, owner);
+    pg_exec(holder, "set local lock_timeout = '100 ms'");
+    pg_exec(holder, "select outbox_ack('%s', '{3}')", owner);
+    pg_exec(holder, "commit");
+}
+
+static void statement_waits_for_a_key_before_it_locks_anything_else(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = fixture_connect(f), *other = fixture_connect(f), *watcher = fixture_connect(f);
+    char owner[BOXCAR_UUID_TEXT_SIZE], sql[400];
+    take_three_steps(f, holder);
+    boxcar_owner_format(f->owner, owner);
+    pg_exec(holder, "begin");
+    pg_exec(holder, "select inbox_enqueue('bank', '1', 't', 'p')");
+    snprintf(sql, sizeof(sql),
+             "select header from process_work_batch('%s', '{\"outbox\": {\"acks\": [1], \"fails\": [2]}, \"inbox\": "
+             "{\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}]}}')",
+             owner);
+    assert_true(PQsendQuery(other, sql));
+    wait_until_blocked(watcher, PQbackendPID(other));
+    settle_beside(f, holder);
+    PGresult *result = PQgetResult(other);
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    assert_non_null(strstr(PQgetvalue(result, 0, 0), "\"duplicate\": true"));
+    PQclear(result);
+    assert_null(PQgetResult(other));
+    assert_int_equal(pg_number(watcher, "select completed_steps from outbox_join"), 2);
+    PQfinish(watcher);
+    PQfinish(other);
+    PQfinish(holder);
+}
+
+/* The same batch as the library sends it. */
+struct sender {
+    struct fixture *fixture;
+    boxcar_status status;
+    bool duplicate;
+};
+
+static void *send_batch_with_a_key(void *context) {
+    struct sender *sender = context;
+    boxcar_settlement items[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
+    boxcar_new_inbox_message in = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result;
+    items[0].work_id.value = 1;
+    items[1].work_id.value = 2;
+    outbox.acks = &items[0];
+    outbox.fails = &items[1];
+    outbox.ack_count = outbox.fail_count = 1;
+    in.source = BOXCAR_STR("bank");
+    in.external_id = BOXCAR_STR("1");
+    in.topic = in.payload = BOXCAR_STR("t");
+    batch.owner = sender->fixture->owner;
+    batch.outbox = &outbox;
+    batch.inbox_messages = &in;
+    batch.inbox_message_count = 1;
+    sender->status = boxcar_process(sender->fixture->store, &batch, &result, &sender->fixture->err);
+    if (sender->status != BOXCAR_OK)
+        return NULL;
+    sender->duplicate = boxcar_batch_result_inbox_enqueued(result, 0)->duplicate;
+    boxcar_batch_result_free(result);
+    return NULL;
+}
+
+static void batch_waits_for_a_key_before_it_locks_anything_else(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = fixture_connect(f), *watcher = fixture_connect(f);
+    struct sender sender = {.fixture = f};
+    pthread_t thread;
+    take_three_steps(f, holder);
+    pg_exec(holder, "begin");
+    pg_exec(holder, "select inbox_enqueue('bank', '1', 't', 'p')");
+    assert_int_equal(pthread_create(&thread, NULL, send_batch_with_a_key, &sender), 0);
+    wait_until_blocking(watcher, PQbackendPID(holder));
+    settle_beside(f, holder);
+    pthread_join(thread, NULL);
+    ASSERT_OK(f, sender.status);
+    assert_true(sender.duplicate);
+    assert_int_equal(pg_number(watcher, "select completed_steps from outbox_join"), 2);
+    PQfinish(watcher);
+    PQfinish(holder);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(earlier_message_that_came_late_goes_before_a_head_that_is_not_due),
     TEST(message_cancelled_by_the_transaction_that_enqueued_it_is_never_claimed),
@@ -185,6 +297,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stream_goes_on_when_a_cancel_waited_for_its_heads_settlement),
     TEST(stream_with_a_leased_message_hands_out_no_earlier_one_that_came_late),
     TEST(replayed_message_goes_before_a_head_that_waits),
+    TEST(statement_waits_for_a_key_before_it_locks_anything_else),
+    TEST(batch_waits_for_a_key_before_it_locks_anything_else),
 };
 
 const struct suite OVERLAP_SUITE = SUITE("overlap", TESTS, ON_POSTGRES);
