@@ -50,7 +50,8 @@ boxcar_status inbox_message_check(const boxcar_new_inbox_message *said, boxcar_e
     return status == BOXCAR_OK ? limits_check_new_message(&message, "", err) : status;
 }
 
-boxcar_status inbox_messages_check(const boxcar_new_inbox_message *messages, size_t count, boxcar_error *err) {
+boxcar_status inbox_messages_check(const boxcar_new_inbox_message *messages, size_t count,
+                                   boxcar_error *err) {
     if (count > 0 && !messages)
         return error_invalid(err, "messages", "messages is NULL: give `count` of them");
     if (count > LIMITS_COUNT_MAX)

@@ -17,8 +17,8 @@ boxcar_status inbox_messages_check(const boxcar_new_inbox_message *messages, siz
 /* A key in the form that stores want. */
 boxcar_status inbox_origin_of(boxcar_inbox_key key, boxcar_str content_hash, struct inbox_origin *ret_origin,
                               boxcar_error *err);
-/* Puts messages that were checked into the part, in the form that stores want: each with its origin and the id
- * that its key stands for. */
+/* Puts messages that were checked into the part, in the form that stores want: each with its origin and the
+ * id that its key stands for. */
 boxcar_status inbox_messages_add(struct arena *arena, const boxcar_new_inbox_message *messages, size_t count,
                                  struct batch_part *part, boxcar_error *err);
 

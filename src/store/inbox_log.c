@@ -3,9 +3,8 @@
 void inbox_log_key(const struct boxcar_store *store, boxcar_log_level level, const char *event,
                    const struct inbox_origin *origin, const char *text) {
     char message_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {{"source", origin->source},
-                                 {"external_id", origin->external_id},
-                                 {"message_id", BOXCAR_NO_STR}};
+    boxcar_log_field fields[] = {
+        {"source", origin->source}, {"external_id", origin->external_id}, {"message_id", BOXCAR_NO_STR}};
 
     if (!store_logs(store, level))
         return;
