@@ -144,9 +144,9 @@ BOXCAR_API boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coord
 BOXCAR_API size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator);
 
 /* Queueing. Everything is validated and copied now, by the rules of the calls of the same name in
- * outbox.h, inbox.h and process.h: what is wrong is refused at once, and then nothing of the call is queued. *ret_ticket (may
- * be NULL) receives the ticket; of a call with several operations that of the first, the others follow
- * it; 0 when the call leaves nothing behind, neither queued nor stored.
+ * outbox.h, inbox.h and process.h: what is wrong is refused at once, and then nothing of the call is queued.
+ * *ret_ticket (may be NULL) receives the ticket; of a call with several operations that of the first, the
+ * others follow it; 0 when the call leaves nothing behind, neither queued nor stored.
  *
  * BOXCAR_E_UNAVAILABLE: the queue is full and could not be flushed; nothing was queued.
  * With the strategy immediate the error may also be that of the flush. Then *ret_ticket tells: not 0 = it

@@ -106,9 +106,9 @@ typedef struct boxcar_batch {
 typedef struct boxcar_batch_result boxcar_batch_result;
 
 /* Does all of it. Bad input changes nothing: BOXCAR_E_INVALID, err->argument is the first fault's place
- * ("inbox.acks[3].work_id", "messages[1].topic", "inbox.messages[3].source"), err->message says it and how many there are; boxcar_batch_faults() lists them
- * all. Ids that are not leased to the owner are passed over, as everywhere. A batch that asks nothing
- * succeeds.
+ * ("messages[1].topic", "inbox.acks[3].work_id", "inbox.messages[3].source"; the last one is of
+ * inbox_messages), err->message says it and how many there are; boxcar_batch_faults() lists them all. Ids
+ * that are not leased to the owner are passed over, as everywhere. A batch that asks nothing succeeds.
  *
  * Repeating a batch is safe when err->outcome_unknown says that nobody knows: set sent_before, and give
  * the messages ids or keys of their own, so that those which are there already are found; they are
