@@ -5,7 +5,7 @@
 
 /* Columns that no message of the batch uses go as one null instead of an array of nulls. */
 struct used {
-    bool correlation, stream, headers, due, delay, ttl, attempts, join;
+    bool correlation, stream, headers, due, delay, ttl, attempts, join, hash;
 };
 
 static struct used find_used(const struct batch_part *part) {
@@ -22,6 +22,7 @@ static struct used find_used(const struct batch_part *part) {
         used.ttl |= m->ttl_ms != 0;
         used.attempts |= m->max_attempts != 0;
         used.join |= !boxcar_join_id_is_none(m->join_id);
+        used.hash |= part->origins && part->origins[i].content_hash.data != NULL;
     }
     return used;
 }
@@ -117,20 +118,26 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, 
     add_joins(params, part, used.join);
 }
 
-static void add_origins(struct pg_params *params, const struct batch_part *part, size_t field) {
-    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, part->message_count);
+static void add_origins(struct pg_params *params, const struct batch_part *part, bool used, size_t field) {
+    struct buf *array;
 
+    if (!used) {
+        pg_params_null(params, PG_TEXT_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_TEXT_ARRAY, part->message_count);
     for (size_t i = 0; i < part->message_count; i++)
         pg_array_text(array, *(const boxcar_str *)((const char *)&part->origins[i] + field));
 }
 
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch *batch) {
     const struct batch_part *part = &batch->parts[BOXCAR_INBOX];
+    struct used used = find_used(part);
 
-    add_messages(params, part, find_used(part));
-    add_origins(params, part, offsetof(struct inbox_origin, source));
-    add_origins(params, part, offsetof(struct inbox_origin, external_id));
-    add_origins(params, part, offsetof(struct inbox_origin, content_hash));
+    add_messages(params, part, used);
+    add_origins(params, part, true, offsetof(struct inbox_origin, source));
+    add_origins(params, part, true, offsetof(struct inbox_origin, external_id));
+    add_origins(params, part, used.hash, offsetof(struct inbox_origin, content_hash));
 }
 
 static void add_work_ids(struct pg_params *params, struct settlement_list list) {
