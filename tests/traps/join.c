@@ -270,9 +270,9 @@ static void use_steps(PGconn *conn)
 static void fill_tables(PGconn *conn)
 {
     sql_run(conn, "insert into join_row (join_id, expected_steps, created_at, grouping_key, last_lane) "
-                  "select md5(i::text)::uuid, 5, now() - interval '1 day', 'g', 8 from generate_series(1, %d) i", LARGE);
+                  "select md5(i::text)::uuid, 5, now() - interval '1 day', 'g', 4 from generate_series(1, %d) i", LARGE);
     sql_run(conn, "insert into join_progress (join_id, lane, seq, completed_steps, failed_steps, updated_at) "
-                  "select join_id, lane, 0, 0, 0, now() from generate_series(0, 8) lane, " OLD_JOINS);
+                  "select join_id, lane, 0, 0, 0, now() from generate_series(0, 4) lane, " OLD_JOINS);
     sql_run(conn, "insert into join_span select join_id, -5000 * row_number() over (), "
                   "-5000 * row_number() over () + 99 from " OLD_JOINS);
     sql_run(conn, "insert into join_member (join_id, message_id, work_id, created_at) "

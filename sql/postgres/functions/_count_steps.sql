@@ -8,7 +8,7 @@
 -- Lookups are written so that only one index can serve each, whatever the planner knows when it plans them.
 create or replace function :"schema"._count_steps(
     items int8multirange, p_outcome smallint, ts timestamptz, p_only uuid[] default null)
-returns bigint language plpgsql volatile :hot as $$
+returns bigint language plpgsql volatile as $$
 #variable_conflict use_column
 declare
     joins uuid[];

@@ -12,7 +12,7 @@ begin
             join_id, expected_steps, created_at, deadline, grouping_key, metadata, last_lane)
         values (p_join, p_expected, ts,
                 coalesce(p_deadline, ts + make_interval(secs => nullif(deadline_ms, 0) / 1000.0)),
-                nullif(p_grouping, ''), p_metadata, case when p_expected >= 50000 then 8 else 0 end)
+                nullif(p_grouping, ''), p_metadata, case when p_expected >= 50000 then 4 else 0 end)
         on conflict (join_id) do nothing
         returning j.join_id, j.last_lane)
     insert into :"schema".join_progress (join_id, lane, seq, completed_steps, failed_steps, updated_at)

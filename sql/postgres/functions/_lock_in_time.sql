@@ -2,7 +2,7 @@
 -- which lane (_lock_join), by position: null where somebody's open transaction holds the join. He may hold it
 -- for long, and whoever settles messages has other work to do: after a moment those that are free are enough.
 create or replace function :"schema"._lock_in_time(p_joins uuid[], p_steps bigint[] default null) returns smallint[]
-language plpgsql volatile :hot as $$
+language plpgsql volatile as $$
 declare
     lanes smallint[] := :"schema"._try_lock(p_joins, p_steps);
     free uuid[];

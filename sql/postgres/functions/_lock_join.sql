@@ -4,13 +4,14 @@
 create or replace function :"schema"._lock_join(p_join uuid, p_steps bigint) returns smallint
 language plpgsql volatile as $$
 declare
-    lanes int := case when p_steps is null then 0 else :"schema"._shared_lanes(p_join, p_steps) end;
+    lanes int := case when p_steps is null then 0 else coalesce((
+        select j.last_lane from :"schema".join_row j where j.join_id = p_join), 0) end;
     lane smallint;
 begin
     if lanes > 0 then
         begin
             lane := :"schema"._take_lane(p_join, lanes);
-            if :"schema"._shared_lanes(p_join, p_steps) = 0 then   -- not any more: the lane is given back
+            if not :"schema"._may_share(p_join, p_steps) then   -- the lane is given back
                 raise exception using errcode = 'BX099';
             end if;
             perform set_config('boxcar.lanes', concat_ws(',', current_setting('boxcar.lanes', true), p_join), true)

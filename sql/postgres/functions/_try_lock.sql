@@ -1,6 +1,6 @@
 -- Locks joins in the order of their ids, or none of them; see _lock_in_time. Null: somebody holds one.
 create or replace function :"schema"._try_lock(p_joins uuid[], p_steps bigint[]) returns smallint[]
-language plpgsql volatile :hot set lock_timeout = '800ms' as $$
+language plpgsql volatile set lock_timeout = '800ms' as $$
 declare
     lanes smallint[] := array_fill(0::smallint, array[cardinality(p_joins)]);
     wanted record;
