@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 static enum fixture_kind chosen = FIXTURE_SQLITE;
+static bool reuses;
+static char kept[64]; /* a schema that is as fresh; empty = none */
 
 static const struct {
     const char *name;
@@ -84,15 +86,25 @@ int fixture_setup_bare(void **state) {
     return 0;
 }
 
+void fixture_reuse(bool may_reuse) { reuses = may_reuse; }
+
 int fixture_setup(void **state) {
     fixture_setup_bare(state);
     struct fixture *f = *state;
+    bool is_kept = reuses && kept[0] != '\0';
+    if (is_kept)
+        snprintf(f->schema, sizeof(f->schema), "%s", kept);
+    kept[0] = '\0';
     boxcar_store_options options = fixture_options(f);
-    options.deploy = true;
-    if (boxcar_store_open(&options, &f->store, &f->err) == BOXCAR_OK)
-        return 0;
-    print_error("cannot deploy %s: %s\n", f->url, f->err.message);
-    return -1;
+    options.deploy = !is_kept;
+    if (boxcar_store_open(&options, &f->store, &f->err) != BOXCAR_OK) {
+        print_error("cannot deploy %s: %s\n", f->url, f->err.message);
+        return -1;
+    }
+    f->is_reusable = reuses && !fixture_is_sqlite(f);
+    if (f->is_reusable && !is_kept)
+        fixture_remember(f);
+    return 0;
 }
 
 static void remove_directory(const char *directory) {
@@ -106,13 +118,31 @@ static void remove_directory(const char *directory) {
     rmdir(directory);
 }
 
+static void drop_schema(struct fixture *f) {
+    char drop[256];
+    snprintf(drop, sizeof(drop), "drop schema if exists \"%1$s\" cascade; drop schema if exists \"%1$s_fresh\" cascade",
+             f->schema);
+    fixture_sql(f, NULL, drop);
+}
+
+void fixture_end(void) {
+    struct fixture f = {.kind = chosen};
+    if (kept[0] == '\0')
+        return;
+    snprintf(f.url, sizeof(f.url), "%s", server_url(f.kind));
+    snprintf(f.schema, sizeof(f.schema), "%s", kept);
+    kept[0] = '\0';
+    drop_schema(&f);
+}
+
 int fixture_teardown(void **state) {
     struct fixture *f = *state;
     boxcar_store_close(f->store);
-    if (!fixture_is_sqlite(f)) {
-        char drop[128];
-        snprintf(drop, sizeof(drop), "drop schema if exists \"%s\" cascade", f->schema);
-        fixture_sql(f, NULL, drop);
+    if (f->is_reusable) {
+        fixture_reset(f);
+        snprintf(kept, sizeof(kept), "%s", f->schema);
+    } else if (!fixture_is_sqlite(f)) {
+        drop_schema(f);
     }
     remove_directory(f->directory);
     free(f);

@@ -27,6 +27,7 @@ struct fixture {
     boxcar_store *store;
     boxcar_owner owner, other; /* two workers */
     boxcar_error err;          /* of the last call that failed */
+    bool is_reusable;          /* its schema is as a fresh one, once it is reset */
 };
 
 /* False: no such kind, or (*ret_skip) the environment lacks its server. */
@@ -39,6 +40,14 @@ int fixture_setup(void **state);
 /* The same place without a store in it: nothing deployed, nothing open. */
 int fixture_setup_bare(void **state);
 int fixture_teardown(void **state);
+
+/* Whether tests may share a PostgreSQL schema, one after the other. Not those that change its functions, rights or
+ * versions. fixture_end() drops what was kept for the next test. */
+void fixture_reuse(bool may_reuse);
+void fixture_end(void);
+/* fixture_reset.c: what a fresh schema has, and making it fresh again. */
+void fixture_remember(struct fixture *f);
+void fixture_reset(struct fixture *f);
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 #define BARE_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_bare, fixture_teardown)
