@@ -103,9 +103,18 @@ static int dispatch(struct cli *cli, const char *const *words) {
     return result;
 }
 
+/* Most answers are one write: if that fails, the reason is known when the end is flushed. */
+static void buffer_output(void) {
+    static char buffer[1 << 16];
+
+    if (!isatty(STDOUT_FILENO))
+        (void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
 int cli_main(int argc, char **argv) {
     struct cli cli = {.log = {.level = BOXCAR_LOG_WARN}, .store_url_from = "--store"};
     struct option_parse parse;
+    buffer_output();
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported as such */
     int result = option_parse(&cli, argc, (const char *const *)argv, true, &parse);

@@ -4,7 +4,8 @@
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
 dead.ls dead.show dead.replay dead.purge join join.start join.attach join.complete join.fail join.wait join.cancel
-join.show join.ls inbox inbox.enqueue inbox.check inbox.show inbox.ls inbox.revive event event.append event.read event.follow stream stream.ls stream.show stream.resume stream.skip stream.policy instance instance.ls maintain doctor bench version help'
+join.show join.ls stream stream.ls stream.show stream.resume stream.skip stream.policy instance instance.ls inbox inbox.enqueue
+inbox.check inbox.show inbox.ls inbox.revive event event.append event.read event.follow maintain doctor bench version help'
 
 exits "help" 0 boxcar help
 overview=$out

@@ -127,7 +127,7 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 exits "a worker" 0 boxcar instance ls -o json
-is "fields" 'instance_id,host,pid,concurrency,started_at,seen_at,rank,first_partition,partition_count,leased,oldest_lease_at' \
+is "fields" 'instance_id,box,host,pid,concurrency,started_at,seen_at,rank,first_partition,partition_count,leased,oldest_lease_at' \
     "$(json '.[0]|keys_unsorted|join(",")')"
 is "has them all" "$worker 3 0 0 10000 0 null" \
     "$(json '.[0]|[.pid, .concurrency, .rank, .first_partition, .partition_count, .leased, .oldest_lease_at]|map(tostring)|join(" ")')"

@@ -88,7 +88,7 @@ refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --int
 
 # version
 exits "version" 0 boxcar version
-like "for people" "boxcar [0-9]*.*.* (library *, schema 4)" "$out"
+like "for people" "boxcar [0-9]*.*.* (library *, schema $newest)" "$out"
 exits "version as JSON" 0 boxcar version -o json
 is "fields" 'version,library_version,schema_version' "$(json 'keys_unsorted|join(",")')"
 exits "--version" 0 boxcar --version
