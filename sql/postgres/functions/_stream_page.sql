@@ -27,11 +27,10 @@ begin
             order by s.box, s.key limit max_streams);
     end if;
     return query
-        select v.stream, v.state, v.partition, n.pending, v.head, v.topic, v.available_at, v.retry_count, v.owner,
+        select v.key::text, v.state, v.partition, n.pending, v.head, v.topic, v.available_at, v.retry_count, v.owner,
                v.halted_at, v.halted_by
         from unnest(keys) with ordinality k(key, n) cross join lateral (
-            select * from :"schema".stream_state v
-            where v.stream = k.key and v.box = case p_box when 0 then 'outbox' else 'inbox' end limit 1) v
+            select * from :"schema"._stream_state v where v.box = p_box and v.key = k.key collate "C" limit 1) v
         cross join lateral (
             select count(*) as pending from (
                 select from :"schema".parked p where p.box = p_box and p.stream = k.key limit 1000) x) n;
