@@ -17,6 +17,8 @@ enum { CONNECTIONS = 8, SECONDS = 3 };
     "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m " \
     "order by random() limit 1"
 
+#define REPLAY_SOME "select dead_replay(array(select work_id from dead order by random() limit 2))"
+
 static const char *const CALLS[] = {
     "select enqueue('t', 'p', stream => 's' || (random() * 2)::int)",
     "select enqueue('t', 'p')",
@@ -27,7 +29,10 @@ static const char *const CALLS[] = {
     "select outbox_fail(" ME ", " MINE ")",
     CANCEL_ONE,
     CANCEL_ONE,
-    "select dead_replay(array(select work_id from dead order by random() limit 2))",
+    REPLAY_SOME, /* locks streams, then wants the turn: often, so that a claim without care meets it soon */
+    REPLAY_SOME,
+    REPLAY_SOME,
+    REPLAY_SOME,
     "select outbox_reap()",
     "select _maintain(0::smallint)",
 };

@@ -1,6 +1,6 @@
 -- Buries messages of one lane that no claimer has met yet, and tells the claimers to pass over them.
--- Burying comes first and the turn last, as everywhere; if a claimer was faster after all, the whole
--- transaction fails and is to be repeated.
+-- Burying comes first and the turn last, as everywhere; if a claimer was faster after all, or somebody has buried
+-- one before (it may have been replayed meanwhile), the whole transaction fails and is to be repeated.
 create or replace function :"schema"._bury_fresh(
     p_box smallint, p_lane smallint, ids bigint[], p_reason smallint, p_outcome text, note text,
     new_expired_from timestamptz, ts timestamptz)
@@ -17,7 +17,7 @@ begin
     f := :"schema"._frontier(p_box, p_lane);
     if exists (select from :"schema".message m
                where m.work_id = any (ids)
-                 and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
+                 and (m.era <> f.era or f.skip @> m.work_id or :"schema"._is_behind(f, m.xid, m.work_id))) then
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     if p_lane = 1 and p_reason <> 5 then
