@@ -45,16 +45,28 @@ struct load {
 };
 
 struct outcome {
-    double fill_rate, rate, p50, p99;
+    double fill_rate, meet_rate, rate, p50, p99;
 };
+
+/* Claims that are timed one by one begin when all messages have been met: the first claim sorts them into
+ * their streams. */
+static double meet(struct crew *crew, const struct load *load) {
+    struct work first = {.goal = load->batch, .batch = load->batch};
+    double before = bench_now();
+
+    (void)crew_drain(crew, &first);
+    return (double)load->messages / (bench_now() - before);
+}
 
 static void run_load(struct bench *b, const struct place *place, const struct load *load,
                      struct outcome *ret_outcome) {
     struct latencies latencies = {0};
     struct work work = {.goal = load->drained, .batch = load->batch, .ret_latencies = &latencies};
+    bool one_by_one = load->batch != BATCH;
     struct crew crew;
 
-    crew_open(&crew, &SIDE_BOXCAR, place, load->batch == BATCH ? connections_of(b) : 1);
+    crew_open(&crew, &SIDE_BOXCAR, place, one_by_one ? 1 : connections_of(b));
+    ret_outcome->meet_rate = one_by_one ? meet(&crew, load) : 0;
     ret_outcome->rate = crew_drain(&crew, &work);
     ret_outcome->p50 = 1e3 * latencies_at(&latencies, 0.5);
     ret_outcome->p99 = 1e3 * latencies_at(&latencies, 0.99);
@@ -78,7 +90,7 @@ static void prepare(struct bench *b, struct place *place, const char *name, cons
 }
 
 struct figures {
-    struct pairs fills, rates, p50, p99;
+    struct pairs fills, meets, rates, p50, p99;
 };
 
 static void run_round(struct bench *b, int round, const struct load loads[2], struct figures *figures) {
@@ -90,6 +102,7 @@ static void run_round(struct bench *b, int round, const struct load loads[2], st
     for (int turn = 0; turn < 2; turn++)
         run_load(b, &places[(round + turn) % 2], &loads[(round + turn) % 2], &outcomes[(round + turn) % 2]);
     pairs_add(&figures->fills, outcomes[0].fill_rate, outcomes[1].fill_rate);
+    pairs_add(&figures->meets, outcomes[0].meet_rate, outcomes[1].meet_rate);
     pairs_add(&figures->rates, outcomes[0].rate, outcomes[1].rate);
     pairs_add(&figures->p50, outcomes[0].p50, outcomes[1].p50);
     pairs_add(&figures->p99, outcomes[0].p99, outcomes[1].p99);
@@ -133,7 +146,7 @@ static void bench_latency(struct bench *b) {
     struct figures figures = {0};
 
     compare(b, "claims of ready streams", loads, &figures);
-    report_add(b->report, "claim and ack 50 of 10,000 streams, p50", "ms", &figures.p50, NO_TARGET);
+    report_add(b->report, "claim and ack 50 of 10,000 streams, p50", "ms", &figures.p50, AT_MOST(5));
     report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
 }
 
@@ -143,8 +156,10 @@ static void bench_million(struct bench *b) {
     struct figures figures = {0};
 
     compare(b, "a million streams", loads, &figures);
-    report_add(b->report, "claims with 1,000,000 streams, against 10,000", "msg/s", &figures.rates,
-               AT_LEAST(0.2));
+    report_add(b->report, "claim and ack 50 of 1,000,000 streams, against 10,000, p50", "ms", &figures.p50,
+               AT_MOST(3));
+    report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
+    report_add(b->report, "  the first claim, which meets them all", "msg/s", &figures.meets, AT_LEAST(0.3));
 }
 
 /* A page from the middle, and one stream. */

@@ -7,10 +7,11 @@ enum { LARGE = 2000, WARM_CALLS = 7 };
 
 static const char SCANS[] = "a call scans a whole table";
 static const char READS[] = "a claim reads more than it takes";
+static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
-    "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_claim_parked', " \
+    "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_due_streams', '_meet_streams', '_claim_parked', " \
     "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_frontier', '_move_frontier', '_sort_streams', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_any', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
@@ -164,6 +165,40 @@ static const char *plans_with_statistics(struct fixture *f)
     return NULL;
 }
 
+/* Entries of the indexes of streams and what is in them that this transaction has read. */
+static int64_t reads_of_streams(PGconn *conn)
+{
+    return sql_number(conn, "select sum(pg_stat_get_xact_tuples_returned(indexrelid)) from pg_index "
+                            "where indrelid in ('stream'::regclass, 'parked'::regclass)");
+}
+
+/* A few streams from enqueueing to the end; one of them waits for its time, and is woken by what comes behind. */
+static int64_t work_on_streams(PGconn *conn)
+{
+    sql_run(conn, "select enqueue('t', 'p', stream => s) from unnest('{a, b, c, w}'::text[]) s");
+    sql_run(conn, "begin");
+    sql_run(conn, "create temp table got on commit drop as select * from outbox_claim(" WORKER ", '30 s', 4, '{t}')");
+    sql_run(conn, "select outbox_defer(" WORKER ", array(select work_id from got where stream = 'w'), null, '1 hour')");
+    sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from got))");
+    int64_t read = reads_of_streams(conn);
+    sql_run(conn, "commit");
+    return read;
+}
+
+/* Many streams that have nothing to do with it came after the plans were made. BX-020, BX-062 */
+static const char *plans_for_streams(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    keep_autovacuum_away(other);
+    sql_run(other, "vacuum analyze " TABLES);
+    for (int i = 0; i < WARM_CALLS; i++)
+        work_on_streams(conn);
+    sql_run(other, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
+                   "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'o' || i from generate_series(1, %d) i", LARGE);
+    sql_run(other, "select _sort_now(0::smallint)");
+    return work_on_streams(conn) < LARGE ? NULL : READS_STREAMS;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -179,6 +214,10 @@ static const struct trap TRAPS[] = {
      {{"reading run by run", "_claimed_rows", " and x.work_id < upper(r)", "", READS},
       {"the limit of the window", "_window", "order by m.xid, m.work_id limit wanted;",
        "order by m.xid, m.work_id;", READS}}},
+    {"plans_made_before_there_were_streams_find_them_by_their_keys", plans_for_streams,
+     {{"looking each one up", "_stream_rows", "s.key = k.key limit 1) s", "s.key = k.key) s", READS_STREAMS},
+      {"locking each one by its key", "_due_streams", "s.key = c\n            limit 1",
+       "s.key = c and s.suspect = p_suspect and s.available_at <= ts limit 1", READS_STREAMS}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);

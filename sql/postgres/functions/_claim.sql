@@ -71,19 +71,20 @@ begin
         streams_sorted := :"schema"._sort_streams(p_box, ts);
     end if;
 
-    -- Most claims find nothing but fresh messages: one look tells what else there is.
-    select suspects and exists (select from :"schema".parked p
-                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
-                     and p.available_at >= f.due_from and p.available_at <= ts)
-               or suspects and streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect
-                     and s.available_at >= f.due_from and s.available_at <= ts) as suspects,
-           exists (select from :"schema".parked p
-                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
-                     and p.available_at >= f.due_from and p.available_at <= ts)
-               or streams_sorted and exists (select from :"schema".stream s
-                   where s.box = p_box and not s.suspect
-                     and s.available_at >= f.due_from and s.available_at <= ts) as others
+    -- Most claims find nothing but fresh messages: one look tells what else there is. (An order leaves no choice of
+    -- index, not even to a plan that was made while the table was empty.)
+    select suspects and (coalesce((
+               select true from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
+                 and p.available_at >= f.due_from and p.available_at <= ts
+               order by p.box, p.available_at limit 1), false)
+               or streams_sorted and :"schema"._has_due_stream(p_box, true, f.due_from, ts)) as suspects,
+           coalesce((
+               select true from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                 and p.available_at >= f.due_from and p.available_at <= ts
+               order by p.box, p.available_at limit 1), false)
+               or streams_sorted and :"schema"._has_due_stream(p_box, false, f.due_from, ts) as others
     into aside;
 
     if aside.suspects and f.suspects_next then

@@ -10,50 +10,59 @@ returns bigint[] language plpgsql volatile :hot as $$
 declare
     due text[];
     share int;
-    found bigint[];
+    got record;
     taken bigint[] := '{}';
 begin
-    if not exists (select from :"schema".stream s
-                   where s.box = p_box and s.suspect = p_suspect
-                     and s.available_at >= due_from and s.available_at <= ts) then
-        return '{}';
-    end if;
     -- A stream that turns out to have nothing for him does not count: he looks for others instead.
     for i in 1 .. 20 loop
         due := :"schema"._due_streams(p_box, wanted - cardinality(taken), p_suspect, due_from, ts, exact, prefixes,
                                       p_owner);
         exit when due = '{}';
         share := case when p_suspect then 1 else greatest((wanted - cardinality(taken)) / cardinality(due), 1) end;
-        with met as (
-            select d.key, h.*, l.work_id is not null as go
-            from unnest(due) d(key) left join lateral (
-                select p.*, row_number() over (order by p.work_id) as n from (
-                    select p.work_id, p.topic, p.available_at, p.crash_count, p.expires_at, p.epoch
-                    from :"schema".parked p where p.box = p_box and p.stream = d.key
-                    order by p.work_id limit share) p) h on true
-            -- One that somebody is burying just now is passed over: waiting for him under the turn, while he
-            -- waits for the stream, would be a deadlock.
-            left join lateral (
-                select p.work_id from :"schema".parked p
-                where p.work_id = h.work_id and p.epoch is null and h.available_at <= ts and (h.crash_count > 0) = p_suspect
-                  and (h.expires_at is null or h.expires_at > ts) and :"schema"._wanted(h.topic, exact, prefixes)
-                limit 1 for update skip locked) l on true),
-        run as materialized (
-            select m.*, bool_and(m.go) over (partition by m.key order by m.n) as goes from met m),
-        leased as (
-            update :"schema".parked p set epoch = p_epoch
-            where p.work_id = any (array(select r.work_id from run r where r.goes)) returning p.work_id),
-        held as (
-            update :"schema".stream s
-            set available_at = case when not r.goes then greatest(r.available_at, ts) end,
-                suspect = r.crash_count > 0, topic = r.topic
-            from run r where s.box = p_box and s.key = r.key and r.n = 1),
-        empty as (
-            delete from :"schema".stream s using run r
-            where s.box = p_box and s.key = r.key and r.n is null and s.halted_at is null)
-        select coalesce(array_agg(l.work_id), '{}') into found from leased l;
-        taken := taken || found;
-        exit when cardinality(taken) >= wanted or cardinality(found) >= cardinality(due);
+        with met as materialized (
+            select d.key, h.* from unnest(due) d(key) left join lateral (
+                select p.work_id, p.topic, p.available_at, p.crash_count, p.expires_at,
+                       row_number() over (order by p.work_id) as n
+                from (select * from :"schema".parked p where p.box = p_box and p.stream = d.key
+                      order by p.work_id limit share) p) h on true),
+        -- One that somebody is burying just now is passed over: waiting for him under the turn, while he
+        -- waits for the stream, would be a deadlock.
+        free as materialized (
+            select p.work_id from :"schema".parked p
+            where p.work_id = any (array(
+                select m.work_id from met m
+                where m.available_at <= ts and (m.crash_count > 0) = p_suspect
+                  and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)))
+              and p.epoch is null
+            for update skip locked),
+        run as (
+            select m.*, bool_and(m.go) over (partition by m.key order by m.n) as goes
+            from (select m.*, m.work_id in (select f.work_id from free f) as go from met m) m)
+        select coalesce(array_agg(r.work_id) filter (where r.goes), '{}') as ids,
+               array_agg(r.key) filter (where r.goes and r.n = 1) as held,
+               array_agg(r.key) filter (where not r.goes and r.n = 1) as waiting,
+               array_agg(greatest(r.available_at, ts)) filter (where not r.goes and r.n = 1) as until,
+               array_agg(r.crash_count > 0) filter (where not r.goes and r.n = 1) as suspects,
+               array_agg(r.topic) filter (where not r.goes and r.n = 1) as topics,
+               array_agg(r.key) filter (where r.n is null) as empty
+        into got from run r;
+        update :"schema".parked p set epoch = p_epoch where p.work_id = any (got.ids);
+        update :"schema".stream s set available_at = null
+        where s.ctid = any (:"schema"._stream_rows(p_box, got.held));
+        if got.waiting is not null then
+            update :"schema".stream s set available_at = r.until, suspect = r.suspect, topic = r.topic
+            from (select r.*, s.ctid as place
+                  from unnest(got.waiting, got.until, got.suspects, got.topics) r(key, until, suspect, topic)
+                  cross join lateral (
+                      select s.ctid from :"schema".stream s where s.box = p_box and s.key = r.key limit 1) s) r
+            where s.ctid = r.place;
+        end if;
+        if got.empty is not null then
+            delete from :"schema".stream s
+            where s.ctid = any (:"schema"._stream_rows(p_box, got.empty)) and s.halted_at is null;
+        end if;
+        taken := taken || got.ids;
+        exit when cardinality(taken) >= wanted or cardinality(got.ids) >= cardinality(due);
     end loop;
     return taken;
 end $$;

@@ -12,11 +12,7 @@ begin
     if wanted <= 0 then
         return taken;
     end if;
-    if with_streams then
-        with_streams := exists (select from :"schema".stream s
-                                where s.box = p_box and not s.suspect
-                                  and s.available_at >= due_from and s.available_at <= ts);
-    end if;
+    with_streams := with_streams and :"schema"._has_due_stream(p_box, false, due_from, ts);
     if with_streams then
         share := case when parked_first then (wanted + 1) / 2 else wanted / 2 end;
     end if;

@@ -50,7 +50,7 @@ begin
     end if;
     return array(
         select s.key from unnest(candidates) c cross join lateral (
-            select s.key from :"schema".stream s
-            where s.box = p_box and s.key = c and s.suspect = p_suspect and s.available_at <= ts
-            limit 1 for update skip locked) s);
+            select s.key, s.suspect, s.available_at from :"schema".stream s where s.box = p_box and s.key = c
+            limit 1 for update skip locked) s
+        where s.suspect = p_suspect and s.available_at <= ts);
 end $$;

@@ -6,16 +6,14 @@ create or replace function :"schema"._sort_streams(p_box smallint, ts timestampt
 language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
+    before :"schema".frontier := f;
     chunk constant int := 5000;
     partitions int;
-    seen bigint[];
-    rows_seen bigint;
-    last_xid xid8;
-    last_id bigint;
+    w record;
     advanced boolean := false;
     moved boolean := false;
 begin
-    -- Stores without streams get past here with one look into an empty index range.
+    -- Stores without streams, and those whose streams are quiet, get past here with one look into an empty index range.
     if pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
         select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = f.era
           and m.xid >= pg_snapshot_xmax(f.base)) then
@@ -23,47 +21,30 @@ begin
     end if;
     partitions := :"schema"._setting('partition_count', 10000);
     loop
-        with w as materialized (select * from :"schema"._window(f, chunk)),
-        aside as (
+        select count(*) as n, max(x.xid) as last_xid, array_agg(x.work_id) as ids, array_agg(x.topic) as topics,
+               array_agg(x.stream) as streams, array_agg(x.due_at) as dues, array_agg(x.expires_at) as expiries
+        into w from :"schema"._window(f, chunk) x;
+        if w.n > 0 then
             insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
-            select w.work_id, p_box, greatest(w.due_at, ts), w.expires_at, w.topic, w.stream
-            from w where not f.skip @> w.work_id),
-        rows_of_streams as (
-            insert into :"schema".stream (box, key, available_at, topic, partition)
-            select p_box, n.stream, ts, n.topic, :"schema"._partition(n.stream, partitions)
-            from (select w.stream, (array_agg(w.topic order by w.work_id))[1] as topic from w group by w.stream) n
-            left join lateral (
-                select s.key from :"schema".stream s where s.box = p_box and s.key = n.stream limit 1) s on true
-            where s.key is null),
-        -- A stream that waits for a head's time is looked at again: an earlier message may have come. So is one
-        -- whose head is said to have another topic. One that is locked just now is being settled, and whoever
-        -- settles it has it looked at again too.
-        changed as materialized (
-            select s.key from (select w.stream, (array_agg(w.topic order by w.work_id))[1] as topic from w group by w.stream) n
-            cross join lateral (
-                select s.key from :"schema".stream s
-                where s.box = p_box and s.key = n.stream and (s.available_at > ts or s.topic <> n.topic)
-                  and s.available_at is not null
-                limit 1 for update skip locked) s),
-        woken as (
-            update :"schema".stream s set available_at = least(s.available_at, ts), topic = null
-            from changed x where s.box = p_box and s.key = x.key)
-        select array_agg(w.work_id) as ids, count(*), max(w.xid), (array_agg(w.work_id order by w.xid desc, w.work_id desc))[1]
-        into seen, rows_seen, last_xid, last_id from w;
-        if rows_seen > 0 then
+            select i.id, p_box, greatest(i.due_at, ts), i.expires_at, i.topic, i.stream
+            from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream)
+            where not f.skip @> i.id;
+            perform :"schema"._meet_streams(p_box, w.streams, w.topics, w.ids, partitions, ts);
             moved := true;
-            f.position_xid := last_xid;
-            f.position_id := last_id;
-            f.skip := f.skip - :"schema"._multirange(seen);
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            f.skip := f.skip - :"schema"._multirange(w.ids);
         end if;
-        exit when rows_seen >= chunk or advanced;
+        exit when w.n >= chunk or advanced;
         f.base := f.target;
         f.target := :"schema"._snapshot();
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
     end loop;
-    if moved then
+    -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
+    -- enough.
+    if moved or before.position_xid > '0' then
         f.seq := f.seq + 1;
         insert into :"schema".frontier select f.*;
         if f.seq % 64 = 0 then
@@ -71,5 +52,5 @@ begin
             where x.box = p_box and x.lane = 1 and x.seq between f.seq - 256 and f.seq - 64;
         end if;
     end if;
-    return rows_seen < chunk;
+    return w.n < chunk;
 end $$;

@@ -5,17 +5,26 @@
 -- not see a message that is being sorted in. A stream without messages stays as an empty row until a claimer deletes it.
 create or replace function :"schema"._streams_go_on(p_box smallint, keys text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
+declare
+    free text[];       -- nothing of them is leased
+    suspects text[];   -- of these, headed by one
+    others text[];
 begin
-    perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
-    update :"schema".stream s
-    set available_at = case when s.halted_at is null and not exists (
-            select from :"schema".parked x where x.box = p_box and x.stream = k.key and x.epoch is not null limit 1)
-            then ts end,
-        suspect = coalesce(h.is_suspect, false),
-        topic = null
-    from (select distinct k from unnest(keys) k) k(key)
-    left join lateral (
-        select p.crash_count > 0 as is_suspect from :"schema".parked p
-        where p.box = p_box and p.stream = k.key order by p.work_id limit 1) h on true
-    where s.box = p_box and s.key = k.key;
+    perform from (select distinct k from unnest(keys) k order by k) k(key) cross join lateral (
+        select from :"schema".stream s where s.box = p_box and s.key = k.key limit 1 for update) s;
+    select array_agg(k.key) filter (where k.is_free), array_agg(k.key) filter (where k.is_free and k.is_suspect),
+           array_agg(k.key) filter (where not k.is_free)
+    into free, suspects, others
+    from (select s.key, s.halted_at is null and not exists (
+                     select from :"schema".parked x
+                     where x.box = p_box and x.stream = s.key and x.epoch is not null limit 1) as is_free,
+                 (select p.crash_count > 0 from :"schema".parked p
+                  where p.box = p_box and p.stream = s.key order by p.work_id limit 1) as is_suspect
+          from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, keys))) k;
+    update :"schema".stream s set available_at = ts, topic = null, suspect = coalesce(s.key = any (suspects), false)
+    where s.ctid = any (:"schema"._stream_rows(p_box, free));
+    if others is not null then
+        update :"schema".stream s set available_at = null, topic = null
+        where s.ctid = any (:"schema"._stream_rows(p_box, others));
+    end if;
 end $$;
