@@ -59,14 +59,18 @@ BOXCAR_API boxcar_status boxcar_store_open(const boxcar_store_options *options,
 BOXCAR_API void boxcar_store_close(boxcar_store *store);
 
 typedef struct boxcar_deployment {
-    int schema_version; /* the version the store has now */
-    int applied;        /* how many migrations this call ran; 0 = it was up to date */
+    int schema_version;   /* the version the store has now */
+    int applied;          /* how many migrations were run; 0 = it was up to date */
+    int previous_version; /* the version it had before; 0 = there was no schema */
 } boxcar_deployment;
 
 /* Creates the schema or brings it up to date. Idempotent; safe from many processes at
  * once and beside running workers. Not allowed on a borrowed handle. */
 BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_deployment,
                                              boxcar_error *err);
+
+/* What boxcar_store_open() with `deploy` did, or boxcar_store_deploy() since; all zero when neither was asked for. */
+BOXCAR_API boxcar_deployment boxcar_store_deployment(const boxcar_store *store);
 
 /* A name for logs that is the same for every process using this store and contains no
  * secret. Lent until the store is closed. */

@@ -20,9 +20,15 @@ boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_de
 
     if (status == BOXCAR_OK)
         status = store->ops->deploy(store, &deployment, err);
+    if (status == BOXCAR_OK)
+        store->deployment = deployment;
     if (status == BOXCAR_OK && ret_deployment)
         *ret_deployment = deployment;
     return status;
+}
+
+boxcar_deployment boxcar_store_deployment(const boxcar_store *store) {
+    return store ? store->deployment : (boxcar_deployment){0};
 }
 
 const char *boxcar_store_id(const boxcar_store *store) { return store && store->id ? store->id : ""; }

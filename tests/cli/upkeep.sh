@@ -6,18 +6,35 @@ newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
 exits "init again" 0 boxcar init
 is "is up to date" "schema version $newest, up to date" "$out"
 exits "init again, as JSON" 0 boxcar init -o json
-is "fields" 'schema_version,applied,store' "$(json 'keys_unsorted|join(",")')"
-is "nothing applied" "$newest 0" "$(json '"\(.schema_version) \(.applied)"')"
+is "fields" 'schema_version,previous_version,applied,store' "$(json 'keys_unsorted|join(",")')"
+is "nothing applied" "$newest $newest 0" "$(json '"\(.schema_version) \(.previous_version) \(.applied)"')"
 if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     exits "init of a new file" 0 boxcar init --store sqlite:new.db
     is "applies the migration" "schema version $newest, $newest migrations applied" "$out"
     exits "init of another, as JSON" 0 boxcar init --store sqlite:newer.db -o json
-    is "applied" "$newest" "$(json .applied)"
+    is "applied" "$newest null" "$(json '"\(.applied) \(.previous_version)"')"
 else
     exits "init of a new schema" 0 boxcar init --schema "${BOXCAR_SCHEMA}_new"
     is "applies the migration" "schema version $newest, $newest migrations applied" "$out"
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_new cascade" >/dev/null 2>&1
 fi
+# A store as the first version left it: its tables alone, so this needs no change when there are newer ones.
+if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+    old_store=(--store sqlite:old.db)
+    { cat "$BOXCAR_TEST_DIR/../../sql/sqlite/migrations/0001_kernel.sql"
+      echo "insert into boxcar_schema values (1, 1, 1);"; } | sqlite3 old.db
+else
+    old_store=(--schema "${BOXCAR_SCHEMA}_old")
+    psql -qX "$BOXCAR_TEST_STORE" -v ON_ERROR_STOP=1 -v schema="${BOXCAR_SCHEMA}_old" \
+        -c "create schema ${BOXCAR_SCHEMA}_old" \
+        -f "$BOXCAR_TEST_DIR/../../sql/postgres/migrations/0001_kernel.sql" >/dev/null
+fi
+exits "init of an old store" 0 boxcar init "${old_store[@]}"
+is "says from where it came" "schema version $newest, upgraded from version 1" "$out"
+exits "once more" 0 boxcar init "${old_store[@]}" -o json
+is "there is nothing left to do" "$newest $newest 0" "$(json '"\(.schema_version) \(.previous_version) \(.applied)"')"
+[ "$BOXCAR_TEST_KIND" = sqlite ] || \
+    psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_old cascade" >/dev/null 2>&1
 refuses "init with an argument" 2 "*unexpected argument*" boxcar init now
 
 # settings

@@ -6,7 +6,7 @@
 #include "versions.h"
 
 static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
-    boxcar_deployment deployment = {-1, -1};
+    boxcar_deployment deployment = {-1, -1, -1};
     ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
     return deployment;
 }
@@ -17,6 +17,10 @@ static void opening_with_deployment_creates_everything(void **state) {
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+    boxcar_deployment deployment = boxcar_store_deployment(f->store);
+    assert_int_equal(deployment.applied, boxcar_schema_version());
+    assert_int_equal(deployment.previous_version, 0);
+    assert_int_equal(deployment.schema_version, boxcar_schema_version());
     assert_true(ack(f, f->owner, take(f, f->owner, enqueue(f, "t", "p").work_id)));
 }
 
@@ -44,6 +48,7 @@ static void deploying_again_changes_nothing(void **state) {
         boxcar_deployment deployment = deploy(f, f->store);
         assert_int_equal(deployment.applied, 0);
         assert_int_equal(deployment.schema_version, boxcar_schema_version());
+        assert_int_equal(deployment.previous_version, boxcar_schema_version());
     }
     take(f, f->owner, id);
 }
@@ -186,7 +191,12 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    assert_int_equal(deploy(f, f->store).schema_version, boxcar_schema_version());
+    boxcar_deployment deployment = boxcar_store_deployment(f->store);
+    assert_int_equal(deployment.previous_version, 1);
+    assert_int_equal(deployment.schema_version, boxcar_schema_version());
+    assert_int_equal(deployment.applied, boxcar_schema_version() - 1);
+    assert_int_equal(deploy(f, f->store).applied, 0);
+    assert_int_equal(boxcar_store_deployment(f->store).previous_version, boxcar_schema_version());
     assert_int_equal(
         fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 0);
     assert_status(f, done, BOXCAR_DONE);

@@ -498,6 +498,8 @@ static void upkeep_reports_and_takes_null(void **state) {
     assert_int_equal(boxcar_audit_run(STORE, true, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(boxcar_store_deploy(STORE, &deployment, &ERR), BOXCAR_OK);
     assert_int_equal(deployment.applied, 1);
+    assert_int_equal(boxcar_store_deployment(STORE).applied, 1);
+    assert_int_equal(boxcar_store_deployment(NULL).schema_version, 0);
     assert_int_equal(boxcar_store_deploy(STORE, NULL, &ERR), BOXCAR_OK);
     assert_string_equal(boxcar_store_kind(STORE), "fake");
     assert_string_equal(boxcar_store_id(STORE), "fake:1");

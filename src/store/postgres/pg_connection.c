@@ -413,7 +413,7 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
         status = pg_connect(pg, err);
     if (status == BOXCAR_OK)
         status =
-            options->deploy ? pg_deploy(&pg->base, &(boxcar_deployment){0}, err) : pg_check_version(pg, err);
+            options->deploy ? pg_deploy(&pg->base, &pg->base.deployment, err) : pg_check_version(pg, err);
     if (status != BOXCAR_OK) {
         close_store(&pg->base);
         return status;

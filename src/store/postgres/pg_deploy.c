@@ -167,14 +167,15 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
 static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
                                            boxcar_error *err) {
     AUTO_FREE char *grants = NULL;
-    int version = 0, applied = 0;
+    int previous = 0, version = 0, applied = 0;
     boxcar_status status =
         run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
 
     if (status == BOXCAR_OK)
         status = make_schema(pg, err);
     if (status == BOXCAR_OK)
-        status = read_version(pg, &version, err);
+        status = read_version(pg, &previous, err);
+    version = previous;
     if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
         status = read_grants(pg, &grants, err);
         if (status == BOXCAR_OK)
@@ -188,7 +189,7 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     if (status == BOXCAR_OK)
         status = run(pg, "select :\"schema\".adopt()", err);
     if (status == BOXCAR_OK)
-        *ret_deployment = (boxcar_deployment){.schema_version = version, .applied = applied};
+        *ret_deployment = (boxcar_deployment){version, applied, previous};
     return status;
 }
 

@@ -134,7 +134,7 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     if (status != BOXCAR_OK)
         return status;
     deploying->needed = schema.version < STORE_SCHEMA_VERSION;
-    deploying->deployment = (boxcar_deployment){.schema_version = schema.version};
+    deploying->deployment = (boxcar_deployment){.schema_version = schema.version, .previous_version = schema.version};
     return deploying->needed ? BOXCAR_OK : check_version(store, &schema, err);
 }
 
@@ -150,9 +150,10 @@ static boxcar_status apply(struct sqlite_store *store, void *context, boxcar_err
         status = apply_files(store, deploying->deployment.schema_version, &applied, err);
     if (status == BOXCAR_OK)
         status = write_version(store, err);
-    if (status == BOXCAR_OK)
-        deploying->deployment =
-            (boxcar_deployment){.schema_version = STORE_SCHEMA_VERSION, .applied = applied};
+    if (status == BOXCAR_OK) {
+        deploying->deployment.schema_version = STORE_SCHEMA_VERSION;
+        deploying->deployment.applied = applied;
+    }
     return status;
 }
 

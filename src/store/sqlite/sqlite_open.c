@@ -122,7 +122,6 @@ static boxcar_status set_path(struct sqlite_store *store, boxcar_str url, boxcar
 }
 
 static boxcar_status open_file(struct sqlite_store *store, bool deploy, boxcar_error *err) {
-    boxcar_deployment deployment;
     boxcar_status status = sqlite_connect(store, deploy, err);
 
     if (status == BOXCAR_OK && !deploy) /* looks first, so that a foreign file is left as it is */
@@ -130,7 +129,7 @@ static boxcar_status open_file(struct sqlite_store *store, bool deploy, boxcar_e
     if (status == BOXCAR_OK)
         status = sqlite_prepare_journal(store, err);
     if (status == BOXCAR_OK && deploy)
-        status = sqlite_deploy(&store->base, &deployment, err);
+        status = sqlite_deploy(&store->base, &store->base.deployment, err);
     if (status == BOXCAR_OK && deploy)
         status = refresh_id(store, store->path, err);
     return status;
@@ -173,6 +172,7 @@ static boxcar_status reopen(struct sqlite_store *store, boxcar_error *err) {
     fresh->base.impatient = store->base.impatient;
     fresh->base.call_ms = store->base.call_ms;
     fresh->base.is_down = store->base.is_down;
+    fresh->base.deployment = store->base.deployment;
     old = *store;
     *store = *fresh;
     *fresh = old;
