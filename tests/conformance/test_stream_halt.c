@@ -357,8 +357,6 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
 /* BX-006 */
 static void halt_is_logged_as_a_warning(void **state) {
     struct fixture *f = *state;
-    if (!fixture_is_sqlite(f))
-        skip(); /* there the one who looks finds it: doctor, metrics */
     struct journal *journal = journal_new();
     boxcar_work_id ids[2];
     char id[32];
@@ -372,6 +370,28 @@ static void halt_is_logged_as_a_warning(void **state) {
     assert_true(journal_has(journal, "warn stream_halt ", " stream=s ", id, " box=outbox "));
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)ids[1].value);
     assert_false(journal_has(journal, "warn stream_halt ", id, NULL, NULL));
+    boxcar_store_close(f->store);
+    f->store = NULL;
+    journal_free(journal);
+}
+
+/* BX-006 */
+static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
+    struct fixture *f = *state;
+    struct journal *journal = journal_new();
+    boxcar_new_message brief = new_message("t", "p");
+    boxcar_maintenance done;
+    char id[32];
+    halt_by_default(f);
+    journal_reopen(journal, f);
+    brief.stream = BOXCAR_STR("a stream");
+    brief.ttl_ms = 1;
+    boxcar_work_id unmet = enqueue_message(f, &brief).work_id;
+    outlive(f, 2);
+    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    assert_dead(f, unmet, BOXCAR_REASON_EXPIRED);
+    snprintf(id, sizeof(id), "work_id=%lld ", (long long)unmet.value);
+    assert_true(journal_has(journal, "warn stream_halt ", " stream=a stream ", id, " box=outbox "));
     boxcar_store_close(f->store);
     f->store = NULL;
     journal_free(journal);
@@ -399,6 +419,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(halted_stream_keeps_nobody_from_being_drained),
     TEST(messages_of_a_halted_stream_can_be_cancelled_and_expire),
     TEST(halt_is_logged_as_a_warning),
+    TEST(halt_that_upkeep_causes_is_logged_as_a_warning),
 };
 
 const struct suite STREAM_HALT_SUITE = SUITE("stream_halt", TESTS, ON_EVERY_STORE);

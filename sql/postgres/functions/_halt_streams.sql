@@ -5,6 +5,8 @@ returns void language plpgsql volatile :hot as $$
 declare
     keys text[];
     killers bigint[];
+    halted text[];
+    halters bigint[];
 begin
     select array_agg(d.stream), array_agg(d.id) into keys, killers
     from (select m.stream, min(m.work_id) as id
@@ -16,13 +18,21 @@ begin
         return;
     end if;
     perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
-    update :"schema".stream s set halted_at = ts, halted_by = k.id, available_at = null
-    from unnest(keys, killers) k(key, id)
-    where s.box = p_box and s.key = k.key and s.halted_at is null;
-    if is_turn then
-        insert into :"schema".stream (box, key, partition, halted_at, halted_by)
-        select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id
+    with changed as (
+        update :"schema".stream s set halted_at = ts, halted_by = k.id, available_at = null
         from unnest(keys, killers) k(key, id)
-        where not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key);
+        where s.box = p_box and s.key = k.key and s.halted_at is null
+        returning s.key, s.halted_by)
+    select array_agg(c.key), array_agg(c.halted_by) into halted, halters from changed c;
+    perform :"schema"._warn_of_halts(p_box, halted, halters);
+    if is_turn then
+        with made as (
+            insert into :"schema".stream (box, key, partition, halted_at, halted_by)
+            select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id
+            from unnest(keys, killers) k(key, id)
+            where not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key)
+            returning stream.key, stream.halted_by)
+        select array_agg(m.key), array_agg(m.halted_by) into halted, halters from made m;
+        perform :"schema"._warn_of_halts(p_box, halted, halters);
     end if;
 end $$;

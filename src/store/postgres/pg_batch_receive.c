@@ -176,6 +176,7 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     }
     AUTO_RESULT PGresult *sync = NULL;
     receive_into(x->pg, &sync, &status, err);
+    pg_notice_tell(x->pg, status);
     return status;
 }
 
@@ -215,6 +216,7 @@ boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, bo
     if (!pg_is_joined(x->pg))
         receive_into(x->pg, &committed, &status, err);
     receive_into(x->pg, &sync, &status, err);
+    pg_notice_tell(x->pg, status);
     if (status == BOXCAR_OK)
         return read_claimed(x, box, claimed, err);
     PQclear(claimed);

@@ -45,11 +45,6 @@ bool pg_in_transaction(const struct pg_store *pg) {
     return pg->begun || (pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE);
 }
 
-static void ignore_notice(void *context, const PGresult *result) {
-    (void)context;
-    (void)result;
-}
-
 /* A connection that cannot answer is none. A pooler answers with a process id of its own making, since the
  * next statement may be another server process's. Then nothing may be left behind in the session. */
 static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
@@ -88,7 +83,7 @@ boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
         return error_no_memory(err);
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return pg_error_from_connection(pg, err);
-    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
+    PQsetNoticeReceiver(pg->conn, pg_notice_receive, pg);
     return start_session(pg, err);
 }
 
@@ -263,10 +258,11 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     result = receive(pg);
     if (result && is_success(result)) {
         *ret_result = result;
-        return BOXCAR_OK;
+    } else {
+        status = pg_error_from_result(pg, result, err);
+        PQclear(result);
     }
-    status = pg_error_from_result(pg, result, err);
-    PQclear(result);
+    pg_notice_tell(pg, status);
     return status;
 }
 
@@ -320,6 +316,7 @@ static void close_store(struct boxcar_store *store) {
     if (!pg->borrowed)
         PQfinish(pg->conn);
     pg_statements_free(pg);
+    arena_release(&pg->halted.arena);
     free(pg->url);
     free(pg->schema);
     free(pg->base.id);

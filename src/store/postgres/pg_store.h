@@ -9,6 +9,7 @@
 
 #include "pg_params.h"
 #include "store/store.h"
+#include "store/stream_log.h"
 
 /* Every statement that is sent, by name. The texts are in pg_statement.c. */
 enum pg_statement {
@@ -108,6 +109,7 @@ struct pg_store {
     bool keeps_statements;        /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
+    struct halted_list halted;    /* by the transaction that is being answered */
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
@@ -132,6 +134,11 @@ bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsew
 
 /* pg_url.c: BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
 boxcar_status pg_check_url(const char *url, boxcar_error *err);
+
+/* pg_notice.c: what the server says beside its answers; `context` is the store. When a transaction has ended it is
+ * logged, or forgotten if that failed. */
+void pg_notice_receive(void *context, const PGresult *notice);
+void pg_notice_tell(struct pg_store *pg, boxcar_status status);
 
 /* pg_connection.c */
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);

@@ -13,6 +13,7 @@
 #include "sqlite_query.h"
 #include "sqlite_statement.h"
 #include "store/store.h"
+#include "store/stream_log.h"
 
 /* Whoever waits for a lock sleeps a little, by chance, and gives up at the deadline. */
 struct busy {
@@ -89,20 +90,6 @@ struct acked_list {
     size_t count, capacity;
 };
 
-/* Streams that the last transaction has halted; for the log. */
-#define HALTED_TOLD_MAX 100
-struct halted {
-    int box;
-    boxcar_str stream;
-    int64_t work_id;
-};
-
-struct halted_list {
-    struct arena arena;
-    struct halted items[HALTED_TOLD_MAX];
-    size_t count;
-};
-
 struct sqlite_store {
     struct boxcar_store base;
     sqlite3 *db;
@@ -128,7 +115,7 @@ struct sqlite_store {
     struct tally tally;
     struct burial_list buried;
     struct ended_list ended; /* stays until the next transaction begins */
-    struct halted_list halted;
+    struct halted_list halted; /* by the last transaction */
     struct stream_rules rules;
     struct acked_list acked;
     struct sqlite_settings settings;
