@@ -212,6 +212,30 @@ static const char *cancelled_twice(struct fixture *f)
     return same(answer, "(BX003)") || same(answer, "(40001)") ? NULL : "a cancel fails in a way nobody expects";
 }
 
+static const char TWICE[] = "a message is dead and parked";
+
+/* One who cancels a message that nobody has met waits for another, who cancels it too and replays it: what was parked
+ * meanwhile he cannot see. BX-004, BX-028 */
+static const char *cancelled_while_replayed(struct fixture *f)
+{
+    PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
+    sql_enqueue(first, "fresh");
+    sql_run(first, "begin");
+    sql_run(first, CANCEL("fresh"));
+    assert_int_equal(sql_number(first, "select dead_replay(array[1])"), 1);
+    sql_send(second, CANCEL("fresh"));
+    sql_wait_blocked(observer, second);
+    sql_run(first, "commit");
+    const char *answer = sql_answer(second);
+    if (sql_number(observer, "select count(*) from dead join parked using (work_id)") > 0)
+        return TWICE;
+    assert_string_equal(answer, "(40001)");
+    sql_run(second, CANCEL("fresh"));
+    assert_int_equal(sql_number(observer, "select count(*) from dead"), 1);
+    assert_int_equal(sql_number(observer, "select count(*) from parked"), 0);
+    return NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
@@ -237,6 +261,8 @@ static const struct trap TRAPS[] = {
     {"the_second_of_two_who_cancel_is_told_so", cancelled_twice,
      {{"saying that it may be tried again", "_bury_fresh", "when unique_violation then", "when too_many_columns then",
        "a cancel fails in a way nobody expects"}}},
+    {"a_message_cancelled_beside_one_who_replays_it_is_in_one_place", cancelled_while_replayed,
+     {{"knowing what was buried before", "_bury_fresh", "f.skip @> m.work_id or ", "", TWICE}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);
