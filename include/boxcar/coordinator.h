@@ -16,7 +16,7 @@
  * Each queued operation has a ticket; tickets rise. A failed flush loses nothing: what was queued is
  * still queued, in order, and the very same batch is sent again by the next flush; it takes effect
  * once. An operation that the store refuses for good is dropped alone and reported with its error.
- * See docs/coordinator-strategies.md.
+ * See docs/coordinator.md.
  *
  * Threads: every function but new, close and discard may be called from any thread at any time. The
  * log function of the store may be called from several threads; it must not use the coordinator. */
