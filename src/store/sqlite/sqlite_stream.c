@@ -8,7 +8,6 @@
 
 #include "base/utf8.h"
 #include "core/topic.h"
-#include "store/stream_log.h"
 
 #define EARLIER_LOOK_MAX 100 /* messages that were given back, looked at for one stream of an ack */
 
@@ -88,29 +87,6 @@ boxcar_status sqlite_stream_halt_end(struct sqlite_store *store, struct stream_k
     return query_run(&query, err);
 }
 
-/* For the log, once it is committed. What does not fit into memory is not told. */
-static void remember(struct sqlite_store *store, struct stream_key key, int64_t work_id) {
-    struct halted_list *halted = &store->halted;
-
-    if (halted->count == HALTED_TOLD_MAX || !store_logs(&store->base, BOXCAR_LOG_WARN))
-        return;
-    struct halted *item = &halted->items[halted->count];
-    item->box = key.box;
-    item->work_id = work_id;
-    if (arena_copy_str(&halted->arena, key.text, &item->stream))
-        halted->count++;
-}
-
-void sqlite_stream_log_halted(struct sqlite_store *store) {
-    struct halted_list *halted = &store->halted;
-
-    for (size_t i = 0; i < halted->count; i++)
-        stream_log_halted(&store->base, (boxcar_box)halted->items[i].box, halted->items[i].stream,
-                          (boxcar_work_id){halted->items[i].work_id});
-    halted->count = 0;
-    arena_release(&halted->arena);
-}
-
 boxcar_status sqlite_stream_note_death(struct sqlite_store *store, const struct parked *row,
                                        boxcar_reason reason, boxcar_error *err) {
     struct stream_key key = {row->box, row->stream};
@@ -129,7 +105,7 @@ boxcar_status sqlite_stream_note_death(struct sqlite_store *store, const struct 
     query_int(&query, row->work_id);
     status = query_run(&query, err);
     if (status == BOXCAR_OK && sqlite3_changes(store->db) > 0)
-        remember(store, key, row->work_id);
+        stream_log_remember(&store->base, &store->halted, key.box, key.text, row->work_id);
     return status;
 }
 

@@ -52,8 +52,6 @@ boxcar_status sqlite_stream_count_violations(struct sqlite_store *store, int box
 boxcar_status sqlite_stream_sweep(struct sqlite_store *store, boxcar_error *err);
 boxcar_status sqlite_stream_count_halted(struct sqlite_store *store, boxcar_box box, int64_t limit,
                                          int64_t *ret_count, boxcar_error *err);
-/* Logs the streams that the last transaction has halted. */
-void sqlite_stream_log_halted(struct sqlite_store *store);
 
 /* ---- claims (sqlite_claim_stream.c) ---- */
 /* Which class of candidates a due message belongs to, for this claimer. */

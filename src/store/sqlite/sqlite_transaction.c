@@ -55,7 +55,7 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
 
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
     store->ended.count = 0;
-    store->halted.count = 0;
+    stream_log_forget(&store->halted);
     status = work(store, context, err);
     if (status == BOXCAR_OK)
         status = sqlite_join_count_buried(store, err);
@@ -155,7 +155,7 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
     if (is_guest(store))
         sqlite3_set_last_insert_rowid(store->db, rowid);
     if (status == BOXCAR_OK)
-        sqlite_stream_log_halted(store);
+        stream_log_remembered(&store->base, &store->halted);
     bool wrote = sqlite3_get_autocommit(store->db) && sqlite3_total_changes(store->db) != changes;
     return note_health(store, status, wrote, said);
 }
