@@ -17,8 +17,8 @@ void stream_log_halted(const struct boxcar_store *store, boxcar_box box, boxcar_
               "message %s died and its stream is halted until it is resumed", id);
 }
 
-void stream_log_remember(const struct boxcar_store *store, struct halted_list *list, int box, boxcar_str stream,
-                         int64_t work_id) {
+void stream_log_remember(const struct boxcar_store *store, struct halted_list *list, int box,
+                         boxcar_str stream, int64_t work_id) {
     struct halted *item;
 
     if (list->count == HALTED_TOLD_MAX || !store_logs(store, BOXCAR_LOG_WARN))

@@ -327,9 +327,8 @@ static void read_topic(const PGresult *result, int row, void *item) {
 
 /* The rows of one of the queries that want the box and a time or a number, as an array in the arena. */
 static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement, boxcar_box box,
-                                struct arena *arena, size_t item_size,
-                                void (*read)(const PGresult *, int, void *), const void **ret_items,
-                                size_t *ret_count, boxcar_error *err) {
+                                struct arena *arena, size_t item_size, pg_read_fn *read,
+                                const void **ret_items, size_t *ret_count, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;

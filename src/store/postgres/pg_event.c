@@ -1,6 +1,4 @@
 /* Events. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "core/topic.h"
 #include "pg_choice.h"
@@ -87,24 +85,6 @@ static void read_event(const PGresult *r, int row, void *item) {
     event->created_at = pg_get_time(r, row, 8);
 }
 
-/* Takes the result over, also on failure. */
-static boxcar_status into_list(PGresult *result, struct boxcar_event_list **ret_list, boxcar_error *err) {
-    struct boxcar_event_list *list = calloc(1, sizeof(*list));
-
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_event);
-    if (!list->items) {
-        boxcar_event_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
-}
-
 boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
                             struct boxcar_event_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
@@ -115,7 +95,7 @@ boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64
     pg_params_int8(&params, from_version);
     pg_params_int4(&params, limit);
     status = pg_query(pg_store_of(store), PG_EVENT_READ, &params, &result, err);
-    return status == BOXCAR_OK ? into_list(result, ret_list, err) : status;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_event, ret_list, err) : status;
 }
 
 /* The last row is no event; its position says how far the store has looked. */
@@ -154,7 +134,7 @@ boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_f
     pg_params_topic(&params, filter->stream);
     status = query_all(pg_store_of(store), &params, &result, err);
     if (status == BOXCAR_OK)
-        status = into_list(result, &list, err);
+        status = PG_INTO_LIST(result, read_event, &list, err);
     if (status == BOXCAR_OK)
         status = take_position(&list, err);
     if (status != BOXCAR_OK)

@@ -1,5 +1,4 @@
 /* The inbox: keys. Its messages go with a batch, see pg_batch_send.c. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -60,24 +59,6 @@ static void read_receipt(const PGresult *r, int row, void *item) {
     receipt->ended_at = pg_get_time(r, row, 9);
 }
 
-static boxcar_status into_list(PGresult *result, struct boxcar_inbox_receipt_list **ret_list,
-                               boxcar_error *err) {
-    struct boxcar_inbox_receipt_list *list = calloc(1, sizeof(*list));
-
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_receipt);
-    if (!list->items) {
-        boxcar_inbox_receipt_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
-}
-
 boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
                             struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
@@ -90,7 +71,7 @@ boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
     if (status != BOXCAR_OK)
         return status;
     if (PQntuples(result) > 0)
-        return into_list(result, ret_list, err);
+        return PG_INTO_LIST(result, read_receipt, ret_list, err);
     PQclear(result);
     return error_set(err, BOXCAR_E_NOT_FOUND, "the inbox has never heard of this key");
 }

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "pg_choice.h"
 #include "pg_store.h"
@@ -69,27 +67,12 @@ boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const bo
 boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                           struct boxcar_attempt_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    struct boxcar_attempt_list *list;
     PGresult *result;
     boxcar_status status;
 
     pg_params_int8(&params, work_id.value);
     status = pg_query(pg_store_of(store), PG_ATTEMPTS, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_attempt);
-    if (!list->items) {
-        boxcar_attempt_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_attempt, ret_list, err) : status;
 }
 
 static void read_stats(const PGresult *r, int row, void *item) {
@@ -108,26 +91,11 @@ static void read_stats(const PGresult *r, int row, void *item) {
 boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
                        struct boxcar_stats_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    struct boxcar_stats_list *list;
     PGresult *result;
     boxcar_status status;
 
     pg_params_int2(&params, box);
     pg_params_bool(&params, by_topic);
     status = pg_query(pg_store_of(store), PG_STATS, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_stats);
-    if (!list->items) {
-        boxcar_stats_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_stats, ret_list, err) : status;
 }

@@ -1,5 +1,4 @@
 /* Joins: everything but what a batch does to them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -158,23 +157,6 @@ static void read_join(const PGresult *r, int row, void *item) {
     join->metadata = pg_get_text(r, row, 10);
 }
 
-static boxcar_status into_join_list(PGresult *result, struct boxcar_join_list **ret_list, boxcar_error *err) {
-    struct boxcar_join_list *list = calloc(1, sizeof(*list));
-
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_join);
-    if (!list->items) {
-        boxcar_join_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
-}
-
 boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
                            struct boxcar_join_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
@@ -187,7 +169,7 @@ boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
     if (status != BOXCAR_OK)
         return status;
     if (PQntuples(result) > 0)
-        return into_join_list(result, ret_list, err);
+        return PG_INTO_LIST(result, read_join, ret_list, err);
     PQclear(result);
     boxcar_join_id_format(join_id, text);
     return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
@@ -211,7 +193,7 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
         pg_params_uuid(&params, filter->after.bytes);
     pg_params_int4(&params, filter->limit);
     status = pg_query(pg_store_of(store), PG_JOIN_PAGE, &params, &result, err);
-    return status == BOXCAR_OK ? into_join_list(result, ret_list, err) : status;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_join, ret_list, err) : status;
 }
 
 static void read_member(const PGresult *r, int row, void *item) {
@@ -227,7 +209,6 @@ static void read_member(const PGresult *r, int row, void *item) {
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                               int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    struct boxcar_join_member_list *list;
     PGresult *result = NULL;
     boxcar_status status;
 
@@ -235,19 +216,5 @@ boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id
     pg_params_uuid(&params, after.bytes);
     pg_params_int4(&params, limit);
     status = pg_query(pg_store_of(store), PG_JOIN_MEMBERS, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_member);
-    if (!list->items) {
-        boxcar_join_member_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_member, ret_list, err) : status;
 }

@@ -1,6 +1,7 @@
-/* What the server says beside its answers. One thing of that is for the log: a stream that was halted, which any
- * statement may find out that buries messages (_warn_of_halts). It is told once the transaction has succeeded. A
- * connection that was lent keeps the receiver its owner gave it: there it is a warning like any other. */
+/* What the server says beside its answers. One thing of that is for the log: a stream that was halted, which
+ * any statement may find out that buries messages (_warn_of_halts). It is told once the transaction has
+ * succeeded. A connection that was lent keeps the receiver its owner gave it: there it is a warning like any
+ * other. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ void pg_notice_receive(void *context, const PGresult *notice) {
         sscanf(field(notice, PG_DIAG_MESSAGE_DETAIL), "work_id %" SCNd64, &work_id) != 1)
         return;
     stream_log_remember(&pg->base, &pg->halted,
-                        strcmp(field(notice, PG_DIAG_TABLE_NAME), "inbox") == 0 ? BOXCAR_INBOX : BOXCAR_OUTBOX,
+                        strcmp(field(notice, PG_DIAG_TABLE_NAME), "inbox") == 0 ? BOXCAR_INBOX
+                                                                                : BOXCAR_OUTBOX,
                         boxcar_str_of(field(notice, PG_DIAG_COLUMN_NAME)), work_id);
 }
 

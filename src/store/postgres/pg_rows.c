@@ -161,8 +161,7 @@ bool pg_attach_result(struct arena *arena, PGresult *result) {
     return false;
 }
 
-void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size,
-                   void (*read)(const PGresult *result, int row, void *item)) {
+void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size, pg_read_fn *read) {
     int count = PQntuples(result);
     char *items;
 
@@ -174,21 +173,30 @@ void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size,
     return items;
 }
 
+struct pg_list {
+    struct arena arena;
+    void *items;
+    size_t count;
+};
+
+boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_size, size_t item_size,
+                                void *ret_list, boxcar_error *err) {
+    struct pg_list head = {.arena = ARENA_INIT, .count = (size_t)PQntuples(result)};
+    void *list = calloc(1, list_size);
+
+    head.items = pg_read_rows(result, &head.arena, item_size, read);
+    if (!list || !head.items) {
+        arena_release(&head.arena);
+        free(list);
+        return error_no_memory(err);
+    }
+    memcpy(list, &head, sizeof(head));
+    memcpy(ret_list, &list, sizeof(list));
+    return BOXCAR_OK;
+}
+
 static void read_item(const PGresult *result, int row, void *item) { pg_read_item(result, row, item); }
 
 boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err) {
-    struct boxcar_message_list *list = calloc(1, sizeof(*list));
-
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_item);
-    if (!list->items) {
-        boxcar_message_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return PG_INTO_LIST(result, read_item, ret_list, err);
 }

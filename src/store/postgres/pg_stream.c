@@ -1,5 +1,4 @@
 /* Streams, their rules, and the workers they are spread over. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -39,7 +38,6 @@ static boxcar_status sort_now(struct pg_store *pg, boxcar_box box, boxcar_error 
 boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
                              struct boxcar_stream_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    struct boxcar_stream_list *list;
     PGresult *result = NULL;
     boxcar_status status = sort_now(pg_store_of(store), filter->box, err);
 
@@ -52,23 +50,11 @@ boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_fil
     pg_params_text(&params, filter->after.data ? filter->after : BOXCAR_STR(""));
     pg_params_int4(&params, filter->limit);
     status = pg_query(pg_store_of(store), PG_STREAM_PAGE, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_stream);
-    if (!list->items) {
-        boxcar_stream_list_free(list);
-        return error_no_memory(err);
-    }
-    for (size_t i = 0; i < list->count; i++)
-        list->items[i].box = filter->box;
-    *ret_list = list;
-    return BOXCAR_OK;
+    if (status == BOXCAR_OK)
+        status = PG_INTO_LIST(result, read_stream, ret_list, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < (*ret_list)->count; i++)
+        (*ret_list)->items[i].box = filter->box;
+    return status;
 }
 
 boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
@@ -141,25 +127,10 @@ static void read_rule(const PGresult *r, int row, void *item) {
 boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
                               boxcar_error *err) {
     struct pg_params none = PG_PARAMS_INIT;
-    struct boxcar_stream_rule_list *list;
     PGresult *result = NULL;
     boxcar_status status = pg_query(pg_store_of(store), PG_STREAM_RULES, &none, &result, err);
 
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_rule);
-    if (!list->items) {
-        boxcar_stream_rule_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_rule, ret_list, err) : status;
 }
 
 /* ---- workers ---- */
@@ -184,23 +155,8 @@ static void read_instance(const PGresult *r, int row, void *item) {
 
 boxcar_status pg_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err) {
     struct pg_params none = PG_PARAMS_INIT;
-    struct boxcar_instance_list *list;
     PGresult *result = NULL;
     boxcar_status status = pg_query(pg_store_of(store), PG_INSTANCES, &none, &result, err);
 
-    if (status != BOXCAR_OK)
-        return status;
-    list = calloc(1, sizeof(*list));
-    if (!list) {
-        PQclear(result);
-        return error_no_memory(err);
-    }
-    list->count = (size_t)PQntuples(result);
-    list->items = pg_read_rows(result, &list->arena, sizeof(*list->items), read_instance);
-    if (!list->items) {
-        boxcar_instance_list_free(list);
-        return error_no_memory(err);
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_instance, ret_list, err) : status;
 }

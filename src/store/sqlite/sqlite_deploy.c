@@ -134,7 +134,8 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     if (status != BOXCAR_OK)
         return status;
     deploying->needed = schema.version < STORE_SCHEMA_VERSION;
-    deploying->deployment = (boxcar_deployment){.schema_version = schema.version, .previous_version = schema.version};
+    deploying->deployment =
+        (boxcar_deployment){.schema_version = schema.version, .previous_version = schema.version};
     return deploying->needed ? BOXCAR_OK : check_version(store, &schema, err);
 }
 
