@@ -1,14 +1,11 @@
 /* boxcar enqueue: stores one message, or a file of them. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "batch_file.h"
 #include "commands.h"
+#include "enqueue.h"
 #include "message_json.h"
 #include "new_message.h"
-#include "output.h"
 #include "payload.h"
-#include "progress.h"
 #include "report.h"
 #include "values.h"
 
@@ -33,23 +30,27 @@ struct borrowed {
 
 static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", NULL};
 
-static int print(const struct cli *cli, const boxcar_enqueued *enqueued, size_t count, bool is_list) {
-    struct output output;
-    if (cli->format == CLI_FORMAT_UNSET) {
-        for (size_t i = 0; i < count; i++) {
-            char text[BOXCAR_UUID_TEXT_SIZE];
-            boxcar_message_id_format(enqueued[i].message_id, text);
-            puts(text);
-        }
-        return CLI_DONE;
-    }
-    if (!is_list && cli->format != CLI_FORMAT_TABLE)
-        return output_object(cli, enqueued_json(&enqueued[0]));
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < count && output_list_add(&output, enqueued_json(&enqueued[i])); i++) {
-    }
-    return output_list_end(&output, cli);
+static boxcar_status store_one(boxcar_store *store, const void *message, void *ret_enqueued,
+                               boxcar_error *err) {
+    return boxcar_enqueue(store, message, ret_enqueued, err);
 }
+
+static boxcar_status store_many(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
+                                boxcar_error *err) {
+    return boxcar_enqueue_many(store, messages, count, ret_enqueued, err);
+}
+
+static json_t *enqueued_row(const void *enqueued) { return enqueued_json(enqueued); }
+
+static const struct enqueue_kind OUTBOX = {
+    .box = BOXCAR_OUTBOX,
+    .store_one = store_one,
+    .store_many = store_many,
+    .enqueued_size = sizeof(boxcar_enqueued),
+    .id_offset = offsetof(boxcar_enqueued, message_id),
+    .row = enqueued_row,
+    .columns = COLUMNS,
+};
 
 static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
     if (given.message_id && given.key) {
@@ -72,17 +73,6 @@ static int read_message(const struct cli *cli, const char *const *args, boxcar_n
     return payload_read(cli, args[1], &borrowed->payload, &message->payload);
 }
 
-static int enqueue_one(struct cli *cli, const boxcar_new_message *message) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_enqueued enqueued;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_enqueue(cli->store, message, &enqueued, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print(cli, &enqueued, 1, false);
-}
-
 static int run_one(struct cli *cli, const char *const *args) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     struct borrowed borrowed = {0};
@@ -92,34 +82,9 @@ static int run_one(struct cli *cli, const char *const *args) {
         return cli_usage(cli, "more arguments than TOPIC and PAYLOAD: put quotes around the payload");
     int result = read_message(cli, args, &message, &borrowed);
     if (result == CLI_DONE)
-        result = enqueue_one(cli, &message);
+        result = enqueue_one(cli, &OUTBOX, &message);
     free(borrowed.payload);
     free(borrowed.headers);
-    return result;
-}
-
-static boxcar_status store_file(struct cli *cli, const struct batch_file *file, boxcar_enqueued *ret_enqueued,
-                                boxcar_error *err) {
-    char text[48];
-    snprintf(text, sizeof(text), "storing %zu messages", file->count);
-    struct progress *progress = progress_begin(cli, text);
-    boxcar_status status = boxcar_enqueue_many(cli->store, file->messages, file->count, ret_enqueued, err);
-    progress_end(progress);
-    return status;
-}
-
-static int enqueue_file(struct cli *cli, const struct batch_file *file) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_enqueued *enqueued = calloc(file->count + 1, sizeof(*enqueued));
-    if (!enqueued)
-        return cli_no_memory(cli);
-    int result = cli_store_open(cli);
-    if (result == CLI_DONE) {
-        boxcar_status status = store_file(cli, file, enqueued, &err);
-        result =
-            status == BOXCAR_OK ? print(cli, enqueued, file->count, true) : batch_file_fail(cli, file, &err);
-    }
-    free(enqueued);
     return result;
 }
 
@@ -132,12 +97,7 @@ static int run_batch(struct cli *cli, const char *const *args) {
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no TOPIC, PAYLOAD or options of a message");
     }
-    struct batch_file file;
-    int result = batch_file_load(cli, given.batch, BOXCAR_OUTBOX, &file);
-    if (result == CLI_DONE)
-        result = enqueue_file(cli, &file);
-    batch_file_release(&file);
-    return result;
+    return enqueue_file(cli, &OUTBOX, given.batch);
 }
 
 static int run(struct cli *cli, const char *const *args) {
@@ -168,7 +128,8 @@ const struct command CMD_ENQUEUE = {
         "boxcar enqueue orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar enqueue mail.send - --delay 5m --header trace=abc\n"
         "boxcar enqueue orders.paid 'once only' --key order-42 --stream customer-7 -o json\n"
-        "printf '{\"topic\":\"a\",\"payload\":{\"n\":1}}\\n{\"topic\":\"b\",\"payload\":\"text\"}\\n' | boxcar enqueue --batch -\n",
+        "printf '{\"topic\":\"a\",\"payload\":{\"n\":1}}\\n{\"topic\":\"b\",\"payload\":\"text\"}\\n' | "
+        "boxcar enqueue --batch -\n",
     .options = OPTIONS,
     .run = run,
 };

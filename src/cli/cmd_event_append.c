@@ -1,5 +1,4 @@
 /* boxcar event append: appends one event to a stream, or a file of them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +91,7 @@ static int run_one(struct cli *cli, const char *const *args, int64_t expected) {
     return result;
 }
 
-static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, const struct event_file *file) {
+static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, const struct json_lines *file) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_appended *appended = calloc(file->count + 1, sizeof(*appended));
     if (!appended)
@@ -100,9 +99,9 @@ static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, con
     int result = cli_store_open(cli);
     if (result == CLI_DONE) {
         boxcar_status status =
-            boxcar_event_append(cli->store, stream, expected, file->events, file->count, appended, &err);
+            boxcar_event_append(cli->store, stream, expected, file->items, file->count, appended, &err);
         result =
-            status == BOXCAR_OK ? print(cli, appended, file->count, true) : event_file_fail(cli, file, &err);
+            status == BOXCAR_OK ? print(cli, appended, file->count, true) : json_lines_fail(cli, file, &err);
     }
     free(appended);
     return result;
@@ -113,17 +112,11 @@ static int run_batch(struct cli *cli, const char *const *args, int64_t expected)
         return cli_usage(cli,
                          "--batch is given: every event comes from the file, so give no TYPE, PAYLOAD or "
                          "options of an event");
-    bool is_stdin = strcmp(given.batch, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(given.batch, "r");
-    if (!in)
-        return cli_usage(cli, "--batch: cannot open '%.200s': %s", given.batch, strerror(errno));
-    struct event_file file;
-    int result = event_file_read(cli, in, &file);
+    struct json_lines file;
+    int result = event_file_load(cli, given.batch, &file);
     if (result == CLI_DONE)
         result = append_file(cli, boxcar_str_of(args[0]), expected, &file);
-    event_file_release(&file);
-    if (!is_stdin)
-        fclose(in);
+    json_lines_release(&file);
     return result;
 }
 

@@ -1,15 +1,12 @@
 /* boxcar inbox enqueue: stores a message from outside, or a file of them, once for each key. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "batch_file.h"
 #include "commands.h"
+#include "enqueue.h"
 #include "inbox.h"
 #include "message_json.h"
 #include "new_message.h"
-#include "output.h"
 #include "payload.h"
-#include "progress.h"
 #include "report.h"
 
 static struct { char *batch, *hash; } given;
@@ -25,7 +22,8 @@ static struct poptOption OPTIONS[] = {{"batch", 0, POPT_ARG_STRING, &given.batch
 
 static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", "hash_mismatch", NULL};
 
-static json_t *enqueued_row(const boxcar_inbox_enqueued *enqueued) {
+static json_t *enqueued_row(const void *item) {
+    const boxcar_inbox_enqueued *enqueued = item;
     json_t *object = json_object();
     bool good = json_put(object, "work_id", json_from_number(enqueued->work_id.value)) &&
                 json_put(object, "message_id", json_from_message_id(enqueued->message_id)) &&
@@ -34,29 +32,31 @@ static json_t *enqueued_row(const boxcar_inbox_enqueued *enqueued) {
     return json_finish(object, good);
 }
 
-static int print(const struct cli *cli, const boxcar_inbox_enqueued *enqueued, size_t count, bool is_list) {
-    struct output output;
-    if (cli->format == CLI_FORMAT_UNSET) {
-        for (size_t i = 0; i < count; i++) {
-            char text[BOXCAR_UUID_TEXT_SIZE];
-            boxcar_message_id_format(enqueued[i].message_id, text);
-            puts(text);
-        }
-        return CLI_DONE;
-    }
-    if (!is_list && cli->format != CLI_FORMAT_TABLE)
-        return output_object(cli, enqueued_row(&enqueued[0]));
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < count && output_list_add(&output, enqueued_row(&enqueued[i])); i++) {
-    }
-    return output_list_end(&output, cli);
+static boxcar_status store_one(boxcar_store *store, const void *message, void *ret_enqueued,
+                               boxcar_error *err) {
+    return boxcar_inbox_enqueue(store, message, ret_enqueued, err);
 }
 
-static boxcar_new_inbox_message delivery_of(const boxcar_new_message *message, const struct batch_key *key) {
+static boxcar_status store_many(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
+                                boxcar_error *err) {
+    return boxcar_inbox_enqueue_many(store, messages, count, ret_enqueued, err);
+}
+
+static const struct enqueue_kind INBOX = {
+    .box = BOXCAR_INBOX,
+    .store_one = store_one,
+    .store_many = store_many,
+    .enqueued_size = sizeof(boxcar_inbox_enqueued),
+    .id_offset = offsetof(boxcar_inbox_enqueued, message_id),
+    .row = enqueued_row,
+    .columns = COLUMNS,
+};
+
+static boxcar_new_inbox_message delivery_of(const boxcar_new_message *message, boxcar_inbox_key key) {
     boxcar_new_inbox_message delivery = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    delivery.source = key->source;
-    delivery.external_id = key->external_id;
-    delivery.content_hash = key->content_hash;
+    delivery.source = key.source;
+    delivery.external_id = key.external_id;
+    delivery.content_hash = boxcar_str_of(given.hash);
     delivery.topic = message->topic;
     delivery.payload = message->payload;
     delivery.correlation_id = message->correlation_id;
@@ -67,19 +67,6 @@ static boxcar_new_inbox_message delivery_of(const boxcar_new_message *message, c
     delivery.ttl_ms = message->ttl_ms;
     delivery.max_attempts = message->max_attempts;
     return delivery;
-}
-
-/* ---- one ---- */
-
-static int enqueue_one(struct cli *cli, const boxcar_new_inbox_message *message) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_inbox_enqueued enqueued;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_inbox_enqueue(cli->store, message, &enqueued, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print(cli, &enqueued, 1, false);
 }
 
 static int run_one(struct cli *cli, const char *const *args) {
@@ -104,41 +91,11 @@ static int run_one(struct cli *cli, const char *const *args) {
     else if (new_message_read(cli, &given_message, &message, &headers))
         result = payload_read(cli, args[3], &payload, &message.payload);
     if (result == CLI_DONE) {
-        struct batch_key said = {key.source, key.external_id, boxcar_str_of(given.hash)};
-        boxcar_new_inbox_message delivery = delivery_of(&message, &said);
-        result = enqueue_one(cli, &delivery);
+        boxcar_new_inbox_message delivery = delivery_of(&message, key);
+        result = enqueue_one(cli, &INBOX, &delivery);
     }
     free(payload);
     free(headers);
-    return result;
-}
-
-/* ---- a file ---- */
-
-static boxcar_status store_file(struct cli *cli, const boxcar_new_inbox_message *messages, size_t count,
-                                boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    char text[48];
-    snprintf(text, sizeof(text), "storing %zu messages", count);
-    struct progress *progress = progress_begin(cli, text);
-    boxcar_status status = boxcar_inbox_enqueue_many(cli->store, messages, count, ret_enqueued, err);
-    progress_end(progress);
-    return status;
-}
-
-static int enqueue_file(struct cli *cli, const struct batch_file *file) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_new_inbox_message *messages = calloc(file->count + 1, sizeof(*messages));
-    boxcar_inbox_enqueued *enqueued = calloc(file->count + 1, sizeof(*enqueued));
-    int result = messages && enqueued ? cli_store_open(cli) : cli_no_memory(cli);
-    if (result == CLI_DONE) {
-        for (size_t i = 0; i < file->count; i++)
-            messages[i] = delivery_of(&file->messages[i], &file->keys[i]);
-        boxcar_status status = store_file(cli, messages, file->count, enqueued, &err);
-        result =
-            status == BOXCAR_OK ? print(cli, enqueued, file->count, true) : batch_file_fail(cli, file, &err);
-    }
-    free(messages);
-    free(enqueued);
     return result;
 }
 
@@ -147,12 +104,7 @@ static int run_batch(struct cli *cli, const char *const *args) {
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no SOURCE, ID, TOPIC, PAYLOAD or options of a message");
     }
-    struct batch_file file;
-    int result = batch_file_load(cli, given.batch, BOXCAR_INBOX, &file);
-    if (result == CLI_DONE)
-        result = enqueue_file(cli, &file);
-    batch_file_release(&file);
-    return result;
+    return enqueue_file(cli, &INBOX, given.batch);
 }
 
 static int run(struct cli *cli, const char *const *args) {

@@ -1,18 +1,16 @@
 /* boxcar ls: a page of messages. */
 #include "commands.h"
-#include "message_json.h"
+#include "message_page.h"
 #include "options.h"
-#include "output.h"
 #include "report.h"
 #include "values.h"
 
-static struct { char *box, *status, *topic, *limit, *after; } given;
+static struct { char *box, *status; } given;
+static struct page_given given_page;
 
 static struct poptOption OPTIONS[] = {
     {"status", 0, POPT_ARG_STRING, &given.status, 0, "ready, in_progress, done or failed", "STATUS"},
-    {"topic", 0, POPT_ARG_STRING, &given.topic, 0, "only this topic, or PREFIX*", "TOPIC"},
-    {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last work id of a page", "WORK_ID"},
+    PAGE_OPTIONS(given_page),
     OPTION_BOX(given.box),
     POPT_TABLEEND};
 
@@ -28,38 +26,12 @@ static bool read_status(const struct cli *cli, boxcar_list_options *options) {
     return options->by_status;
 }
 
-static int print(const struct cli *cli, const boxcar_message_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++)
-        if (!output_list_add(&output,
-                             message_json(boxcar_message_list_get(list, i), MESSAGE_WITHOUT_PAYLOAD)))
-            break;
-    return output_list_end(&output, cli);
-}
-
-static int list_page(struct cli *cli, const boxcar_list_options *options) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_message_list *list = NULL;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_message_page(cli->store, options, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print(cli, list);
-    boxcar_message_list_free(list);
-    return result;
-}
-
 static int run(struct cli *cli, const char *const *args) {
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
-    options.topic = boxcar_str_of(given.topic);
     if (!cli_args_at_most(cli, args, 0) || !read_status(cli, &options) ||
-        !value_box(cli, given.box, &options.box) ||
-        !value_count(cli, "--limit", given.limit, &options.limit) ||
-        !value_work_id(cli, "--after", given.after, &options.after))
+        !value_box(cli, given.box, &options.box) || !page_given_read(cli, &given_page, &options))
         return CLI_USAGE;
-    return list_page(cli, &options);
+    return page_list(cli, &options, COLUMNS);
 }
 
 const struct command CMD_LS = {

@@ -1,0 +1,25 @@
+/* What enqueue and inbox enqueue have in common: storing, and saying what became of each message. */
+#ifndef BOXCAR_CLI_ENQUEUE_H
+#define BOXCAR_CLI_ENQUEUE_H
+
+#include <jansson.h>
+
+#include "cli.h"
+
+/* The box's own types, by functions: new messages, and what its calls say about each of them. */
+struct enqueue_kind {
+    boxcar_box box;
+    boxcar_status (*store_one)(boxcar_store *store, const void *message, void *ret_enqueued, boxcar_error *err);
+    boxcar_status (*store_many)(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
+                                boxcar_error *err);
+    size_t enqueued_size;
+    size_t id_offset; /* of the message id in it */
+    json_t *(*row)(const void *enqueued);
+    const char *const *columns;
+};
+
+/* Each returns an enum cli_exit and has reported what went wrong. The file is read by batch_file_load(). */
+int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const void *message);
+int enqueue_file(struct cli *cli, const struct enqueue_kind *kind, const char *path);
+
+#endif

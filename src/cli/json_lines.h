@@ -1,0 +1,74 @@
+/* JSON Lines with one new message or event an object: what --batch reads. */
+#ifndef BOXCAR_CLI_JSON_LINES_H
+#define BOXCAR_CLI_JSON_LINES_H
+
+#include <jansson.h>
+
+#include "cli.h"
+
+/* One line while it is read into an item. */
+struct json_line {
+    const struct cli *cli;
+    size_t number; /* from 1 on */
+    boxcar_str text;
+    json_t *root;
+    void *item;
+    char *texts[2]; /* its payload and its headers as compact JSON, or NULL */
+};
+
+/* A member that an object may have. */
+struct json_field {
+    const char *name;
+    bool (*read)(struct json_line *line, const struct json_field *field, const json_t *value);
+    size_t offset; /* of what is read, in the item */
+    bool required; /* a text, which must be there */
+};
+
+/* What the items of a file are. */
+struct json_lines_kind {
+    const struct json_field *fields;
+    size_t field_count;
+    size_t item_size;
+    void (*start)(void *item); /* makes it what it is before anything was read */
+    size_t most;               /* it reads no more than one further */
+    const char *example;       /* of an object */
+    const char *command;       /* whose help has the fields */
+    const char *doing;         /* for the progress */
+};
+
+/* Everything of one file. Items borrow their text from `roots` and `texts`. */
+struct json_lines {
+    const struct json_lines_kind *kind;
+    void *items;
+    size_t *numbers; /* of their lines */
+    json_t **roots;  /* the objects they were read from */
+    char **texts;    /* two for each */
+    size_t count, capacity;
+};
+
+/* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is wrong.
+ * Release it in any case. */
+int json_lines_load(struct cli *cli, const char *path, const struct json_lines_kind *kind,
+                    struct json_lines *ret_lines);
+void json_lines_release(struct json_lines *lines);
+
+/* Reports an error of a call that took the items, by line and by the name used in the file. */
+int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err);
+
+/* ---- for those who read fields ---- */
+
+/* Reports what is wrong with a line; false. */
+bool json_line_refuse(const struct json_line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Where the field's value goes. */
+void *json_line_place(const struct json_line *line, const struct json_field *field);
+boxcar_str json_line_text_of(const json_t *value);
+bool json_line_need_string(const struct json_line *line, const struct json_field *field, const json_t *value,
+                           const char *what);
+
+/* Readers. A payload that is not a string is kept as it was written, and so are headers. */
+bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value);
+
+#endif
