@@ -38,7 +38,7 @@ struct trap_group {
     {.name = (group_name), .traps = (group_traps), .count = sizeof(group_traps) / sizeof((group_traps)[0])}
 
 extern const struct trap_group FRONTIER_TRAPS, CLAIM_TRAPS, TURN_TRAPS, HAMMER_TRAPS, DURABILITY_TRAPS,
-    DEAD_ENTRY_TRAPS, PLAN_TRAPS, RESTORE_TRAPS, LEASE_TRAPS, JOIN_TRAPS, JOIN_LANE_TRAPS, INBOX_TRAPS, EVENT_TRAPS,
-    STREAM_TRAPS;
+    DEAD_ENTRY_TRAPS, PLAN_TRAPS, RESTORE_TRAPS, LEASE_TRAPS, JOIN_TRAPS, JOIN_LANE_TRAPS, JOIN_SPAN_TRAPS,
+    INBOX_TRAPS, EVENT_TRAPS, STREAM_TRAPS;
 
 #endif
