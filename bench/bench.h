@@ -59,6 +59,9 @@ struct place {
 void place_create_boxcar(struct place *ret_place, const struct bench *b, const char *name);
 /* A plain queue table `queue`, and `twin` with the columns and indexes of `model`'s messages. */
 void place_create_raw(struct place *ret_place, const struct bench *b, const struct place *model);
+/* How Boxcar is opened there; a connection. */
+boxcar_store_options place_options(const struct place *place);
+boxcar_store *place_open(const struct place *place);
 void place_remove(struct place *place);
 /* Statistics up to date, dirty pages written: what one side left behind must not cost the other. */
 void place_analyze(const struct place *place);

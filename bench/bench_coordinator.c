@@ -22,15 +22,6 @@ struct producer {
     size_t count;
 };
 
-static boxcar_store_options options_of(const struct place *place) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    return options;
-}
-
 static void close_coordinator(boxcar_coordinator *coordinator) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
@@ -89,17 +80,16 @@ static boxcar_coordinator *open_shared(const struct contest *contest, const boxc
 /* Messages per second until everything is stored; the last flush counts. */
 static double enqueue_by_coordinator(const struct contest *contest, const struct place *place,
                                      size_t messages) {
-    boxcar_store_options store = options_of(place);
+    boxcar_store_options store = place_options(place);
     struct producer producers[BENCH_CREW_MAX] = {{.count = 0}};
     boxcar_coordinator *shared = contest->shared ? open_shared(contest, &store) : NULL;
-    boxcar_error err = BOXCAR_ERROR_INIT;
     double before, seconds;
 
     for (int i = 0; i < contest->threads; i++) {
         producers[i] = (struct producer){
             .contest = contest, .coordinator = shared, .count = messages / (size_t)contest->threads};
         if (!shared)
-            bench_must(boxcar_store_open(&store, &producers[i].store, &err), "open", &err);
+            producers[i].store = place_open(place);
     }
     before = bench_now();
     for (int i = 0; i < contest->threads; i++)

@@ -17,7 +17,7 @@ struct connection {
 static void *open_named(const struct place *place, const char *stream) {
     struct connection *c = bench_alloc(1, sizeof(*c));
 
-    c->store = store_open(place);
+    c->store = place_open(place);
     c->events = bench_alloc(BATCH_MAX, sizeof(*c->events));
     snprintf(c->stream, sizeof(c->stream), "%s", stream);
     for (size_t i = 0; i < BATCH_MAX; i++) {

@@ -23,13 +23,8 @@ static _Atomic int couriers;
 
 static struct courier *open_courier(const struct place *place) {
     struct courier *c = bench_alloc(1, sizeof(*c));
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-    boxcar_error err = BOXCAR_ERROR_INIT;
 
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    bench_must(boxcar_store_open(&options, &c->store, &err), "open", &err);
+    c->store = place_open(place);
     c->messages = bench_alloc(BATCH_MAX, sizeof(*c->messages));
     c->enqueued = bench_alloc(BATCH_MAX, sizeof(*c->enqueued));
     c->ids = bench_alloc(BATCH_MAX, sizeof(*c->ids));

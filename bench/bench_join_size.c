@@ -38,18 +38,16 @@ static void loan_run(const struct loan *loan, const char *sql) {
 }
 
 static struct loan loan_open(const struct place *place) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_store_options options = place_options(place);
     boxcar_error err = BOXCAR_ERROR_INIT;
     struct loan loan = {0};
 
-    options.url = boxcar_str_of(place->url);
     if (place->kind == BENCH_SQLITE) {
         if (sqlite3_open(place->path, &loan.db) != SQLITE_OK)
             bench_die("%s", sqlite3_errmsg(loan.db));
         bench_must(boxcar_store_borrow_sqlite(loan.db, &options, &loan.store, &err), "borrow", &err);
     } else {
         loan.pg = PQconnectdb(place->url);
-        options.schema = boxcar_str_of(place->schema);
         bench_must(boxcar_store_borrow_postgres(loan.pg, &options, &loan.store, &err), "borrow", &err);
     }
     return loan;
@@ -177,7 +175,7 @@ static void shelf_fill(struct shelf *shelf, struct bench *b, const char *name, s
     boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
 
     place_create_boxcar(&shelf->place, b, name);
-    shelf->store = store_open(&shelf->place);
+    shelf->store = place_open(&shelf->place);
     start_many(&shelf->place, joins / 2);
     filter.limit = 1;
     shelf->later = list_page(shelf->store, &filter);

@@ -37,7 +37,7 @@ static void run_members(struct bench *b, int round, size_t messages, struct memb
     place_create_boxcar(&places[0], b, "joined");
     place_create_boxcar(&places[1], b, "plain");
     for (int i = 0; i < 2; i++) {
-        stores[i] = store_open(&places[i]);
+        stores[i] = place_open(&places[i]);
         if (i == 0)
             join_ids[i] = join_start(stores[i], 2 * messages);
         place_checkpoint(&places[i]);
@@ -113,7 +113,7 @@ static void run_outsiders(struct bench *b, int round, bool unknown, size_t messa
         boxcar_store *store;
 
         place_create_boxcar(&places[i], b, i == 0 ? "joins" : "none");
-        store = store_open(&places[i]);
+        store = place_open(&places[i]);
         prepare_neighbours(store, i == 0, unknown, messages);
         place_checkpoint(&places[i]);
         join_fill(store, NO_JOIN, messages);
@@ -195,7 +195,7 @@ static double run_beside(const struct place *place, boxcar_join_id join_id, size
         size_t count = is_neighbour ? 2 * each : each;
 
         singles[i] =
-            (struct single){.start = &start, .store = store_open(place), .stop = is_neighbour ? &stop : NULL};
+            (struct single){.start = &start, .store = place_open(place), .stop = is_neighbour ? &stop : NULL};
         join_fill(singles[i].store, is_neighbour ? join_id : NO_JOIN, count);
         pile_claim(&singles[i].pile, singles[i].store, count, 100);
     }
@@ -235,7 +235,7 @@ static void bench_beside(struct bench *b) {
             place_create_boxcar(&places[i], b, i == 0 ? "hot" : "cold");
         for (int turn = 0; turn < 2; turn++) {
             int i = (round + turn) % 2;
-            boxcar_store *store = store_open(&places[i]);
+            boxcar_store *store = place_open(&places[i]);
             boxcar_join_id join_id = i == 0 ? join_start(store, 2 * CONNECTIONS * each) : NO_JOIN;
 
             boxcar_store_close(store);

@@ -41,20 +41,8 @@ static void payload_compare(boxcar_str payload, size_t size) {
             bench_die("the payload came back different at byte %zu", i);
 }
 
-static boxcar_store *open_store(const struct place *place) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-    boxcar_store *store = NULL;
-    boxcar_error err = BOXCAR_ERROR_INIT;
-
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    bench_must(boxcar_store_open(&options, &store, &err), "open", &err);
-    return store;
-}
-
 static void enqueue_big(const struct place *place, size_t size) {
-    boxcar_store *store = open_store(place);
+    boxcar_store *store = place_open(place);
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     char *payload = payload_make(size);
@@ -67,7 +55,7 @@ static void enqueue_big(const struct place *place, size_t size) {
 }
 
 static void claim_big(const struct place *place, size_t size) {
-    boxcar_store *store = open_store(place);
+    boxcar_store *store = place_open(place);
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;

@@ -81,7 +81,7 @@ static void prepare(struct bench *b, struct place *place, const char *name, cons
 
     place_create_boxcar(place, b, name);
     place_checkpoint(place);
-    store = store_open(place);
+    store = place_open(place);
     before = bench_now();
     fill(store, load->streams, load->messages);
     ret_outcome->fill_rate = (double)load->messages / (bench_now() - before);
@@ -184,7 +184,7 @@ static double time_listing(struct bench *b, size_t streams, size_t messages) {
     double ms;
 
     place_create_boxcar(&place, b, "listed");
-    store = store_open(&place);
+    store = place_open(&place);
     fill(store, streams, messages);
     place_analyze(&place);
     time_pages(store);

@@ -164,17 +164,12 @@ static int compare_doubles(const void *a, const void *b) {
 
 /* Milliseconds from enqueue to ack, as the database's clock saw them; sorted. */
 static size_t read_latencies(const struct place *place, double *ret_ms) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
-    boxcar_store *store;
+    boxcar_store *store = place_open(place);
     size_t count;
 
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    bench_must(boxcar_store_open(&options, &store, &err), "open", &err);
     page.by_status = true;
     page.status = BOXCAR_DONE;
     page.limit = PAGE;

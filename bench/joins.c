@@ -9,18 +9,6 @@
 
 #define FILL_BATCH 1000
 
-boxcar_store *store_open(const struct place *place) {
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-    boxcar_store *store = NULL;
-    boxcar_error err = BOXCAR_ERROR_INIT;
-
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    bench_must(boxcar_store_open(&options, &store, &err), "open", &err);
-    return store;
-}
-
 boxcar_join_id join_start(boxcar_store *store, size_t expected) {
     boxcar_new_join join = BOXCAR_NEW_JOIN_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -92,7 +80,7 @@ static void count_sqlite(const struct place *place, const char *id, size_t *ret_
 }
 
 void join_must_have(const struct place *place, boxcar_join_id join_id, size_t completed, bool ended) {
-    boxcar_store *store = store_open(place);
+    boxcar_store *store = place_open(place);
     boxcar_join_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
     char id[BOXCAR_UUID_TEXT_SIZE];
@@ -158,7 +146,7 @@ struct acker {
 static void *open_acker(const struct place *place) {
     struct acker *acker = bench_alloc(1, sizeof(*acker));
 
-    acker->store = store_open(place);
+    acker->store = place_open(place);
     return acker;
 }
 

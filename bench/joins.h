@@ -6,8 +6,6 @@
 
 #include "bench.h"
 
-boxcar_store *store_open(const struct place *place);
-
 /* A join that expects so many steps. */
 boxcar_join_id join_start(boxcar_store *store, size_t expected);
 /* Enqueues messages, members of a join (none = of nothing), 1,000 at a time. Returns messages per second. */

@@ -82,15 +82,31 @@ static void choose(struct place *ret_place, const struct bench *b, const char *n
     remember(ret_place);
 }
 
-void place_create_boxcar(struct place *ret_place, const struct bench *b, const char *name) {
+boxcar_store_options place_options(const struct place *place) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+
+    options.url = boxcar_str_of(place->url);
+    if (place->schema[0] != '\0')
+        options.schema = boxcar_str_of(place->schema);
+    return options;
+}
+
+boxcar_store *place_open(const struct place *place) {
+    boxcar_store_options options = place_options(place);
+    boxcar_store *store = NULL;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    bench_must(boxcar_store_open(&options, &store, &err), "open", &err);
+    return store;
+}
+
+void place_create_boxcar(struct place *ret_place, const struct bench *b, const char *name) {
+    boxcar_store_options options;
     boxcar_store *store = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     choose(ret_place, b, name);
-    options.url = boxcar_str_of(ret_place->url);
-    if (b->kind == BENCH_POSTGRES)
-        options.schema = boxcar_str_of(ret_place->schema);
+    options = place_options(ret_place);
     options.deploy = true;
     bench_must(boxcar_store_open(&options, &store, &err), "deploy", &err);
     boxcar_store_close(store);

@@ -16,13 +16,8 @@ struct connection {
 
 static void *open_boxcar(const struct place *place) {
     struct connection *c = bench_alloc(1, sizeof(*c));
-    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-    boxcar_error err = BOXCAR_ERROR_INIT;
 
-    options.url = boxcar_str_of(place->url);
-    if (place->schema[0] != '\0')
-        options.schema = boxcar_str_of(place->schema);
-    bench_must(boxcar_store_open(&options, &c->store, &err), "open", &err);
+    c->store = place_open(place);
     c->owner = boxcar_owner_new();
     c->messages = bench_alloc(BATCH_MAX, sizeof(*c->messages));
     c->enqueued = bench_alloc(BATCH_MAX, sizeof(*c->enqueued));
