@@ -198,6 +198,38 @@ static void repeated_batch_reports_what_the_first_did(void **state) {
     batch_result_release(&result);
 }
 
+/* Some were settled by the first try, the others by this one, and one is nobody's: each counts once. */
+static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state) {
+    enum { COUNT = 40, FIRST = 25 };
+    struct fixture *f = *state;
+    boxcar_settlement said[COUNT + 1] = {{.work_id = {0}}};
+    struct taken taken[COUNT];
+    int seen[COUNT] = {0};
+    struct batch batch = {.owner = f->owner};
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), COUNT);
+    for (int i = 0; i < COUNT; i++) /* not in their order, and mixed */
+        said[i] = settlement_of(taken[i * 7 % COUNT]);
+    said[COUNT] = said[0];
+    said[COUNT].work_id.value = INT64_MAX;
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = (struct settlement_list){said, FIRST};
+    struct batch_result result = send_batch(f, &batch);
+    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK].count, FIRST);
+    batch_result_release(&result);
+    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK].count = COUNT + 1;
+    batch.sent_before = true;
+    result = send_batch(f, &batch);
+    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK];
+    assert_int_equal(settled->count, fixture_is_sqlite(f) ? COUNT - FIRST : COUNT);
+    for (size_t i = 0; i < settled->count; i++)
+        for (int k = 0; k < COUNT; k++)
+            seen[k] += settled->items[i].value == said[k].work_id.value;
+    for (int k = 0; k < COUNT; k++)
+        assert_int_equal(seen[k], fixture_is_sqlite(f) && k < FIRST ? 0 : 1);
+    batch_result_release(&result);
+}
+
 static void batch_that_asks_nothing_answers(void **state) {
     struct fixture *f = *state;
     struct batch batch = {.owner = f->owner};
@@ -235,6 +267,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(batch_that_fails_in_one_box_changes_nothing_in_the_other),
     TEST(steps_in_both_boxes_count_together),
     TEST(repeated_batch_reports_what_the_first_did),
+    TEST(repeated_batch_adds_what_it_does_to_what_the_first_did),
     TEST(batch_that_asks_nothing_answers),
     TEST(batch_in_a_transaction_goes_with_it),
 };

@@ -142,11 +142,30 @@ static void give_back_claimed(struct exchange *x) {
     }
 }
 
-static bool list_has(const struct work_id_list *list, int64_t id) {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].value == id)
-            return true;
-    return false;
+static int compare_ids(const void *a, const void *b) {
+    int64_t left = ((const boxcar_work_id *)a)->value, right = ((const boxcar_work_id *)b)->value;
+
+    return (left > right) - (left < right);
+}
+
+/* Both may name the same messages, and be long. */
+static boxcar_status unite(struct work_id_list *list, const struct work_id_list *more, struct arena *arena,
+                           boxcar_error *err) {
+    size_t count = list->count + more->count, kept = 0;
+    boxcar_work_id *all = arena_alloc_array(arena, count, sizeof(*all));
+
+    if (!all)
+        return error_no_memory(err);
+    if (list->count > 0)
+        memcpy(all, list->items, list->count * sizeof(*all));
+    if (more->count > 0)
+        memcpy(all + list->count, more->items, more->count * sizeof(*all));
+    qsort(all, count, sizeof(*all), compare_ids);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || all[kept - 1].value != all[i].value)
+            all[kept++] = all[i];
+    *list = (struct work_id_list){all, kept};
+    return BOXCAR_OK;
 }
 
 /* After a try whose answer was lost: what that one settled counts as settled by this call. */
@@ -157,7 +176,6 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, enum
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct work_id_list before;
-    boxcar_work_id *all;
     boxcar_status status;
 
     if (settled->count >= said.count)
@@ -166,18 +184,7 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, enum
     status = pg_query(x->pg, PG_WAS_SETTLED, &params, &result, err);
     if (status == BOXCAR_OK)
         status = pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err);
-    if (status != BOXCAR_OK)
-        return status;
-    all = arena_alloc_array(&x->result->arena, settled->count + before.count, sizeof(*all));
-    if (!all)
-        return error_no_memory(err);
-    if (settled->count > 0)
-        memcpy(all, settled->items, settled->count * sizeof(*all));
-    settled->items = all;
-    for (size_t i = 0; i < before.count; i++)
-        if (!list_has(settled, before.items[i].value))
-            all[settled->count++] = before.items[i];
-    return BOXCAR_OK;
+    return status == BOXCAR_OK ? unite(settled, &before, &x->result->arena, err) : status;
 }
 
 static boxcar_status add_all_settled_before(struct exchange *x, boxcar_box box, boxcar_error *err) {
