@@ -230,6 +230,21 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
     batch_result_release(&result);
 }
 
+/* OBX-049: the leases of a box are released, and nobody else's. */
+static void reaping_a_box_leaves_the_other_alone(void **state) {
+    struct fixture *f = *state;
+    int64_t count = -1;
+    for (int box = 0; box < BOXES; box++)
+        take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "x", NULL));
+    fixture_sql(f, "update boxcar_lease set until = 1", "update lease set until = clock_timestamp()");
+    ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+    assert_int_equal(count, 1);
+    ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+    assert_int_equal(count, 0);
+    ASSERT_OK(f, boxcar_inbox_reap(f->store, &count, &f->err));
+    assert_int_equal(count, 1);
+}
+
 static void batch_that_asks_nothing_answers(void **state) {
     struct fixture *f = *state;
     struct batch batch = {.owner = f->owner};
@@ -268,6 +283,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(steps_in_both_boxes_count_together),
     TEST(repeated_batch_reports_what_the_first_did),
     TEST(repeated_batch_adds_what_it_does_to_what_the_first_did),
+    TEST(reaping_a_box_leaves_the_other_alone),
     TEST(batch_that_asks_nothing_answers),
     TEST(batch_in_a_transaction_goes_with_it),
 };

@@ -25,7 +25,7 @@ static boxcar_status settle_part(struct sqlite_store *store, struct processing *
             status = sqlite_settle(store, batch, box, (enum settle_kind)kind, &processing->result, err);
     }
     if (status == BOXCAR_OK && batch->parts[box].reap)
-        status = sqlite_reap_all(store, &processing->result.parts[box].reaped, err);
+        status = sqlite_reap_box(store, box, &processing->result.parts[box].reaped, err);
     return status;
 }
 

@@ -183,7 +183,10 @@ boxcar_status sqlite_release_expired(struct sqlite_store *store, int64_t work_id
     return status == BOXCAR_OK && found ? sqlite_release(store, &lease, &how, err) : status;
 }
 
-boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
+#define BOTH_BOXES (-1)
+
+static boxcar_status reap(struct sqlite_store *store, int box, int limit, int64_t *ret_count,
+                          boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_LEASE_EXPIRED);
     int64_t *ids;
     size_t count;
@@ -191,6 +194,7 @@ boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_co
 
     query_int(&query, store->now);
     query_int(&query, limit);
+    query_int(&query, box);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
         status = sqlite_release_expired(store, ids[i], err);
@@ -199,11 +203,16 @@ boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_co
     return status;
 }
 
-boxcar_status sqlite_reap_all(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err) {
+boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
+    return reap(store, BOTH_BOXES, limit, ret_count, err);
+}
+
+boxcar_status sqlite_reap_box(struct sqlite_store *store, boxcar_box box, int64_t *ret_count,
+                              boxcar_error *err) {
     int64_t total = 0, count;
 
     do {
-        boxcar_status status = sqlite_reap(store, REAP_CHUNK, &count, err);
+        boxcar_status status = reap(store, (int)box, REAP_CHUNK, &count, err);
         if (status != BOXCAR_OK)
             return status;
         total += count;

@@ -102,7 +102,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic from boxcar_lease where work_id = ?1",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
-    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 order by until limit ?2",
+    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) "
+                        "order by until limit ?2",
     [S_FINISHED_INSERT] =
         "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
     [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",

@@ -253,9 +253,10 @@ boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lea
                              boxcar_error *err);
 /* Releases a lease as if it had expired. */
 boxcar_status sqlite_release_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
-/* Releases at most `limit` expired leases. */
+/* Releases at most `limit` expired leases, of either box. */
 boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
-boxcar_status sqlite_reap_all(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err);
+/* All of one box. */
+boxcar_status sqlite_reap_box(struct sqlite_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err);
 /* Buries at most `limit` parked messages whose time to live has ended. */
 boxcar_status sqlite_expire(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 
