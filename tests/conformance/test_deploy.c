@@ -161,7 +161,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table event_row, event_stream, event_run, event_frontier cascade; "
                 "drop type event_entry, event_append_result cascade; "
                 "alter type claimed_message drop attribute stages; alter table setting drop column text; "
-                "drop table stream_rule, stream_violation cascade; alter table stream drop column topic cascade, "
+                "drop table stream_rule, stream_violation, stream_note cascade; alter table stream drop column topic cascade, "
                 "drop column partition cascade, drop column halted_at cascade, drop column halted_by cascade; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
 }

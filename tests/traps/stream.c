@@ -111,6 +111,22 @@ static const char *late_is_no_violation(struct fixture *f)
     return same(sql_text(conn, TAKE("4")), "late") ? NULL : "a late commit was forgotten";
 }
 
+/* A message sorted in before a head that is due much later, while somebody has the stream who then undoes what he did:
+ * it is found all the same, once the claimers look at everything again. BX-006, BX-060 */
+static const char *woken_later(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *late = sql_connect(f), *canceller = sql_connect(f);
+    sql_run(late, "begin; select enqueue('t', 'early', stream => 's')");
+    sql_run(conn, "select enqueue('t', 'tomorrow', stream => 's', due_at => now() + interval '1 day')");
+    assert_string_equal(sql_text(conn, TAKE("4")), "");
+    sql_run(canceller, "begin; select outbox_cancel(" ID("tomorrow") ")");
+    sql_run(late, "commit");
+    assert_string_equal(sql_text(conn, TAKE("4")), "");
+    sql_run(canceller, "rollback");
+    sql_run(conn, "update frontier set look_at = '-infinity'");
+    return same(sql_text(conn, TAKE("4")), "early") ? NULL : "a stream waits for a message that is not its head";
+}
+
 enum { OTHERS = 5000, READ_MAX = 500 };
 
 /* Streams of topics that a claimer does not want cost it nothing. BX-006, BX-024 */
@@ -149,6 +165,11 @@ static const struct trap TRAPS[] = {
     {"a_late_commit_is_not_out_of_order", late_is_no_violation,
      {{"knowing the difference", "_unpark", "where e.epoch is not null or e.retry_count > 0", "",
        "a late commit counts as out of order"}}},
+    {"a_stream_that_was_held_when_its_head_came_is_woken_later", woken_later,
+     {{"noting it", "_meet_streams", "if changed is not null then", "if false then",
+       "a stream waits for a message that is not its head"},
+      {"looking at the notes", "_claim", "if have_turn and full_look then", "if false then",
+       "a stream waits for a message that is not its head"}}},
     {"streams_of_other_topics_are_passed_by", unwanted_streams,
      {{"their own index", "_due_streams", "if is_picky and not p_suspect then", "if false then",
        "a claim walks through streams it does not want"}}},

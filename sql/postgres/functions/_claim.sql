@@ -67,6 +67,9 @@ begin
         f.expiring_from := '-infinity';
         f.lease_from := '-infinity';
     end if;
+    if have_turn and full_look then
+        perform :"schema"._wake_noted_streams(p_box, ts);
+    end if;
     if have_turn then
         streams_sorted := :"schema"._sort_streams(p_box, ts);
     end if;

@@ -16,19 +16,11 @@ begin
     added as (
         insert into :"schema".stream (box, key, available_at, topic, partition)
         select p_box, m.key, ts, m.topic, :"schema"._partition(m.key, partitions) from met m where m.known is null)
+    -- A stream that waits for a head's time: an earlier message may have come. One whose head is said to have another topic.
     select array_agg(m.key) into changed from met m
     where m.available_at > ts or m.available_at is not null and m.known_topic <> m.topic;
-    if changed is null then
-        return;
+    if changed is not null then
+        insert into :"schema".stream_note (box, key)
+        select p_box, k from unnest(:"schema"._wake_streams(p_box, changed, ts)) k;
     end if;
-    -- A stream that waits for a head's time is looked at again: an earlier message may have come. So is one
-    -- whose head is said to have another topic. One that is locked just now is being settled, and whoever
-    -- settles it has it looked at again too.
-    changed := array(
-        select s.key from unnest(changed) c(key) cross join lateral (
-            select s.key, s.available_at from :"schema".stream s where s.box = p_box and s.key = c.key
-            limit 1 for update skip locked) s
-        where s.available_at is not null);
-    update :"schema".stream s set available_at = least(s.available_at, ts), topic = null
-    where s.ctid = any (:"schema"._stream_rows(p_box, changed));
 end $$;

@@ -12,7 +12,7 @@ begin
     from pg_class c join pg_stat_all_tables s on s.relid = c.oid
     where c.relnamespace = (select n.oid from pg_namespace n where n.nspname = :'schema')
       and c.relkind = 'r'
-      and c.relname in ('message', 'frontier', 'lease', 'parked', 'stream', 'dead', 'attempt', 'finished',
+      and c.relname in ('message', 'frontier', 'lease', 'parked', 'stream', 'stream_note', 'dead', 'attempt', 'finished',
                         'tally', 'tally_delta', 'instance_row', 'sleeper', 'join_row', 'join_progress', 'join_member',
                         'join_span', 'join_outcome', 'join_wait', 'inbox_key', 'stage', 'event_row', 'event_stream', 'event_run')
     order by s.n_dead_tup desc;

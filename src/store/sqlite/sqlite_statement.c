@@ -91,10 +91,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
     [S_PARKED_AVAILABLE] = "select work_id, available_at, partition from boxcar_parked "
                            "where box = ?1 and state = ?2 and " IS_OPEN " "
-                           "and available_at <= ?3 order by available_at limit ?4",
+                           "and available_at <= ?3 order by available_at, work_id limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
         "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
-        "and available_at <= ?3 and topic = ?5 order by available_at limit ?4",
+        "and available_at <= ?3 and topic = ?5 order by available_at, work_id limit ?4",
     [S_PARKED_TOPICS] =
         "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
             "topic") " and parked > 0",
