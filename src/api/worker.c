@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "api/check.h"
+#include "base/clock.h"
 #include "core/limits.h"
-#include "worker/clock.h"
 #include "worker/exec.h"
 #include "worker/worker.h"
 

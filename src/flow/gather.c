@@ -36,6 +36,10 @@ bool gather_add(struct gather_list *list, const boxcar_settlement *settlement, u
     return true;
 }
 
+struct gather_range gather_all(const struct gather_list *list) {
+    return (struct gather_range){list->items, list->tags, list->count};
+}
+
 size_t gather_position(const uint64_t *numbers, size_t count, uint64_t number) {
     size_t low = 0, high = count;
 

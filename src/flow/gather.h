@@ -31,6 +31,7 @@ bool gather_add(struct gather_list *list, const boxcar_settlement *settlement, u
 void gather_clear(struct gather_list *list); /* memory kept */
 void gather_release(struct gather_list *list);
 
+struct gather_range gather_all(const struct gather_list *list);
 /* Of a list whose tags are rising numbers: what lies in [from, to). */
 struct gather_range gather_between(const struct gather_list *list, uint64_t from, uint64_t to);
 /* The same for any array of rising numbers: where the first one that is not below `number` stands. */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "clock.h"
 #include "log_message.h"
 
 static void crew_release(struct crew *crew) {

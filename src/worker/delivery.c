@@ -5,10 +5,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "clock.h"
 #include "core/limits.h"
 #include "hide.h"
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 /* How often to look for the end where the kernel has no descriptor for it (before Linux 5.3). */
 #define LOOK_MS 5

@@ -1,19 +1,14 @@
-/* What goes out with the next round trip: verdicts, renewals, and whose they are.
+/* What goes out to one box with the next round trip: verdicts, stages, renewals. Tags are jobs.
  *
  * The arrays are kept from one round to the next: nothing is allocated per message. */
 #ifndef BOXCAR_WORKER_OUTBOUND_H
 #define BOXCAR_WORKER_OUTBOUND_H
 
+#include "flow/gather.h"
 #include "job.h"
 
-struct outbound_list {
-    boxcar_settlement *items;
-    struct job **jobs; /* in the same order */
-    size_t count, capacity;
-};
-
 struct outbound {
-    struct outbound_list lists[SETTLE_KINDS];
+    struct gather_list lists[SETTLE_KINDS];
     struct wait *waits; /* in the order of lists[SETTLE_RESOLVE] */
     size_t wait_capacity;
     int *stages; /* in the order of lists[SETTLE_RECORD] */
@@ -27,9 +22,8 @@ bool outbound_is_empty(const struct outbound *out);
 /* Adds a job to a list; false = out of memory. The job's error text is borrowed. */
 bool outbound_add(struct outbound *out, enum settle_kind kind, struct job *job);
 
-/* Calls `found` for every job of a list, saying whether its id is among the affected. The affected ids
- * are sorted in place. */
-void outbound_match(const struct outbound_list *list, struct work_id_list *affected,
-                    void (*found)(void *context, struct job *job, bool affected), void *context);
+static inline struct job *outbound_job(const struct gather_list *list, size_t i) {
+    return list->tags[i].pointer;
+}
 
 #endif

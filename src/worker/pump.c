@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "clock.h"
 #include "core/setting.h"
 #include "steward.h"
 

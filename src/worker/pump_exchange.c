@@ -6,8 +6,8 @@
  * one, and the one that is refused alone is dropped; its lease expires. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "clock.h"
 #include "core/topic.h"
 #include "log_message.h"
 #include "pump.h"
@@ -86,11 +86,11 @@ static bool says_nothing(const struct pump *pump) {
 }
 
 static bool fits(struct pump *pump, const struct job *job, enum settle_kind kind) {
-    const struct outbound_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
+    const struct gather_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
 
     if (pump->one_by_one)
         return says_nothing(pump);
-    return kind != SETTLE_FAIL || fails->count == 0 || reason_of(fails->jobs[0]) == reason_of(job);
+    return kind != SETTLE_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
 }
 
 /* Moves what is finished into the outbound lists; what does not fit stays for the next round. */
@@ -130,10 +130,10 @@ static void load_stages(struct pump *pump) {
 /* The store did not take the batch. */
 static void keep_stages(struct pump *pump) {
     for (int box = 0; box < BOXES; box++) {
-        const struct outbound_list *list = &pump->boxes[box].out.lists[SETTLE_RECORD];
+        const struct gather_list *list = &pump->boxes[box].out.lists[SETTLE_RECORD];
 
         for (size_t i = 0; i < list->count; i++) {
-            list->jobs[i]->recorded = 0;
+            outbound_job(list, i)->recorded = 0;
             atomic_store(&pump->crew->stages_said, true);
         }
     }
@@ -156,10 +156,13 @@ struct answer {
     int64_t asked_at_ms;
 };
 
-static void settled(void *context, struct job *job, bool affected) {
+/* The callbacks of gather_match(): the tag is a job. */
+static void settled(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
+    struct job *job = tag.pointer;
 
+    (void)said;
     if (!affected) {
         pump_count_lost(pump, job);
         pump_give_back_behind(pump, job);
@@ -173,10 +176,12 @@ static void settled(void *context, struct job *job, bool affected) {
 
 /* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
  * that finished meanwhile is among the finished and ends there. */
-static void renewed(void *context, struct job *job, bool affected) {
+static void renewed(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
+    struct job *job = tag.pointer;
 
+    (void)said;
     if (affected) {
         job->leased_at_ms = answer->asked_at_ms;
         atomic_fetch_add(&pump->worker->count.leases_renewed, 1);
@@ -204,8 +209,8 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
             if (kind == SETTLE_RESOLVE || kind == SETTLE_RECORD)
                 continue;
             answer.kind = (enum settle_kind)kind;
-            outbound_match(&pump->boxes[box].out.lists[kind], &result->parts[box].settled[kind],
-                           kind == SETTLE_RENEW ? renewed : settled, &answer);
+            gather_match(gather_all(&pump->boxes[box].out.lists[kind]), &result->parts[box].settled[kind],
+                         kind == SETTLE_RENEW ? renewed : settled, &answer);
         }
 }
 
@@ -249,18 +254,18 @@ static bool is_refusal(boxcar_status status) {
 #define VERDICT_KINDS (SETTLE_RENEW - SETTLE_ACK)
 #define VERDICT_LISTS (BOXES * VERDICT_KINDS)
 
-static struct outbound_list *verdict_list(struct pump *pump, int i) {
+static struct gather_list *verdict_list(struct pump *pump, int i) {
     return &pump->boxes[i / VERDICT_KINDS].out.lists[SETTLE_ACK + i % VERDICT_KINDS];
 }
 
 /* What was not settled is sent again; what was refused by itself, after the others. */
 static void keep_verdicts(struct pump *pump) {
     for (int k = 0; k < VERDICT_LISTS; k++) {
-        struct outbound_list *list = verdict_list(pump, k);
+        struct gather_list *list = verdict_list(pump, k);
 
         for (size_t i = 0; i < list->count; i++) {
-            list->jobs[i]->sent = false;
-            job_list_push(&pump->finished, list->jobs[i]);
+            outbound_job(list, i)->sent = false;
+            job_list_push(&pump->finished, outbound_job(list, i));
         }
     }
 }
@@ -268,14 +273,14 @@ static void keep_verdicts(struct pump *pump) {
 /* A verdict that was refused by itself again and again until its lease was over. */
 static bool drop_if_hopeless(struct pump *pump, const boxcar_error *err) {
     for (int k = 0; k < VERDICT_LISTS; k++) {
-        struct outbound_list *list = verdict_list(pump, k);
+        struct gather_list *list = verdict_list(pump, k);
 
-        if (list->count == 0 || pump->now_ms - list->jobs[0]->leased_at_ms < pump_tuning(pump)->lease_ms)
+        if (list->count == 0 || pump->now_ms - outbound_job(list, 0)->leased_at_ms < pump_tuning(pump)->lease_ms)
             continue;
-        log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", list->jobs[0]->message,
+        log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", outbound_job(list, 0)->message,
                     boxcar_str_of(err->message), "the store refuses to settle this: given up");
-        pump_give_back_behind(pump, list->jobs[0]);
-        pump_forget(pump, list->jobs[0]);
+        pump_give_back_behind(pump, outbound_job(list, 0));
+        pump_forget(pump, outbound_job(list, 0));
         return true;
     }
     return false;
@@ -334,8 +339,8 @@ static bool takes_suspects(const struct pump *pump, boxcar_box box, const int cl
 
 static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
-    const struct outbound_list *fails = &from->out.lists[SETTLE_FAIL];
-    struct batch_part part = {.fail_reason = fails->count > 0 ? reason_of(fails->jobs[0]) : BOXCAR_REASON_NONE,
+    const struct gather_list *fails = &from->out.lists[SETTLE_FAIL];
+    struct batch_part part = {.fail_reason = fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
                               .renew_lease_ms = pump_tuning(pump)->lease_ms,
                               .claim_size = claim_sizes[box],
                               .claim_lease_ms = pump_tuning(pump)->lease_ms,

@@ -4,8 +4,8 @@
  * else in flight (BX-003). */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
-#include "clock.h"
 #include "log_message.h"
 #include "pump.h"
 

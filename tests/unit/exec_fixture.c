@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "worker/clock.h"
+#include "base/clock.h"
 
 static char FOLDER[] = "/tmp/boxcar-exec-XXXXXX";
 

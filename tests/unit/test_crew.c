@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "worker/clock.h"
+#include "base/clock.h"
 #include "worker/crew.h"
 
 struct stage {

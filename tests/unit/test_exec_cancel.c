@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "exec_fixture.h"
-#include "worker/clock.h"
 
 /* A run that is cancelled by another thread as soon as the program has made the file NAME. */
 struct stopping {
