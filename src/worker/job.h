@@ -38,6 +38,7 @@ struct job {
     int64_t queued_at_ms;
     bool collected; /* the work loop has its verdict ... */
     bool sent;      /* ... which is in the batch on its way */
+    bool refused;   /* the store does not take it, alone: its lease is not renewed any more */
     bool lost;      /* the lease is somebody else's now; the work loop's word */
 
     /* What came of it. A wait is for the store to decide. */

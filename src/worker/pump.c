@@ -80,9 +80,11 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
 
 /* ---- work ---- */
 
-/* Nothing is claimed while a suspect waits until it may run, or runs alone. */
+/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
+ * what is there. */
 static bool may_claim(const struct pump *pump) {
-    return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect));
+    return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect)) &&
+           !pump_is_refused(pump);
 }
 
 static int claim_size(const struct pump *pump) {
@@ -121,7 +123,7 @@ static bool renewal_is_due(const struct pump *pump) {
 }
 
 static bool verdicts_are_due(const struct pump *pump) {
-    return pump->finished.count > 0 && !(pump->one_by_one && pump->now_ms < pump->retry_at_ms);
+    return pump->now_ms >= pump_next_verdict_ms(pump);
 }
 
 /* Makes a round trip if there is a reason to. */
@@ -129,8 +131,7 @@ static bool exchange(struct pump *pump) {
     bool renew = renewal_is_due(pump);
     int sizes[BOXES] = {0};
 
-    if (!pump->one_by_one)
-        plan_claim(pump, sizes);
+    plan_claim(pump, sizes);
     if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !verdicts_are_due(pump))
         return false;
     if (renew)
@@ -260,8 +261,8 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
         return earlier(at, pump->retry_at_ms);
     if (pump->held_count > 0)
         at = earlier(at, pump->next_renewal_ms);
-    if (pump->one_by_one)
-        at = earlier(at, pump->retry_at_ms);
+    if (pump_is_refused(pump))
+        at = earlier(at, pump_next_verdict_ms(pump));
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
     for (int box = 0; wants_work && box < BOXES; box++)

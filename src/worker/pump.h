@@ -3,6 +3,7 @@
 #define BOXCAR_WORKER_PUMP_H
 
 #include "crew.h"
+#include "flow/refusal.h"
 #include "outbound.h"
 #include "pace.h"
 #include "worker.h"
@@ -15,6 +16,15 @@ struct pump_box {
     bool found;           /* the last look found something */
     int64_t looked_at_ms, next_look_ms;
     int64_t pause_ms; /* before the next look, as long as looks find nothing */
+};
+
+/* Verdicts that the store does not take: see pump_refusal.c. */
+struct pump_refusal {
+    struct refusal_search search; /* among the finished, beginning with the first */
+    int64_t search_at_ms;         /* not before */
+    struct job_list aside;        /* refused alone: tried again, one at a time ... */
+    int64_t retry_at_ms;          /* ... and not before */
+    bool is_proven;               /* the store has taken a verdict since one was put aside */
 };
 
 struct pump {
@@ -50,7 +60,7 @@ struct pump {
     int64_t retry_at_ms;
     int64_t detached_at_ms;
     bool sent_before; /* the last try may have taken effect */
-    bool one_by_one;  /* some settlement is refused: find it */
+    struct pump_refusal refusal;
 
     bool stopping, cancelled, done;
     int64_t stop_by_ms; /* end of the grace time */
@@ -109,6 +119,22 @@ void pump_drive_stop(struct pump *pump);
 int64_t pump_next_stop_event(const struct pump *pump); /* INT64_MAX = none ahead */
 /* Gives up on handlers that do not stop: those that are overdue, or all. */
 void pump_supervise(struct pump *pump, bool all);
+
+/* ---- pump_refusal.c: verdicts that the store does not take ---- */
+/* Whether there are any, or one is searched for: nothing is claimed then, and verdicts go by themselves. */
+bool pump_is_refused(const struct pump *pump);
+/* Which verdicts go out now: the first so many of the list. */
+struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count);
+/* When some may; INT64_MAX = there are none. */
+int64_t pump_next_verdict_ms(const struct pump *pump);
+/* So many of the first finished ones are done with. */
+void pump_pass_verdicts(struct pump *pump, size_t count);
+/* Those that are on their way: how many, and what the store did. Taken; not taken, which says nothing about
+ * them; refused. */
+size_t pump_count_verdicts(const struct pump *pump);
+void pump_take_verdicts(struct pump *pump);
+void pump_keep_verdicts(struct pump *pump);
+void pump_take_refusal(struct pump *pump, const boxcar_error *err);
 
 /* ---- pump_exchange.c: the round trip ---- */
 /* Sends verdicts and renewals, asks each box for so many messages. false = there was nothing to say. */

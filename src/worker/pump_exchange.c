@@ -1,9 +1,8 @@
 /* The round trip: what handlers said goes out, leases are renewed, new work comes in.
  *
  * Nothing is let go before the store has answered. When it cannot be reached, verdicts are kept and
- * sent again; what a lost answer may already have settled counts as settled (batch.sent_before). A
- * settlement that the store refuses for itself must not block the others: then they go one by
- * one, and the one that is refused alone is dropped; its lease expires. */
+ * sent again; what a lost answer may already have settled counts as settled (batch.sent_before). What
+ * the store refuses is another matter: pump_refusal.c. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -12,8 +11,6 @@
 #include "log_message.h"
 #include "pump.h"
 #include "store/join_log.h"
-
-#define REFUSED_MS 200 /* between tries of a verdict that is refused by itself */
 
 static const enum settle_kind KINDS[] = {
     [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
@@ -88,30 +85,39 @@ static bool says_nothing(const struct pump *pump) {
 static bool fits(struct pump *pump, const struct job *job, enum settle_kind kind) {
     const struct gather_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
 
-    if (pump->one_by_one)
-        return says_nothing(pump);
     return kind != SETTLE_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
+}
+
+static bool load_verdict(struct pump *pump, struct job *job) {
+    enum settle_kind kind = job->wait ? SETTLE_RESOLVE : KINDS[job->verdict];
+
+    if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
+        job->delay_ms = backoff_ms(pump, job);
+    job->sent = fits(pump, job, kind) && outbound_add(outbound_of(pump, job), kind, job);
+    return job->sent;
 }
 
 /* Moves what is finished into the outbound lists; what does not fit stays for the next round. */
 static void load_verdicts(struct pump *pump) {
+    size_t count;
+    struct job_list *from = pump_choose_verdicts(pump, &count);
     struct job_list rest = {0};
-    struct job *job;
 
-    while ((job = job_list_pop(&pump->finished)) != NULL) {
-        enum settle_kind kind = job->wait ? SETTLE_RESOLVE : KINDS[job->verdict];
+    while (count > 0 && from->count > 0) {
+        struct job *job = job_list_pop(from);
 
         if (ends_here(pump, job)) {
             pump_forget(pump, job);
+            if (from == &pump->finished)
+                pump_pass_verdicts(pump, 1);
             continue;
         }
-        if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
-            job->delay_ms = backoff_ms(pump, job);
-        job->sent = fits(pump, job, kind) && outbound_add(outbound_of(pump, job), kind, job);
-        if (!job->sent)
+        count--;
+        if (!load_verdict(pump, job))
             job_list_push(&rest, job);
     }
-    pump->finished = rest;
+    job_list_append(&rest, from);
+    *from = rest;
 }
 
 /* Stages go out before the verdict, if need be with it. What was sent in vain because the store was away is
@@ -139,12 +145,17 @@ static void keep_stages(struct pump *pump) {
     }
 }
 
+/* What has a verdict that a lost answer may have settled cannot be renewed, and is not lost. */
+static bool wants_renewal(const struct pump *pump, const struct job *job) {
+    return !job->sent && !job->lost && !job->refused && !(pump->sent_before && job->collected);
+}
+
 /* Renews what was leased a while ago and is not being settled; after an outage, everything. */
 static void load_renewals(struct pump *pump) {
     int64_t young = pump_is_attached(pump) ? pump->now_ms - pump_tuning(pump)->lease_ms / 4 : INT64_MAX;
 
     for (struct job *job = pump->held; job; job = job->held_next)
-        if (!job->sent && !job->lost && job->leased_at_ms <= young)
+        if (wants_renewal(pump, job) && job->leased_at_ms <= young)
             (void)outbound_add(outbound_of(pump, job), SETTLE_RENEW, job);
 }
 
@@ -232,7 +243,6 @@ void pump_detach(struct pump *pump, const boxcar_error *err) {
 void pump_attach(struct pump *pump) {
     int64_t away = clock_ms() - pump->detached_at_ms;
 
-    pump->sent_before = false;
     if (pump->failures == 0)
         return;
     pump->failures = 0;
@@ -244,81 +254,22 @@ void pump_attach(struct pump *pump) {
               (long long)(away / 1000), (long long)(away % 1000));
 }
 
-/* Unlike an outage, this may come again with the same batch. */
-static bool is_refusal(boxcar_status status) {
-    return status == BOXCAR_E_INVALID || status == BOXCAR_E_NOT_FOUND || status == BOXCAR_E_CONFLICT ||
-           status == BOXCAR_E_TRANSACTION || status == BOXCAR_E_UNSUPPORTED || status == BOXCAR_E_STORE;
+static bool renews(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].out.lists[SETTLE_RENEW].count > 0 ||
+           pump->boxes[BOXCAR_INBOX].out.lists[SETTLE_RENEW].count > 0;
 }
 
-/* The verdicts of both boxes, list by list: so many lists there are. */
-#define VERDICT_KINDS (SETTLE_RENEW - SETTLE_ACK)
-#define VERDICT_LISTS (BOXES * VERDICT_KINDS)
-
-static struct gather_list *verdict_list(struct pump *pump, int i) {
-    return &pump->boxes[i / VERDICT_KINDS].out.lists[SETTLE_ACK + i % VERDICT_KINDS];
-}
-
-/* What was not settled is sent again; what was refused by itself, after the others. */
-static void keep_verdicts(struct pump *pump) {
-    for (int k = 0; k < VERDICT_LISTS; k++) {
-        struct gather_list *list = verdict_list(pump, k);
-
-        for (size_t i = 0; i < list->count; i++) {
-            outbound_job(list, i)->sent = false;
-            job_list_push(&pump->finished, outbound_job(list, i));
-        }
-    }
-}
-
-/* A verdict that was refused by itself again and again until its lease was over. */
-static bool drop_if_hopeless(struct pump *pump, const boxcar_error *err) {
-    for (int k = 0; k < VERDICT_LISTS; k++) {
-        struct gather_list *list = verdict_list(pump, k);
-
-        if (list->count == 0 || pump->now_ms - outbound_job(list, 0)->leased_at_ms < pump_tuning(pump)->lease_ms)
-            continue;
-        log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", outbound_job(list, 0)->message,
-                    boxcar_str_of(err->message), "the store refuses to settle this: given up");
-        pump_give_back_behind(pump, outbound_job(list, 0));
-        pump_forget(pump, outbound_job(list, 0));
-        return true;
-    }
-    return false;
-}
-
-static size_t count_verdicts(struct pump *pump) {
-    size_t count = 0;
-
-    for (int k = 0; k < VERDICT_LISTS; k++)
-        count += verdict_list(pump, k)->count;
-    return count;
-}
-
-/* One of many verdicts may be what the store does not take: then each goes alone, so that it does not
- * keep the others, and nothing is claimed until they are through. */
-static void take_refusal(struct pump *pump, const boxcar_error *err) {
-    bool alone = count_verdicts(pump) == 1;
-
-    atomic_fetch_add(&pump->worker->count.store_errors, 1);
-    if (!pump->one_by_one)
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
-                  "the store refuses to settle, trying one by one: %s", err->message);
-    if (!(alone && drop_if_hopeless(pump, err)))
-        keep_verdicts(pump);
-    pump->one_by_one = pump->finished.count > 0;
-    if (alone)
-        pump->retry_at_ms = clock_ms() + REFUSED_MS;
-}
-
-/* Anything else is an outage, waited out. */
+/* What is no refusal is an outage, waited out. */
 static void take_failure(struct pump *pump, boxcar_status status, const boxcar_error *err) {
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
-    if (is_refusal(status) && count_verdicts(pump) > 0) {
-        take_refusal(pump, err);
+    if (renews(pump))
+        pump->next_renewal_ms = pump->now_ms;
+    if (refusal_of(status) != REFUSAL_NONE && pump_count_verdicts(pump) > 0) {
+        pump_take_refusal(pump, err);
         return;
     }
-    keep_verdicts(pump);
+    pump_keep_verdicts(pump);
     if (!pump->has_worked && !err->retryable) { /* a mistake from the start, no outage */
         pump->done = true;
         pump->end_status = status;
@@ -406,7 +357,8 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     for (int box = 0; box < BOXES; box++)
         outbound_clear(&pump->boxes[box].out);
     load_stages(pump);
-    load_verdicts(pump);
+    if (!pump_is_refused(pump) || (!renew && says_nothing(pump)))
+        load_verdicts(pump);
     if (renew)
         load_renewals(pump);
     if (says_nothing(pump) && !claims)
@@ -420,7 +372,8 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     }
     pump->has_worked = true;
     pump_attach(pump);
-    pump->one_by_one = pump->one_by_one && pump->finished.count > 0;
+    pump_take_verdicts(pump);
+    pump->sent_before = pump->sent_before && pump_is_refused(pump); /* then some are still on their way */
     take_answer(pump, &batch, &result, asked_at_ms);
     if (claims)
         take_work(pump, claim_sizes, &result, asked_at_ms);
