@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "flusher.h"
 
-#define PATIENCE 8        /* undecided refusals in a flush; twice as many after each failure */
-#define RETRY_MS_MAX 1000 /* between tries of the thread, unless its interval is longer */
+#define PATIENCE 8 /* undecided refusals in a flush; twice as many after each failure */
 
 /* Whether a store that cannot be reached is waited for, as it is by the single calls. */
 enum manner { PATIENT, IMPATIENT };
@@ -78,7 +77,6 @@ static void take_back(struct boxcar_coordinator *c, uint64_t first) {
 static boxcar_status add_all(struct boxcar_coordinator *c, const struct request *request,
                              uint64_t *ret_ticket, boxcar_error *err) {
     uint64_t first = c->next_ticket;
-    bool was_empty = c->queued == 0;
     struct operation operation;
 
     for (size_t i = 0; i < request->count; i++) {
@@ -89,10 +87,8 @@ static boxcar_status add_all(struct boxcar_coordinator *c, const struct request 
         return error_no_memory(err);
     }
     *ret_ticket = first;
-    if (was_empty && c->has_thread) {
-        c->due_ms = clock_ms() + c->interval_ms;
+    if (c->has_thread && schedule_queued(&c->schedule, clock_ms()))
         pthread_cond_signal(&c->changed);
-    }
     return BOXCAR_OK;
 }
 
@@ -100,26 +96,14 @@ static bool has_room(const struct boxcar_coordinator *c, const struct request *r
     return c->queued <= c->queue_max && request->count <= c->queue_max - c->queued;
 }
 
-static bool is_full(const struct boxcar_coordinator *c) {
-    return c->strategy == BOXCAR_STRATEGY_SIZE && c->queued >= c->left && c->queued - c->left >= c->size;
-}
-
 /* ---- one flush ---- */
-
-static int64_t pause_ms(const struct boxcar_coordinator *c) {
-    int64_t pause = c->interval_ms << (c->failures < 10 ? c->failures : 10);
-
-    if (pause > RETRY_MS_MAX)
-        pause = RETRY_MS_MAX;
-    return pause < c->interval_ms ? c->interval_ms : pause;
-}
 
 /* One line when the store goes away and one when it is back. */
 static void log_change(const struct boxcar_coordinator *c, int failures_before, const boxcar_error *why) {
-    if (c->failures > 0 && failures_before == 0)
+    if (c->schedule.failures > 0 && failures_before == 0)
         store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
                   "the flush failed, everything stays queued: %s", why->message);
-    else if (c->failures == 0 && failures_before > 0)
+    else if (c->schedule.failures == 0 && failures_before > 0)
         store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "what was queued is flushed again");
 }
 
@@ -141,15 +125,12 @@ static void drop_decided(struct boxcar_coordinator *c) {
 }
 
 static void settle_accounts(struct boxcar_coordinator *c, const struct boxcar_flush *flush) {
-    bool failed = flush->error.status != BOXCAR_OK;
-    int failures_before = c->failures;
+    int failures_before = c->schedule.failures;
 
     pthread_mutex_lock(&c->mutex);
     c->queued -= flush->count;
     drop_decided(c);
-    c->failures = failed ? c->failures + 1 : 0;
-    c->left = failed ? c->queued : 0;
-    c->due_ms = clock_ms() + pause_ms(c);
+    schedule_flushed(&c->schedule, c->queued, flush->error.status != BOXCAR_OK, clock_ms());
     pthread_mutex_unlock(&c->mutex);
     log_change(c, failures_before, &flush->error);
 }
@@ -163,7 +144,7 @@ static struct flusher plan(struct boxcar_coordinator *c, const struct batch_part
     flusher.last = c->tail;
     for (struct generation *g = c->head; g; g = g->next)
         g->sealed = true;
-    flusher.patience = (size_t)PATIENCE << (c->failures < 24 ? c->failures : 24);
+    flusher.patience = (size_t)PATIENCE << (c->schedule.failures < 24 ? c->schedule.failures : 24);
     pthread_mutex_unlock(&c->mutex);
     return flusher;
 }
@@ -244,7 +225,7 @@ static void flush_if_full(struct boxcar_coordinator *c) {
 
     pthread_mutex_lock(&c->mutex);
     take_turn(c);
-    full = is_full(c);
+    full = schedule_is_full(&c->schedule, c->queued);
     pthread_mutex_unlock(&c->mutex);
     if (full)
         (void)run_flush(c, NULL, IMPATIENT, &flush, NULL);
@@ -265,7 +246,7 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
         pthread_mutex_lock(&c->mutex);
     }
     status = add_all(c, request, ret_ticket, err);
-    full = is_full(c);
+    full = schedule_is_full(&c->schedule, c->queued);
     pthread_mutex_unlock(&c->mutex);
     if (status == BOXCAR_OK && full)
         flush_if_full(c);
@@ -330,8 +311,9 @@ boxcar_status coordinator_queue(struct boxcar_coordinator *c, const struct reque
     if (request->count > c->queue_max)
         return error_invalid(err, "count", "count is larger than the queue: give at most %zu (queue_max)",
                              c->queue_max);
-    return c->strategy == BOXCAR_STRATEGY_IMMEDIATE ? queue_and_flush(c, request, ret_ticket, err)
-                                                    : queue_for_later(c, request, ret_ticket, err);
+    if (c->schedule.strategy == BOXCAR_STRATEGY_IMMEDIATE)
+        return queue_and_flush(c, request, ret_ticket, err);
+    return queue_for_later(c, request, ret_ticket, err);
 }
 
 bool coordinator_is_owner(const struct boxcar_coordinator *c, boxcar_owner owner) {
@@ -352,7 +334,10 @@ size_t coordinator_queued(struct boxcar_coordinator *c) {
 static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex held */
     struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
 
-    (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
+    if (at_ms == SCHEDULE_NEVER)
+        pthread_cond_wait(&c->changed, &c->mutex);
+    else
+        (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
 }
 
 /* Never waits for the turn: whoever has it is flushing. */
@@ -363,23 +348,19 @@ static void *flush_in_time(void *context) {
     while (!c->stopping) {
         struct boxcar_flush *flush;
 
-        if (c->queued == 0) {
-            pthread_cond_wait(&c->changed, &c->mutex);
-            continue;
-        }
-        if (clock_ms() < c->due_ms) {
-            wait_until(c, c->due_ms);
+        if (clock_ms() < c->schedule.due_ms) {
+            wait_until(c, c->schedule.due_ms);
             continue;
         }
         if (c->taken) {
-            c->due_ms = clock_ms() + c->interval_ms;
+            schedule_put_off(&c->schedule, clock_ms());
             continue;
         }
         take_turn(c);
         pthread_mutex_unlock(&c->mutex);
         if (run_flush(c, NULL, IMPATIENT, &flush, NULL) == BOXCAR_E_NO_MEMORY && !flush) {
             pthread_mutex_lock(&c->mutex);
-            c->due_ms = clock_ms() + c->interval_ms;
+            schedule_put_off(&c->schedule, clock_ms());
             pthread_mutex_unlock(&c->mutex);
         }
         finish(c, flush, NULL);
@@ -441,15 +422,13 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     c->store = store ? store : options->lent;
     c->owns_store = store != NULL;
     c->owner = options->owner;
-    c->strategy = options->strategy;
-    c->interval_ms = options->interval_ms;
-    c->size = options->size;
+    c->schedule = schedule_of(options->strategy, options->size, options->interval_ms);
     c->queue_max = options->queue_max;
     c->on_flush = options->on_flush;
     c->on_flush_context = options->on_flush_context;
     c->next_ticket = 1;
     init_guards(c);
-    c->has_thread = c->interval_ms > 0;
+    c->has_thread = options->interval_ms > 0;
     if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {
         c->has_thread = false;
         free_coordinator(c);

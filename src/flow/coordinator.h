@@ -11,15 +11,14 @@
 
 #include "flush.h"
 #include "generation.h"
+#include "schedule.h"
 #include "store/store.h"
 
 struct boxcar_coordinator {
     struct boxcar_store *store; /* whose turn it is uses it */
     bool owns_store;
     boxcar_owner owner;
-    boxcar_strategy strategy;
-    int64_t interval_ms; /* 0 = no thread */
-    size_t size, queue_max;
+    size_t queue_max;
     boxcar_on_flush_fn on_flush;
     void *on_flush_context;
 
@@ -30,11 +29,9 @@ struct boxcar_coordinator {
     struct generation *head, *tail, *spare;
     size_t queued;
     uint64_t next_ticket;
-    size_t left;    /* by the last flush, because it failed: a full queue counts from there */
-    int failures;   /* of flushes, in a row */
-    int64_t due_ms; /* when the thread flushes; while something is queued */
+    struct schedule schedule; /* when it is flushed: by who queues, or by the thread when it is due */
     bool stopping;
-    bool has_thread;
+    bool has_thread; /* the schedule has an interval */
     pthread_t thread;
 };
 

@@ -99,6 +99,14 @@ static int claim_size(const struct pump *pump) {
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
+/* The strategy is immediate: what is finished goes out with this turn's round trip, together with all that has
+ * finished during the last one. */
+static bool verdicts_are_due(const struct pump *pump) {
+    if (pump_is_refused(pump))
+        return pump->now_ms >= pump_next_verdict_ms(pump);
+    return schedule_is_full(&pump->schedule, pump->finished.count);
+}
+
 /* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
  * other one has a lot. */
 static bool is_time_to_look(const struct pump *pump, int i) {
@@ -108,7 +116,7 @@ static bool is_time_to_look(const struct pump *pump, int i) {
         return false;
     if (box->found || pump->now_ms >= box->next_look_ms)
         return true;
-    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump->finished.count > 0;
+    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : verdicts_are_due(pump);
 }
 
 /* What to ask each box for. */
@@ -120,10 +128,6 @@ static void plan_claim(const struct pump *pump, int ret_sizes[BOXES]) {
 
 static bool renewal_is_due(const struct pump *pump) {
     return pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
-}
-
-static bool verdicts_are_due(const struct pump *pump) {
-    return pump->now_ms >= pump_next_verdict_ms(pump);
 }
 
 /* Makes a round trip if there is a reason to. */
@@ -406,8 +410,10 @@ static void pump_close(struct pump *pump) {
 }
 
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
-    struct pump pump = {
-        .worker = worker, .next_renewal_ms = INT64_MAX, .end_error = BOXCAR_ERROR_INIT};
+    struct pump pump = {.worker = worker,
+                        .schedule = schedule_of(BOXCAR_STRATEGY_IMMEDIATE, 0, 0),
+                        .next_renewal_ms = INT64_MAX,
+                        .end_error = BOXCAR_ERROR_INIT};
     struct steward *steward;
     boxcar_status status;
 

@@ -4,6 +4,7 @@
 
 #include "crew.h"
 #include "flow/refusal.h"
+#include "flow/schedule.h"
 #include "outbound.h"
 #include "pace.h"
 #include "worker.h"
@@ -42,7 +43,8 @@ struct pump {
 
     struct job *held; /* everything leased: queued, waiting, running, finished */
     size_t held_count;
-    struct job_list finished; /* verdicts that are not in the store yet */
+    struct job_list finished; /* verdicts that are not in the store yet ... */
+    struct schedule schedule; /* ... and when they go out, if nothing else is on its way before */
 
     struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
     int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
