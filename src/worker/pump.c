@@ -8,11 +8,9 @@
  * Only this thread touches struct pump and the store. */
 #include "pump.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -20,7 +18,6 @@
 #include "core/setting.h"
 #include "steward.h"
 
-#define HEARTBEAT_MS 10000
 #define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
 #define CALL_MS_MIN 1000
 #define CALL_MS_MAX 5000
@@ -143,46 +140,6 @@ static bool exchange(struct pump *pump) {
     return pump_exchange(pump, sizes, renew);
 }
 
-/* One row a box. */
-static boxcar_status register_instance(struct pump *pump, boxcar_error *err) {
-    struct instance instance = {.owner = pump->worker->owner,
-                                .pid = getpid(),
-                                .concurrency = pump_tuning(pump)->concurrency};
-    char host[HOST_NAME_MAX + 1] = "";
-    boxcar_status status = BOXCAR_OK;
-
-    (void)gethostname(host, sizeof(host) - 1);
-    instance.host = boxcar_str_of(host);
-    if (!utf8_is_valid(instance.host))
-        instance.host = BOXCAR_STR("?");
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
-        if (!pump_serves(pump, (boxcar_box)box))
-            continue;
-        instance.box = (boxcar_box)box;
-        instance.topics = pump->boxes[box].patterns;
-        instance.topic_count = pump->boxes[box].pattern_count;
-        status = pump->store->ops->heartbeat(pump->store, &instance, err);
-    }
-    return status;
-}
-
-static void beat(struct pump *pump) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status = register_instance(pump, &err);
-
-    pump->next_heartbeat_ms = pump->now_ms + HEARTBEAT_MS;
-    if (status != BOXCAR_OK && err.retryable) {
-        pump_detach(pump, &err);
-        return;
-    }
-    /* A role without the right can still work; only the doctor does not see it. */
-    if (status != BOXCAR_OK && !pump->mute)
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "heartbeat", NULL, 0,
-                  "this worker cannot be registered: %s", err.message);
-    pump->mute = status != BOXCAR_OK;
-    pump_attach(pump);
-}
-
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
  * held, then for more. */
 static bool exchange_detached(struct pump *pump) {
@@ -193,7 +150,7 @@ static bool exchange_detached(struct pump *pump) {
     if (pump->held_count == 0)
         plan_claim(pump, sizes);
     if (!pump_exchange(pump, sizes, true))
-        beat(pump);
+        pump_beat(pump);
     return true;
 }
 
@@ -201,9 +158,16 @@ static bool exchange_detached(struct pump *pump) {
 static bool talk(struct pump *pump) {
     if (!pump_is_attached(pump))
         return exchange_detached(pump);
-    if (pump->now_ms >= pump->next_heartbeat_ms)
-        beat(pump);
-    return pump_is_attached(pump) && exchange(pump);
+    if (pump_heartbeat_is_due(pump) && pump_beats_alone(pump))
+        pump_beat(pump);
+    if (!pump_is_attached(pump))
+        return false;
+    if (exchange(pump))
+        return true;
+    if (!pump_heartbeat_is_due(pump))
+        return false;
+    pump_beat(pump); /* there was nothing else to say */
+    return true;
 }
 
 /* ---- the end of a drain ---- */

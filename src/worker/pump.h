@@ -2,6 +2,8 @@
 #ifndef BOXCAR_WORKER_PUMP_H
 #define BOXCAR_WORKER_PUMP_H
 
+#include <limits.h>
+
 #include "crew.h"
 #include "flow/refusal.h"
 #include "flow/schedule.h"
@@ -26,6 +28,19 @@ struct pump_refusal {
     struct job_list aside;        /* refused alone: tried again, one at a time ... */
     int64_t retry_at_ms;          /* ... and not before */
     bool is_proven;               /* the store has taken a verdict since one was put aside */
+};
+
+/* See pump_heartbeat.c. */
+struct heartbeat {
+    int64_t next_ms;
+    enum {
+        HEARTBEAT_ALONG,     /* with the next round trip */
+        HEARTBEAT_SUSPECTED, /* with it a batch was refused: does it go without? */
+        HEARTBEAT_ALONE      /* it did */
+    } way;
+    bool is_mute; /* it is refused, and that was said */
+    char host[HOST_NAME_MAX + 1];
+    struct instance instances[BOXES];
 };
 
 struct pump {
@@ -53,8 +68,7 @@ struct pump {
 
     int64_t looked_at_ms; /* at whatever box */
     int64_t next_renewal_ms;
-    int64_t next_heartbeat_ms;
-    bool mute;              /* heartbeats are refused, and that was said */
+    struct heartbeat heartbeat;
     int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
 
     int failures;    /* of the store, in a row; 0 = attached */
@@ -138,8 +152,21 @@ void pump_take_verdicts(struct pump *pump);
 void pump_keep_verdicts(struct pump *pump);
 void pump_take_refusal(struct pump *pump, const boxcar_error *err);
 
+/* ---- pump_heartbeat.c: that the worker lives ---- */
+bool pump_heartbeat_is_due(const struct pump *pump);
+/* Whether it must not go along with a batch. */
+bool pump_beats_alone(const struct pump *pump);
+/* What there is to say, in pump->heartbeat.instances: so many. */
+size_t pump_fill_instances(struct pump *pump);
+/* The store took a batch, with the heartbeat or without. */
+void pump_take_heartbeat(struct pump *pump, bool along);
+/* The store did not take it. true = perhaps because of the heartbeat: the same again without it. */
+bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *err);
+/* By itself. */
+void pump_beat(struct pump *pump);
+
 /* ---- pump_exchange.c: the round trip ---- */
-/* Sends verdicts and renewals, asks each box for so many messages. false = there was nothing to say. */
+/* Sends verdicts, renewals and the heartbeat, asks each box for so many messages. false = there was nothing to say. */
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
 /* Looks at every box as soon as there is room. */
 void pump_look_soon(struct pump *pump);

@@ -247,7 +247,7 @@ void pump_attach(struct pump *pump) {
         return;
     pump->failures = 0;
     pump_look_soon(pump);
-    pump->next_heartbeat_ms = pump->now_ms;
+    pump->heartbeat.next_ms = pump->now_ms;
     if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
         atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
     store_log(pump_face(pump), BOXCAR_LOG_INFO, "attached", NULL, 0, "the store is back after %lld.%03lld s",
@@ -260,11 +260,15 @@ static bool renews(const struct pump *pump) {
 }
 
 /* What is no refusal is an outage, waited out. */
-static void take_failure(struct pump *pump, boxcar_status status, const boxcar_error *err) {
+static void take_failure(struct pump *pump, boxcar_status status, bool beats, const boxcar_error *err) {
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
     if (renews(pump))
         pump->next_renewal_ms = pump->now_ms;
+    if (pump_suspects_heartbeat(pump, beats, err)) {
+        pump_keep_verdicts(pump);
+        return;
+    }
     if (refusal_of(status) != REFUSAL_NONE && pump_count_verdicts(pump) > 0) {
         pump_take_refusal(pump, err);
         return;
@@ -351,6 +355,7 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t asked_at_ms = clock_ms();
     bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
+    bool beats = pump_heartbeat_is_due(pump) && !pump_beats_alone(pump);
     struct batch batch = {.owner = pump->worker->owner, .sent_before = pump->sent_before};
     boxcar_status status;
 
@@ -365,13 +370,18 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
         return false;
     for (int box = 0; box < BOXES; box++)
         batch.parts[box] = make_part(pump, (boxcar_box)box, claim_sizes);
+    if (beats) {
+        batch.instances = pump->heartbeat.instances;
+        batch.instance_count = pump_fill_instances(pump);
+    }
     status = pump->store->ops->process(pump->store, &batch, &result, &err);
     if (status != BOXCAR_OK) {
-        take_failure(pump, status, &err);
+        take_failure(pump, status, beats, &err);
         return true;
     }
     pump->has_worked = true;
     pump_attach(pump);
+    pump_take_heartbeat(pump, beats);
     pump_take_verdicts(pump);
     pump->sent_before = pump->sent_before && pump_is_refused(pump); /* then some are still on their way */
     take_answer(pump, &batch, &result, asked_at_ms);

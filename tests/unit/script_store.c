@@ -142,6 +142,8 @@ static boxcar_status answer(struct script_store *script, const struct batch *bat
 
     if (script->deny != BOXCAR_OK)
         return error_set(err, script->deny, "denied");
+    if (call->instances > 0 && script->deny_instances != BOXCAR_OK)
+        return error_set(err, script->deny_instances, "not registered");
     if (settles && script->refuse && (refuses(script, &batch->parts[BOXCAR_OUTBOX]) || refuses(script, &batch->parts[BOXCAR_INBOX])))
         return error_set(err, BOXCAR_E_STORE, "refused");
     if (settles && script->fail_next > 0) {
@@ -164,7 +166,8 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
                              struct batch_result *ret_result, boxcar_error *err) {
     struct script_store *script = script_of(store);
     struct batch_result result = {.arena = ARENA_INIT};
-    struct script_call call = {.sent_before = batch->sent_before,
+    struct script_call call = {.instances = batch->instance_count,
+                               .sent_before = batch->sent_before,
                                .no_suspects = batch->parts[BOXCAR_OUTBOX].no_suspects};
 
     for (int box = 0; box < BOXES; box++) {
@@ -191,6 +194,8 @@ static boxcar_status heartbeat(struct boxcar_store *store, const struct instance
                                boxcar_error *err) {
     (void)instance;
     script_of(store)->heartbeats++;
+    if (script_of(store)->deny_heartbeats != BOXCAR_OK)
+        return error_set(err, script_of(store)->deny_heartbeats, "not registered");
     if (script_of(store)->fail_heartbeats == 0)
         return BOXCAR_OK;
     script_of(store)->fail_heartbeats--;

@@ -31,7 +31,7 @@ struct script_message {
 
 /* One call of process(), as it was asked. */
 struct script_call {
-    size_t settlements, renewals;
+    size_t settlements, renewals, instances;
     int claim_size;        /* of both boxes together ... */
     int claim_of[BOXES];   /* ... and of each */
     bool sent_before, no_suspects;
@@ -55,7 +55,9 @@ struct script_store {
     int64_t lose;          /* settling this work id affects nothing: its lease is lost */
     bool backwards;        /* claims bring the newest first */
     boxcar_status deny; /* every process() ends so; OK = none does */
-    int heartbeats, farewells;
+    int heartbeats, farewells; /* heartbeats: by themselves */
+    boxcar_status deny_instances;  /* what a batch with a heartbeat ends in; OK = it is taken ... */
+    boxcar_status deny_heartbeats; /* ... and one by itself */
     _Atomic int fail_heartbeats; /* so many of the next ones */
     int most_suspects;  /* leased at the same time */
     bool ignore_topics; /* claims hand out what was not asked for */

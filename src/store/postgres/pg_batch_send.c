@@ -110,14 +110,23 @@ static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar
     return status == BOXCAR_OK ? send_reap(x, box, err) : status;
 }
 
+/* By itself, a heartbeat need not be durable; in a transaction with something else it is not for it to say. */
+static enum pg_statement instance_statement(const struct exchange *x) {
+    bool shares = pg_is_joined(x->pg) || batch_part_changes(&x->batch->parts[BOXCAR_OUTBOX]) ||
+                  batch_part_changes(&x->batch->parts[BOXCAR_INBOX]);
+
+    return shares ? PG_REGISTER : PG_HEARTBEAT;
+}
+
 static boxcar_status send_instances(struct exchange *x, boxcar_error *err) {
+    enum pg_statement statement = instance_statement(x);
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < x->batch->instance_count; i++) {
         AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
         pg_params_for_instance(&params, &x->batch->instances[i]);
-        status = pg_send(x->pg, PG_REGISTER, &params, err);
+        status = pg_send(x->pg, statement, &params, err);
     }
     return status;
 }
