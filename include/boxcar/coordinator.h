@@ -29,24 +29,13 @@
 #include "outbox.h"
 #include "process.h"
 #include "store.h"
+#include "strategy.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct boxcar_coordinator boxcar_coordinator;
-
-/* When the queue is flushed, besides boxcar_coordinator_flush() and boxcar_coordinator_close(). */
-typedef enum boxcar_strategy {
-    BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
-    BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
-    BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: what is queued waits interval_ms at most */
-    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; with interval_ms
-                                      also by a thread */
-} boxcar_strategy;
-
-/* "immediate", "scoped", "interval", "size"; "?" for a number out of range. */
-BOXCAR_API const char *boxcar_strategy_name(boxcar_strategy strategy);
 
 typedef enum boxcar_operation {
     BOXCAR_OPERATION_ENQUEUE = 0,
@@ -104,9 +93,6 @@ BOXCAR_API void boxcar_flush_free(boxcar_flush *flush); /* NULL is fine */
  * but not close the coordinator. */
 typedef void (*boxcar_on_flush_fn)(void *context, const boxcar_flush *flush);
 
-#define BOXCAR_INTERVAL_MS_DEFAULT 100
-#define BOXCAR_INTERVAL_MS_MAX (INT64_C(60) * 60 * 1000)
-#define BOXCAR_FLUSH_SIZE_DEFAULT 100
 #define BOXCAR_QUEUE_MAX_DEFAULT 100000
 #define BOXCAR_QUEUE_MAX_MAX 10000000
 

@@ -24,6 +24,7 @@
 #include "error.h"
 #include "message.h"
 #include "store.h"
+#include "strategy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +98,8 @@ BOXCAR_API boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery
 #define BOXCAR_GRACE_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
 #define BOXCAR_MAINTAIN_MS_DEFAULT 60000
 #define BOXCAR_MAINTAIN_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
+#define BOXCAR_FLUSH_INTERVAL_MS_MAX 10000
+#define BOXCAR_FLUSH_SIZE_MAX 10000
 
 typedef struct boxcar_worker_options {
     size_t struct_size;
@@ -117,17 +120,25 @@ typedef struct boxcar_worker_options {
                                              curve.base_ms = -1 topics without a curve of
                                              their own are left to the store's settings. A
                                              decide function runs on the worker's thread */
+    boxcar_strategy strategy;   /* when verdicts are stored, if no other round trip takes them along:
+                                   immediate; or they wait for others, up to flush_interval_ms
+                                   (interval), or also up to flush_size of them (size). A worker has
+                                   no scopes */
+    int64_t flush_interval_ms;  /* 1 ms to 10 s */
+    int flush_size;             /* 1 to 10,000 */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{0}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
-    BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0})
+    BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
     .poll_ms = BOXCAR_POLL_MS_DEFAULT, .handler_timeout_ms = BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
-    .grace_ms = BOXCAR_GRACE_MS_DEFAULT, .maintain_ms = BOXCAR_MAINTAIN_MS_DEFAULT})
+    .grace_ms = BOXCAR_GRACE_MS_DEFAULT, .maintain_ms = BOXCAR_MAINTAIN_MS_DEFAULT, \
+    .flush_interval_ms = BOXCAR_INTERVAL_MS_DEFAULT, .flush_size = BOXCAR_FLUSH_SIZE_DEFAULT})
 #endif
 
 /* Makes a worker; nothing is opened yet. The caller owns *ret_worker. */
@@ -171,7 +182,8 @@ BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *
 BOXCAR_API void boxcar_worker_stop(boxcar_worker *worker);
 
 /* Changes what may change while it runs: concurrency, batch_size, lease_ms, poll_ms,
- * handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, and log_level of `store`.
+ * handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, strategy, flush_interval_ms,
+ * flush_size, and log_level of `store`.
  * The rest of `options` is not looked at. Nothing changes when something is out of range. */
 BOXCAR_API boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,
                                                    boxcar_error *err);

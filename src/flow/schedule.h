@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "boxcar/coordinator.h"
+#include "boxcar/strategy.h"
 
 struct schedule {
     boxcar_strategy strategy;

@@ -71,6 +71,7 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
     for (struct job *job = pump->held; job; job = job->held_next)
         job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
     set_patience(pump);
+    pump_set_strategy(pump);
     look_now(pump, pump->now_ms);
     pump->next_renewal_ms = pump->now_ms;
 }
@@ -96,14 +97,6 @@ static int claim_size(const struct pump *pump) {
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
-/* The strategy is immediate: what is finished goes out with this turn's round trip, together with all that has
- * finished during the last one. */
-static bool verdicts_are_due(const struct pump *pump) {
-    if (pump_is_refused(pump))
-        return pump->now_ms >= pump_next_verdict_ms(pump);
-    return schedule_is_full(&pump->schedule, pump->finished.count);
-}
-
 /* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
  * other one has a lot. */
 static bool is_time_to_look(const struct pump *pump, int i) {
@@ -113,7 +106,7 @@ static bool is_time_to_look(const struct pump *pump, int i) {
         return false;
     if (box->found || pump->now_ms >= box->next_look_ms)
         return true;
-    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : verdicts_are_due(pump);
+    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
 }
 
 /* What to ask each box for. */
@@ -133,7 +126,7 @@ static bool exchange(struct pump *pump) {
     int sizes[BOXES] = {0};
 
     plan_claim(pump, sizes);
-    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !verdicts_are_due(pump))
+    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
         return false;
     if (renew)
         pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
@@ -228,9 +221,7 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
     if (!pump_is_attached(pump))
         return earlier(at, pump->retry_at_ms);
     if (pump->held_count > 0)
-        at = earlier(at, pump->next_renewal_ms);
-    if (pump_is_refused(pump))
-        at = earlier(at, pump_next_verdict_ms(pump));
+        at = earlier(at, earlier(pump->next_renewal_ms, pump_next_flush_ms(pump)));
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
     for (int box = 0; wants_work && box < BOXES; box++)
@@ -294,6 +285,7 @@ static void turn(struct pump *pump, struct steward *steward) {
         return;
     pump_give_back(pump, false);
     pump_release_suspect(pump);
+    pump_note_finished(pump);
     crew_look(pump->crew, &pump->view);
     if (talk(pump))
         return;
@@ -375,13 +367,13 @@ static void pump_close(struct pump *pump) {
 
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     struct pump pump = {.worker = worker,
-                        .schedule = schedule_of(BOXCAR_STRATEGY_IMMEDIATE, 0, 0),
                         .next_renewal_ms = INT64_MAX,
                         .end_error = BOXCAR_ERROR_INIT};
     struct steward *steward;
     boxcar_status status;
 
     memcpy(&pump.random, worker->owner.bytes + 12, sizeof(pump.random));
+    pump_set_strategy(&pump);
     pump.now_ms = clock_ms();
     pump.next_renewal_ms = pump.now_ms;
     atomic_store(&worker->turned_at_ms, pump.now_ms);

@@ -136,6 +136,13 @@ int64_t pump_next_stop_event(const struct pump *pump); /* INT64_MAX = none ahead
 /* Gives up on handlers that do not stop: those that are overdue, or all. */
 void pump_supervise(struct pump *pump, bool all);
 
+/* ---- pump_flush.c: when verdicts go out ---- */
+void pump_set_strategy(struct pump *pump); /* as the tuning says */
+void pump_note_finished(struct pump *pump);
+void pump_note_flushed(struct pump *pump);
+bool pump_flush_is_due(const struct pump *pump);
+int64_t pump_next_flush_ms(const struct pump *pump); /* if not now; INT64_MAX = none ahead */
+
 /* ---- pump_refusal.c: verdicts that the store does not take ---- */
 /* Whether there are any, or one is searched for: nothing is claimed then, and verdicts go by themselves. */
 bool pump_is_refused(const struct pump *pump);

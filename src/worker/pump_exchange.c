@@ -383,6 +383,7 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     pump_attach(pump);
     pump_take_heartbeat(pump, beats);
     pump_take_verdicts(pump);
+    pump_note_flushed(pump);
     pump->sent_before = pump->sent_before && pump_is_refused(pump); /* then some are still on their way */
     take_answer(pump, &batch, &result, asked_at_ms);
     if (claims)

@@ -85,6 +85,19 @@ static boxcar_status check_range(const char *argument, int64_t value, int64_t mi
                          (long long)min, (long long)max);
 }
 
+static boxcar_status check_strategy(const boxcar_worker_options *options, boxcar_error *err) {
+    boxcar_status status = check_range("flush_interval_ms", options->flush_interval_ms, 1,
+                                       BOXCAR_FLUSH_INTERVAL_MS_MAX, err);
+
+    if (status == BOXCAR_OK)
+        status = check_range("flush_size", options->flush_size, 1, BOXCAR_FLUSH_SIZE_MAX, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (options->strategy == BOXCAR_STRATEGY_SCOPED || (unsigned)options->strategy > BOXCAR_STRATEGY_SIZE)
+        return error_invalid(err, "strategy", "strategy is none of a worker: give immediate, interval or size");
+    return BOXCAR_OK;
+}
+
 static boxcar_status check_options(const boxcar_worker_options *options, boxcar_error *err) {
     boxcar_status status = check_range("concurrency", options->concurrency, 1, BOXCAR_CONCURRENCY_MAX, err);
 
@@ -99,9 +112,9 @@ static boxcar_status check_options(const boxcar_worker_options *options, boxcar_
                              BOXCAR_HANDLER_TIMEOUT_MS_MAX, err);
     if (status == BOXCAR_OK)
         status = check_range("grace_ms", options->grace_ms, 0, BOXCAR_GRACE_MS_MAX, err);
-    return status == BOXCAR_OK
-               ? check_range("maintain_ms", options->maintain_ms, 0, BOXCAR_MAINTAIN_MS_MAX, err)
-               : status;
+    if (status == BOXCAR_OK)
+        status = check_range("maintain_ms", options->maintain_ms, 0, BOXCAR_MAINTAIN_MS_MAX, err);
+    return status == BOXCAR_OK ? check_strategy(options, err) : status;
 }
 
 void tuning_release(struct tuning *tuning) {
@@ -128,7 +141,10 @@ static boxcar_status tuning_read(const boxcar_worker_options *given, boxcar_work
                              .handler_timeout_ms = options.handler_timeout_ms,
                              .grace_ms = options.grace_ms,
                              .maintain_ms = options.maintain_ms,
-                             .fail_unhandled = options.fail_unhandled};
+                             .fail_unhandled = options.fail_unhandled,
+                             .strategy = options.strategy,
+                             .flush_interval_ms = options.flush_interval_ms,
+                             .flush_size = options.flush_size};
     if (options.store)
         status = options_read(&store, sizeof(store), options.store, "store", err);
     tuning.log_level = options.store ? (int)store.log_level : KEEP_LOG_LEVEL;

@@ -17,6 +17,9 @@ struct tuning {
     int batch_size;
     int64_t lease_ms, poll_ms, handler_timeout_ms, grace_ms, maintain_ms;
     bool fail_unhandled;
+    boxcar_strategy strategy;
+    int64_t flush_interval_ms;
+    int flush_size;
     int log_level;                 /* boxcar_log_level, or KEEP_LOG_LEVEL */
     boxcar_backoff_policy *policy; /* its own copy; NULL = the store's backoff */
 };
