@@ -306,10 +306,20 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
     }
 }
 
-/* BX-023: a worker whose file is replaced works on the one that has its name. */
-static void worker_follows_the_name_of_its_file(void **state) {
-    struct fixture *f = *state;
+/* That it lives, as a worker says it: by itself, or with a batch. */
+static boxcar_status say_alive(struct fixture *f, bool with_batch) {
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
+    struct batch batch = {.owner = f->owner, .instances = &instance, .instance_count = 1};
+    struct batch_result result = {.arena = ARENA_INIT};
+    boxcar_status status;
+    if (!with_batch)
+        return f->store->ops->heartbeat(f->store, &instance, &f->err);
+    status = f->store->ops->process(f->store, &batch, &result, &f->err);
+    batch_result_release(&result);
+    return status;
+}
+
+static void follow_the_name(struct fixture *f, bool with_batch) {
     boxcar_store_options options = fixture_options(f);
     const char *path = f->url + strlen("sqlite:");
     char away[600];
@@ -317,14 +327,15 @@ static void worker_follows_the_name_of_its_file(void **state) {
     enqueue(f, "old", "p");
     snprintf(away, sizeof(away), "%s.away", path);
     assert_int_equal(rename(path, away), 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f, with_batch));
+    assert_true(f->err.retryable);
     snprintf(away, sizeof(away), "%s-wal", path);
     (void)remove(away);
     snprintf(away, sizeof(away), "%s-shm", path);
     (void)remove(away);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &other, &f->err));
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, say_alive(f, with_batch));
     assert_int_equal(stats_of(f).ready, 0);
     boxcar_new_message message = new_message("new", "p");
     ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err));
@@ -333,6 +344,10 @@ static void worker_follows_the_name_of_its_file(void **state) {
     assert_text(look(list)->topic, "new");
     boxcar_message_list_free(list);
 }
+
+/* BX-023: a worker whose file is replaced works on the one that has its name. */
+static void worker_follows_the_name_of_its_file(void **state) { follow_the_name(*state, false); }
+static void worker_follows_the_name_with_its_batches(void **state) { follow_the_name(*state, true); }
 
 static const struct CMUnitTest TESTS[] = {
     TEST(store_uses_the_write_ahead_log),
@@ -348,6 +363,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(commit_of_another_connection_ends_a_nap),
     TEST(file_that_cannot_be_written_is_logged_once_and_so_is_its_return),
     TEST(worker_follows_the_name_of_its_file),
+    TEST(worker_follows_the_name_with_its_batches),
 };
 
 const struct suite SQLITE_SUITE = SUITE("sqlite", TESTS, ON_SQLITE);

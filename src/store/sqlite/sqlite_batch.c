@@ -125,14 +125,21 @@ static boxcar_status go_on(struct sqlite_store *store, struct processing *proces
     return BOXCAR_OK;
 }
 
+/* Who says that it lives wants to be seen by others: in the file that has the name. */
+static boxcar_status follow_name(struct sqlite_store *store, const struct batch *batch, boxcar_error *err) {
+    return batch->instance_count > 0 ? sqlite_follow_name(store, err) : BOXCAR_OK;
+}
+
 boxcar_status sqlite_process(struct boxcar_store *base, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     struct processing processing = {.batch = batch, .result = {.arena = ARENA_INIT}};
     enum access access = is_durable(batch) ? ACCESS_WRITE : ACCESS_WRITE_RELAXED;
+    boxcar_status status = follow_name(store, batch, err);
     bool commits = sqlite3_get_autocommit(store->db);
-    boxcar_status status = sqlite_transaction(store, access, process, &processing, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_transaction(store, access, process, &processing, err);
     if (status == BOXCAR_OK) {
         sqlite_join_tell_ended(store, &processing.result);
         status = go_on(store, &processing, commits, err);
