@@ -20,6 +20,7 @@
 #include "boxcar/outbox.h"
 #include "boxcar/process.h"
 #include "boxcar/store.h"
+#include "boxcar/strategy.h"
 #include "boxcar/stream.h"
 #include "boxcar/types.h"
 #include "boxcar/version.h"

@@ -88,6 +88,10 @@ static bool backoff_read(const struct config *config, const boxcar_backoff_curve
     return true;
 }
 
+/* In the order of the setting's choices. */
+static const boxcar_strategy STRATEGIES[] = {BOXCAR_STRATEGY_IMMEDIATE, BOXCAR_STRATEGY_INTERVAL,
+                                             BOXCAR_STRATEGY_SIZE};
+
 bool worker_options_read(const struct config *config, const boxcar_backoff_curve *store_curve,
                          boxcar_worker_options *ret_options, struct worker_backoff *ret_backoff) {
     bool has_own_backoff;
@@ -102,6 +106,9 @@ bool worker_options_read(const struct config *config, const boxcar_backoff_curve
     options.grace_ms = (int64_t)config_number(config, CONFIG_WORKER_GRACE);
     options.maintain_ms = (int64_t)config_number(config, CONFIG_WORKER_MAINTAIN);
     options.fail_unhandled = config_number(config, CONFIG_WORKER_FAIL_UNHANDLED) != 0;
+    options.strategy = STRATEGIES[(size_t)config_number(config, CONFIG_WORKER_STRATEGY)];
+    options.flush_interval_ms = (int64_t)config_number(config, CONFIG_WORKER_FLUSH_INTERVAL);
+    options.flush_size = (int)config_number(config, CONFIG_WORKER_FLUSH_SIZE);
     options.backoff = has_own_backoff ? &ret_backoff->policy : NULL;
     *ret_options = options;
     return true;

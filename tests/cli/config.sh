@@ -24,6 +24,9 @@ worker handler_timeout 5m 0 2m 3m soon BOXCAR_HANDLER_TIMEOUT handler-timeout
 worker grace 30s 0 2s 3s -1s BOXCAR_GRACE grace
 worker maintain 1m 0 2m 3m 25h BOXCAR_MAINTAIN maintain
 worker fail_unhandled no yes true yes maybe BOXCAR_FAIL_UNHANDLED fail-unhandled
+worker strategy immediate interval size interval scoped BOXCAR_STRATEGY strategy
+worker flush_interval 100ms 20ms 30ms 40ms 11s BOXCAR_FLUSH_INTERVAL flush-interval
+worker flush_size 100 10 20 30 0 BOXCAR_FLUSH_SIZE flush-size
 backoff base null 1s 2s - 1 BOXCAR_BACKOFF_BASE -
 backoff factor null 1.5 3 - 0.5 BOXCAR_BACKOFF_FACTOR -
 backoff cap null 10m 1h - never BOXCAR_BACKOFF_CAP -

@@ -15,6 +15,27 @@ static void every_ready_message_is_handled_once_and_done(void **state) {
     scene_free(s);
 }
 
+/* BX-065 */
+static void results_are_stored_by_every_strategy(void **state) {
+    static const boxcar_strategy STRATEGIES[] = {BOXCAR_STRATEGY_INTERVAL, BOXCAR_STRATEGY_SIZE};
+    struct fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        struct scene *s = scene_new(f);
+        s->options.strategy = STRATEGIES[i];
+        s->options.flush_interval_ms = 5000; /* longer than it takes: nobody waits for the last ones */
+        s->options.flush_size = 20;
+        s->good_from_attempt = 2;
+        s->verdict = BOXCAR_VERDICT_RETRY;
+        s->delay_ms = 0;
+        enqueue_many(f, "t", 200, NULL);
+        scene_drain(s, "t");
+        assert_int_equal(s->calls, 400);
+        assert_int_equal(stats_of(f).done, 200 * (i + 1));
+        assert_int_equal(stats_of(f).in_progress, 0);
+        scene_free(s);
+    }
+}
+
 /* OBX-054, BX-024 */
 static boxcar_verdict count_call(void *context, boxcar_delivery *delivery) {
     (void)delivery;
@@ -177,6 +198,7 @@ static void drain_does_not_wait_for_the_far_future(void **state) {
 
 static const struct CMUnitTest TESTS[] = {
     TEST(every_ready_message_is_handled_once_and_done),
+    TEST(results_are_stored_by_every_strategy),
     TEST(longest_matching_pattern_gets_the_message),
     TEST(two_handlers_for_one_topic_are_refused),
     TEST(topics_of_others_are_not_touched),
