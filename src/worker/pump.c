@@ -69,7 +69,8 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
         store_log(pump_face(pump), BOXCAR_LOG_WARN, "reconfigure", NULL, 0, "%s", err.message);
     steward_set_interval(steward, tuning.maintain_ms);
     for (struct job *job = pump->held; job; job = job->held_next)
-        job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
+        if (!job->refused)
+            job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
     set_patience(pump);
     pump_set_strategy(pump);
     look_now(pump, pump->now_ms);
@@ -187,8 +188,9 @@ static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_err
         boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
 
         if (pump_serves(pump, (boxcar_box)i))
-            status = pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
-                                                  wait_topic, longest_backoff(pump), ret_drained, err);
+            status =
+                pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
+                                             wait_topic, longest_backoff(pump), ret_drained, err);
     }
     return status;
 }
@@ -269,7 +271,8 @@ static void wait_for_event(struct pump *pump) {
 
 static void publish(struct pump *pump) {
     atomic_store(&pump->worker->turned_at_ms, pump->now_ms);
-    atomic_store(&pump->worker->count.queued, (int64_t)(pump->view.queued + pump->view.behind + (pump->waiting != NULL)));
+    atomic_store(&pump->worker->count.queued,
+                 (int64_t)(pump->view.queued + pump->view.behind + (pump->waiting != NULL)));
     atomic_store(&pump->worker->count.running, (int64_t)pump->view.running);
 }
 
@@ -366,9 +369,7 @@ static void pump_close(struct pump *pump) {
 }
 
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
-    struct pump pump = {.worker = worker,
-                        .next_renewal_ms = INT64_MAX,
-                        .end_error = BOXCAR_ERROR_INIT};
+    struct pump pump = {.worker = worker, .next_renewal_ms = INT64_MAX, .end_error = BOXCAR_ERROR_INIT};
     struct steward *steward;
     boxcar_status status;
 

@@ -173,7 +173,8 @@ bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *
 void pump_beat(struct pump *pump);
 
 /* ---- pump_exchange.c: the round trip ---- */
-/* Sends verdicts, renewals and the heartbeat, asks each box for so many messages. false = there was nothing to say. */
+/* Sends verdicts, renewals and the heartbeat, asks each box for so many messages. false = there was nothing
+ * to say. */
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
 /* Looks at every box as soon as there is room. */
 void pump_look_soon(struct pump *pump);

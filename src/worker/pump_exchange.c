@@ -128,7 +128,8 @@ static void load_stages(struct pump *pump) {
     for (struct job *job = pump->held; job; job = job->held_next) {
         int said = atomic_load(&job->stages);
 
-        if (said != job->recorded && !job->lost && !job->settled && outbound_add(outbound_of(pump, job), SETTLE_RECORD, job))
+        if (said != job->recorded && !job->lost && !job->settled &&
+            outbound_add(outbound_of(pump, job), SETTLE_RECORD, job))
             job->recorded = said;
     }
 }
@@ -295,7 +296,8 @@ static bool takes_suspects(const struct pump *pump, boxcar_box box, const int cl
 static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
     const struct gather_list *fails = &from->out.lists[SETTLE_FAIL];
-    struct batch_part part = {.fail_reason = fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
+    struct batch_part part = {.fail_reason =
+                                  fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
                               .renew_lease_ms = pump_tuning(pump)->lease_ms,
                               .claim_size = claim_sizes[box],
                               .claim_lease_ms = pump_tuning(pump)->lease_ms,
@@ -306,7 +308,8 @@ static struct batch_part make_part(struct pump *pump, boxcar_box box, const int 
                               .topic_count = from->pattern_count};
 
     for (int kind = 0; kind < SETTLE_KINDS; kind++)
-        part.settle[kind] = (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
+        part.settle[kind] =
+            (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
     return part;
 }
 
@@ -384,7 +387,8 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     pump_take_heartbeat(pump, beats);
     pump_take_verdicts(pump);
     pump_note_flushed(pump);
-    pump->sent_before = pump->sent_before && pump_is_refused(pump); /* then some are still on their way */
+    /* Some verdicts of a batch whose answer was lost may not have gone out again yet. */
+    pump->sent_before = pump->sent_before && (pump_is_refused(pump) || pump->finished.count > 0);
     take_answer(pump, &batch, &result, asked_at_ms);
     if (claims)
         take_work(pump, claim_sizes, &result, asked_at_ms);

@@ -86,15 +86,16 @@ static boxcar_status check_range(const char *argument, int64_t value, int64_t mi
 }
 
 static boxcar_status check_strategy(const boxcar_worker_options *options, boxcar_error *err) {
-    boxcar_status status = check_range("flush_interval_ms", options->flush_interval_ms, 1,
-                                       BOXCAR_FLUSH_INTERVAL_MS_MAX, err);
+    boxcar_status status =
+        check_range("flush_interval_ms", options->flush_interval_ms, 1, BOXCAR_FLUSH_INTERVAL_MS_MAX, err);
 
     if (status == BOXCAR_OK)
         status = check_range("flush_size", options->flush_size, 1, BOXCAR_FLUSH_SIZE_MAX, err);
     if (status != BOXCAR_OK)
         return status;
     if (options->strategy == BOXCAR_STRATEGY_SCOPED || (unsigned)options->strategy > BOXCAR_STRATEGY_SIZE)
-        return error_invalid(err, "strategy", "strategy is none of a worker: give immediate, interval or size");
+        return error_invalid(err, "strategy",
+                             "strategy is none of a worker: give immediate, interval or size");
     return BOXCAR_OK;
 }
 

@@ -2,9 +2,9 @@
 #include "pg_batch.h"
 
 static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
-    [SETTLE_RECORD] = PG_RECORD_STAGES,
-    [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON, [SETTLE_DEFER] = PG_DEFER,
-    [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE, [SETTLE_RENEW] = PG_RENEW,
+    [SETTLE_RECORD] = PG_RECORD_STAGES, [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON,
+    [SETTLE_DEFER] = PG_DEFER,          [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE,
+    [SETTLE_RENEW] = PG_RENEW,
 };
 
 static const enum pg_statement ENQUEUE_STATEMENTS[BOXES] = {
@@ -110,7 +110,8 @@ static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar
     return status == BOXCAR_OK ? send_reap(x, box, err) : status;
 }
 
-/* By itself, a heartbeat need not be durable; in a transaction with something else it is not for it to say. */
+/* By itself, a heartbeat need not be durable; in a transaction with something else it is not for it to say.
+ */
 static enum pg_statement instance_statement(const struct exchange *x) {
     bool shares = pg_is_joined(x->pg) || batch_part_changes(&x->batch->parts[BOXCAR_OUTBOX]) ||
                   batch_part_changes(&x->batch->parts[BOXCAR_INBOX]);
