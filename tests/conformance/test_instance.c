@@ -38,7 +38,7 @@ static void heartbeat_makes_an_instance_visible(void **state) {
     assert_int_equal(
         fixture_sql_number(f,
                            "select count(*) from boxcar_instance where host = 'the-host' and pid = 4711 and "
-                           "concurrency = 4 and box = 'outbox' and topics = '[\"orders.paid\",\"mail.*\"]' "
+                           "concurrency = 4 and box = 'outbox' and topics = '[\"mail.*\",\"orders.paid\"]' "
                            "and started_at = seen_at",
                            "select count(*) from instance where host = 'the-host' and pid = 4711 and "
                            "concurrency = 4 and box = 'outbox' and topics = '{orders.paid,mail.*}' "

@@ -174,6 +174,46 @@ static void stream_that_its_worker_does_not_come_for_is_anybodys(void **state) {
     take_wait(f, f->owner, enqueue_streamed(f, key, "p").work_id, 30000);
 }
 
+/* BX-061: what has waited is anybody's, also when the one before it in its stream was done only now. */
+static void message_that_has_waited_is_anybodys(void **state) {
+    struct fixture *f = *state;
+    char key[16];
+    beat(f, f->owner);
+    beat(f, f->other);
+    key_of(f, f->other, 0, key);
+    boxcar_work_id first = enqueue_streamed(f, key, "p").work_id;
+    boxcar_work_id second = enqueue_streamed(f, key, "p").work_id;
+    struct taken taken = take_wait(f, f->owner, first, 30000);
+    assert_true(ack(f, f->owner, taken));
+    take(f, f->owner, second);
+}
+
+static void beat_for(struct fixture *f, boxcar_owner owner, const boxcar_str *topics, size_t count) {
+    struct instance instance = {
+        .owner = owner, .host = BOXCAR_STR("h"), .concurrency = 1, .topics = topics, .topic_count = count};
+    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+}
+
+/* BX-061: nobody waits for a worker that would not come. The order in which topics are given does not matter. */
+static void workers_share_partitions_with_those_of_the_same_topics(void **state) {
+    const boxcar_str MAIL[] = {BOXCAR_STR("mail"), BOXCAR_STR("t")};
+    const boxcar_str SAME[] = {BOXCAR_STR("t"), BOXCAR_STR("mail")};
+    const boxcar_str OTHER[] = {BOXCAR_STR("orders")};
+    struct fixture *f = *state;
+    boxcar_owner third = boxcar_owner_new();
+    char key[16];
+    beat_for(f, f->owner, MAIL, 2);
+    beat_for(f, f->other, SAME, 2);
+    assert_int_equal(instance_of(f, f->owner).partition_count, PARTITIONS / 2);
+    assert_int_equal(instance_of(f, f->other).partition_count, PARTITIONS / 2);
+    beat_for(f, third, OTHER, 1);
+    assert_int_equal(instance_of(f, third).partition_count, PARTITIONS);
+    say_farewell(f, f->other);
+    assert_int_equal(instance_of(f, f->owner).partition_count, PARTITIONS);
+    key_of(f, third, 0, key);
+    take(f, f->owner, enqueue_streamed(f, key, "p").work_id);
+}
+
 /* BX-061 */
 static void own_streams_come_first_however_long_others_have_waited(void **state) {
     struct fixture *f = *state;
@@ -371,6 +411,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(cap_limits_the_partitions_of_a_worker),
     TEST(fresh_streams_of_others_are_left_alone),
     TEST(stream_that_its_worker_does_not_come_for_is_anybodys),
+    TEST(message_that_has_waited_is_anybodys),
+    TEST(workers_share_partitions_with_those_of_the_same_topics),
     TEST(own_streams_come_first_however_long_others_have_waited),
     TEST(worker_that_is_alone_has_every_stream),
     TEST(claimer_that_is_no_worker_takes_any_stream),

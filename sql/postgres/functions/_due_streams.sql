@@ -1,6 +1,6 @@
 -- Streams that a claimer may look at, at most wanted, those that wait longest first; locked, and passed over if
 -- somebody else has them. A worker is given the streams of its own partitions first, and others' only when their worker
--- does not seem to come for them. What is read are index ranges that begin at due_from: of the topics he wants, and of
+-- does not seem to come for them: the stream, or the message that heads it, has waited for a while. What is read are index ranges that begin at due_from: of the topics he wants, and of
 -- streams whose head nobody has looked at since it changed.
 create or replace function :"schema"._due_streams(
     p_box smallint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
@@ -33,7 +33,9 @@ begin
                  where s.box = p_box and s.available_at is not null and not s.suspect and s.topic is null
                    and s.available_at >= due_from and s.available_at <= ts
                  order by s.topic, s.available_at limit wanted * mine.workers)) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience
+            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
+                select p.available_at < ts - patience from :"schema".parked p
+                where p.box = p_box and p.stream = c.key order by p.work_id limit 1)
             order by not c.is_own, c.available_at limit wanted);
     else
         candidates := array(
@@ -45,7 +47,9 @@ begin
                 where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience
+            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
+                select p.available_at < ts - patience from :"schema".parked p
+                where p.box = p_box and p.stream = c.key order by p.work_id limit 1)
             order by not c.is_own, c.available_at limit wanted);
     end if;
     return array(

@@ -1,4 +1,4 @@
--- The live workers by box and rank, with what each should have and what it holds.
+-- The live workers by box, topics and rank, with what each should have and what it holds.
 create or replace function :"schema"._instances()
 returns table (instance_id uuid, host text, pid bigint, concurrency int, started_at timestamptz, seen_at timestamptz,
                rank int, first_partition int, partition_count int, leased bigint, oldest_lease_at timestamptz, box text)
@@ -12,5 +12,5 @@ begin
             select coalesce(sum((select sum(upper(r) - lower(r)) from unnest(l.items) r)), 0)::bigint as leased,
                    to_timestamp(min(l.epoch) / 1000000.0) as oldest   -- epochs follow the clock
             from :"schema".lease l where l.owner = v.instance_id and l.box = :"schema"._box(v.box)) h
-        where v.rank is not null order by v.box desc, v.rank;
+        where v.rank is not null order by v.box desc, v.topics, v.rank;
 end $$;

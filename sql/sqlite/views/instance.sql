@@ -1,5 +1,5 @@
 -- The workers that are running, as people read them: a row for each box that one serves; and of those that live, their
--- rank there and the partitions of streams that belong to them.
+-- rank among those that handle the same topics there, and the partitions of streams that belong to them.
 create view boxcar_instance as
 select lower(substr(hex(i.instance_id), 1, 8) || '-' || substr(hex(i.instance_id), 9, 4) || '-' || substr(hex(i.instance_id), 13, 4)
              || '-' || substr(hex(i.instance_id), 17, 4) || '-' || substr(hex(i.instance_id), 21, 12)) as instance_id,
@@ -18,8 +18,8 @@ select lower(substr(hex(i.instance_id), 1, 8) || '-' || substr(hex(i.instance_id
             else (l.rank + 1) * l.partitions / l.workers - l.rank * l.partitions / l.workers end as partition_count
 from boxcar_instance_row i
 left join (
-    select instance_id, box, row_number() over (partition by box order by instance_id) - 1 as rank,
-           count(*) over (partition by box) as workers,
+    select instance_id, box, row_number() over (partition by box, topics order by instance_id) - 1 as rank,
+           count(*) over (partition by box, topics) as workers,
            cast(coalesce((select number from boxcar_setting where name = 'partitions_in_use'),
                          (select number from boxcar_setting where name = 'partition_count'), 10000) as integer) as partitions,
            cast(coalesce((select number from boxcar_setting where name = 'partitions_per_instance_max'), 0) as integer) as cap

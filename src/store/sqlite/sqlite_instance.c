@@ -1,25 +1,44 @@
 /* Workers that say that they live: one row each, written again and again. Claims prefer the streams of a worker's
  * own partitions; one that was silent for long is taken for gone, and what it had leased for lost. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sqlite_stream.h"
 
+static int compare_topics(const void *a, const void *b) {
+    const boxcar_str *x = a, *y = b;
+    int order = memcmp(x->data, y->data, x->len < y->len ? x->len : y->len);
+
+    return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
 /* The patterns as a JSON array; NULL when out of memory. */
-static char *topics_as_json(const struct instance *instance) {
+static char *as_json(const boxcar_str *topics, size_t count) {
     json_t *array = json_array();
     char *text;
 
-    for (size_t i = 0; i < instance->topic_count; i++) {
-        boxcar_str topic = instance->topics[i];
-        if (json_array_append_new(array, json_stringn(topic.data, topic.len)) != 0) {
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(array, json_stringn(topics[i].data, topics[i].len)) != 0) {
             json_decref(array);
             return NULL;
         }
-    }
     text = array != NULL ? json_dumps(array, JSON_COMPACT) : NULL;
     json_decref(array);
     return text;
+}
+
+/* Sorted: workers that handle the same topics share partitions. */
+static char *topics_as_json(const struct instance *instance) {
+    size_t count = instance->topic_count;
+    AUTO_FREE boxcar_str *topics = calloc(count + 1, sizeof(*topics));
+
+    if (topics == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        topics[i] = instance->topics[i];
+    qsort(topics, count, sizeof(*topics), compare_topics);
+    return as_json(topics, count);
 }
 
 struct beat {
@@ -148,9 +167,15 @@ static boxcar_status read_instance(struct sqlite_store *store, struct query *que
                                 .seen_at = query_get_int(query, 5),
                                 .leased = query_get_int(query, 6),
                                 .oldest_lease_at = query_get_time(query, 7),
-                                .box = (boxcar_box)query_get_int(query, 8)};
+                                .box = (boxcar_box)query_get_int(query, 8),
+                                .rank = (int)query_get_int(query, 9)};
+    struct partition_range own =
+        partition_range_of(instance.rank, query_get_int(query, 10), store->settings.partition_count,
+                           store->settings.partitions_max);
 
     query_get_id(query, 0, instance.owner.bytes);
+    instance.first_partition = own.first;
+    instance.partition_count = own.count;
     if (instance.oldest_lease_at > store->now)
         instance.oldest_lease_at = store->now;
     *ret_instance = instance;
@@ -171,23 +196,6 @@ static boxcar_status add_instance(struct sqlite_store *store, struct query *quer
     return read_instance(store, query, &list->arena, &list->items[list->count++], err);
 }
 
-/* They come by box. */
-static void rank_instances(const struct sqlite_settings *settings, struct boxcar_instance_list *list) {
-    size_t workers[] = {0, 0};
-
-    for (size_t i = 0; i < list->count; i++)
-        workers[list->items[i].box]++;
-    for (size_t i = 0; i < list->count; i++) {
-        boxcar_box box = list->items[i].box;
-        size_t rank = box == BOXCAR_OUTBOX ? i : i - workers[BOXCAR_OUTBOX];
-        struct partition_range own = partition_range_of((int64_t)rank, (int64_t)workers[box],
-                                                        settings->partition_count, settings->partitions_max);
-        list->items[i].rank = (int)rank;
-        list->items[i].first_partition = own.first;
-        list->items[i].partition_count = own.count;
-    }
-}
-
 static boxcar_status list_instances(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct boxcar_instance_list *list = context;
     AUTO_QUERY struct query query = query_on(store, S_INSTANCES);
@@ -201,7 +209,6 @@ static boxcar_status list_instances(struct sqlite_store *store, void *context, b
     query_int(&query, store->now - SQLITE_SILENT_US);
     while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
         status = add_instance(store, &query, list, &capacity, err);
-    rank_instances(&store->settings, list);
     return status;
 }
 

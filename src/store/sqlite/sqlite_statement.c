@@ -386,13 +386,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_INSTANCE_SILENT] = "select instance_id, box from boxcar_instance_row where seen_at <= ?1 limit 1",
     [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 and box = ?2 limit ?3",
     [S_INSTANCE_RANK] = "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
-                        "from boxcar_instance_row where seen_at > ?2 and box = ?3",
+                        "from boxcar_instance_row where seen_at > ?2 and box = ?3 and topics = "
+                        "(select topics from boxcar_instance_row where instance_id = ?1 and box = ?3)",
     /* An epoch is the time of its claim, or a little later. */
     [S_INSTANCES] =
-        "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, i.box "
+        "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, i.box, "
+        "row_number() over (partition by i.box, i.topics order by i.instance_id) - 1, "
+        "count(*) over (partition by i.box, i.topics) "
         "from boxcar_instance_row i left join (select owner, box, count(*) as leased, min(epoch) as oldest "
         "from boxcar_lease group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
-        "where i.seen_at > ?1 order by i.box, i.instance_id",
+        "where i.seen_at > ?1 order by i.box, i.topics, i.instance_id",
     /* Fresh, leased, parked, behind; the first that finds something answers. An exact topic at a time
      * for what is parked, and for what is behind from stream to stream along the index: those due
      * later than ?4 are not walked through, and a stream whose head is due later is passed over whole.
