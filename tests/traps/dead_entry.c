@@ -179,7 +179,7 @@ static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_messages_that_expired", parked_expired,
      {{"the lower bound of expiries", "_claim", "and p.expires_at >= f.expiring_from", "", WALKS}}},
     {"claims_do_not_walk_through_streams_that_were_served", streams_served,
-     {{"the lower bound of streams", "_claim", "s.available_at >= f.due_from and", "", WALKS}}},
+     {{"the lower bound of streams", "_has_due_stream", "s.available_at >= due_from and", "", WALKS}}},
 };
 
 const struct trap_group DEAD_ENTRY_TRAPS = TRAP_GROUP("dead_entry", TRAPS);

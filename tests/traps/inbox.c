@@ -300,8 +300,8 @@ static const struct trap TRAPS[] = {
     {"plans_made_without_keys_serve_many", plans,
      {{"looking keys up", "_end_keys", "where k.source = m.source and k.external_id = m.external_id limit 1) k",
        "where k.source || '' = m.source and k.external_id || '' = m.external_id limit 1) k", WALKS},
-      {"looking messages up", "_inbox_enqueue", "and m.message_id = i.id limit 1) m", "and m.message_id = i.id and m.box = 1 limit 1) m",
-       WALKS}}},
+      {"looking messages up", "_inbox_enqueue", "and m.message_id = i.id limit 1) m",
+       "and m.message_id::text = i.id::text limit 1) m", WALKS}}},
 };
 
 const struct trap_group INBOX_TRAPS = TRAP_GROUP("inbox", TRAPS);
