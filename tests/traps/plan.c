@@ -200,6 +200,21 @@ static const char *plans_for_streams(struct fixture *f)
     return work_on_streams(conn) < LARGE ? NULL : READS_STREAMS;
 }
 
+/* One stream that has everything, as far as the statistics know, and then a few others. BX-020, BX-062 */
+static const char *plans_beside_a_long_stream(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    keep_autovacuum_away(conn);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
+                  "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'long' from generate_series(1, %d) i", 2 * LARGE);
+    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, "analyze " TABLES);
+    for (int i = 0; i < 3; i++)
+        if (work_on_streams(conn) >= LARGE)
+            return READS_STREAMS;
+    return NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -219,6 +234,15 @@ static const struct trap TRAPS[] = {
      {{"looking each one up", "_stream_rows", "s.key = k.key limit 1) s", "s.key = k.key) s", READS_STREAMS},
       {"locking each one by its key", "_due_streams", "s.key = c\n            limit 1",
        "s.key = c and s.suspect = p_suspect and s.available_at <= ts limit 1", READS_STREAMS}}},
+    {"plans_made_for_one_long_stream_find_others_by_their_keys", plans_beside_a_long_stream,
+     {{"an order of heads that only their index has", "_claim_heads",
+       "p.stream >= d.key and p.stream <= d.key\n                      order by p.stream, p.work_id",
+       "p.stream = d.key order by p.work_id", READS_STREAMS},
+      {"the same when they go on", "_streams_go_on", "p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id",
+       "p.stream = s.key order by p.work_id", READS_STREAMS},
+      {"the same for evidence", "_unpark",
+       "p.stream >= k.key and p.stream <= k.key and p.work_id < k.last_id\n        order by p.stream, p.work_id",
+       "p.stream = k.key and p.work_id < k.last_id order by p.work_id", READS_STREAMS}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);

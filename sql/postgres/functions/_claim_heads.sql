@@ -19,12 +19,14 @@ begin
                                       p_owner);
         exit when due = '{}';
         share := case when p_suspect then 1 else greatest((wanted - cardinality(taken)) / cardinality(due), 1) end;
+        -- A range of one key, here and wherever a stream's head is looked up: for an equation the planner may take the
+        -- order of work ids from the primary key, and look through all other streams on the way.
         with met as materialized (
             select d.key, h.* from unnest(due) d(key) left join lateral (
                 select p.work_id, p.topic, p.available_at, p.crash_count, p.expires_at,
                        row_number() over (order by p.work_id) as n
-                from (select * from :"schema".parked p where p.box = p_box and p.stream = d.key
-                      order by p.work_id limit share) p) h on true),
+                from (select * from :"schema".parked p where p.box = p_box and p.stream >= d.key and p.stream <= d.key
+                      order by p.stream, p.work_id limit share) p) h on true),
         -- One that somebody is burying just now is passed over: waiting for him under the turn, while he
         -- waits for the stream, would be a deadlock.
         free as materialized (

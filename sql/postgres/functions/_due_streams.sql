@@ -35,21 +35,21 @@ begin
                  order by s.topic, s.available_at limit wanted * mine.workers)) c
             where c.is_own or mine.is_shared or c.available_at < ts - patience or (
                 select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream = c.key order by p.work_id limit 1)
+                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
             order by not c.is_own, c.available_at limit wanted);
     else
         candidates := array(
             select c.key from (
                 select s.key, s.available_at, coalesce(mine.own @> s.partition, true) as is_own
                 from :"schema".stream s left join lateral (
-                    select p.topic from :"schema".parked p where p.box = p_box and p.stream = s.key
-                    order by p.work_id limit 1) h on is_picky
+                    select p.topic from :"schema".parked p where p.box = p_box and p.stream >= s.key and p.stream <= s.key
+                    order by p.stream, p.work_id limit 1) h on is_picky
                 where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
             where c.is_own or mine.is_shared or c.available_at < ts - patience or (
                 select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream = c.key order by p.work_id limit 1)
+                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
             order by not c.is_own, c.available_at limit wanted);
     end if;
     return array(

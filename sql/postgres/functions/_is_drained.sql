@@ -44,9 +44,9 @@ begin
     -- Streams whose head, of whatever topic, is leased or comes in time.
     if exists (select from :"schema".stream s cross join lateral (
                    select p.available_at, p.epoch from :"schema".parked p
-                   where p.box = p_box and p.stream = s.key
+                   where p.box = p_box and p.stream >= s.key and p.stream <= s.key
                      and (p.epoch is not null or coalesce(p.expires_at > ts, true))
-                   order by p.work_id limit 1) h
+                   order by p.stream, p.work_id limit 1) h
                where s.box = p_box and s.halted_at is null and (s.available_at is null or s.available_at <= latest)
                  and (h.epoch is not null or h.available_at <= latest)
                  and exists (select from :"schema".parked p

@@ -19,7 +19,7 @@ begin
                      select from :"schema".parked x
                      where x.box = p_box and x.stream = s.key and x.epoch is not null limit 1) as is_free,
                  (select p.crash_count > 0 from :"schema".parked p
-                  where p.box = p_box and p.stream = s.key order by p.work_id limit 1) as is_suspect
+                  where p.box = p_box and p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id limit 1) as is_suspect
           from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, keys))) k;
     update :"schema".stream s set available_at = ts, topic = null, suspect = coalesce(s.key = any (suspects), false)
     where s.ctid = any (:"schema"._stream_rows(p_box, free));

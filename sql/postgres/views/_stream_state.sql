@@ -10,7 +10,7 @@ select s.box, s.key,
        s.halted_at, s.halted_by
 from :"schema".stream s left join lateral (
     select p.work_id, p.topic, p.available_at, p.epoch, p.retry_count from :"schema".parked p
-    where p.box = s.box and p.stream = s.key order by p.work_id limit 1) h on true
+    where p.box = s.box and p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id limit 1) h on true
 left join lateral (
     select p.epoch from :"schema".parked p
     where p.box = s.box and p.stream = s.key and p.epoch is not null limit 1) x on true
