@@ -22,6 +22,7 @@
 #define COMMAND_CUT 'c'
 #define COMMAND_RESUME 'r'
 #define COMMAND_RESET 'x'
+#define COMMAND_LOSE 'l' /* and a byte: which answer */
 
 struct pair {
     int ends[2]; /* the client's, the server's */
@@ -33,6 +34,7 @@ struct relay {
     struct pair pairs[PAIRS_MAX];
     size_t count;
     bool is_cut;
+    int answers_to_loss; /* 0 = none is going to be lost */
 };
 
 /* Unread data or a lingering time of zero: the other side sees a reset. */
@@ -82,10 +84,25 @@ static bool forward(int from, int to) {
     return got > 0;
 }
 
+/* What the server says next, or takes it from the client for good. */
+static bool forward_answer(struct relay *relay, int from, int to) {
+    if (relay->answers_to_loss == 0 || --relay->answers_to_loss > 0)
+        return forward(from, to);
+    char bytes[65536];
+    (void)recv(from, bytes, sizeof(bytes), 0);
+    return false;
+}
+
 static void obey(struct relay *relay) {
     char command;
+    unsigned char which = 0;
     if (read(relay->control, &command, 1) != 1)
         _exit(0);
+    if (command == COMMAND_LOSE) {
+        if (read(relay->control, &which, 1) != 1)
+            _exit(0);
+        relay->answers_to_loss = which;
+    }
     relay->is_cut = command == COMMAND_CUT;
     while (command == COMMAND_RESET && relay->count > 0)
         drop_pair(relay, relay->count - 1, reset);
@@ -105,7 +122,7 @@ static void serve(struct relay *relay) {
     for (size_t i = count; i-- > 0;) {
         const int *ends = relay->pairs[i].ends;
         if ((fds[2 + 2 * i].revents && !forward(ends[0], ends[1])) ||
-            (fds[3 + 2 * i].revents && !forward(ends[1], ends[0])))
+            (fds[3 + 2 * i].revents && !forward_answer(relay, ends[1], ends[0])))
             drop_pair(relay, i, end_quietly);
     }
     if (fds[1].revents)
@@ -171,6 +188,12 @@ static void tell(struct link *link, char command) {
 void link_cut(struct link *link) { tell(link, COMMAND_CUT); }
 void link_resume(struct link *link) { tell(link, COMMAND_RESUME); }
 void link_reset(struct link *link) { tell(link, COMMAND_RESET); }
+
+void link_lose_answer(struct link *link, int which) {
+    char command[2] = {COMMAND_LOSE, (char)which};
+    if (write(link->control, command, 2) != 2 || read(link->control, command, 1) != 1)
+        err(99, "link");
+}
 
 void link_close(struct link *link) {
     close(link->control);

@@ -18,6 +18,9 @@ void link_cut(struct link *link);
 void link_resume(struct link *link);
 /* Connections that were held are reset; new ones work. */
 void link_reset(struct link *link);
+/* The n-th answer of the server from now on (1 = the next) does not arrive: its connection is closed instead.
+ * 0 = all of them arrive. */
+void link_lose_answer(struct link *link, int which);
 void link_close(struct link *link);
 
 #endif

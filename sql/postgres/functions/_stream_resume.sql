@@ -2,27 +2,6 @@
 -- BX003: it is not halted.
 create or replace function :"schema"._stream_resume(p_box smallint, p_key text, replay boolean) returns bigint
 language plpgsql volatile security definer :hot as $$
-declare
-    ts timestamptz := clock_timestamp();
-    killer bigint;
 begin
-    select s.halted_by into killer from :"schema".stream s where s.box = p_box and s.key = p_key;
-    if killer is null then
-        perform :"schema"._not_halted(p_box, p_key);
-    end if;
-    if replay then
-        if :"schema"._dead_replay(p_box, array[killer], 'its stream was resumed') = 0 then
-            raise exception using errcode = 'BX002',
-                message = format('message %s, which halted stream "%s", is no dead letter any more', killer, p_key),
-                hint = 'Resume the stream without replaying it.';
-        end if;
-        return killer;   -- that has resumed it
-    end if;
-    perform from :"schema".stream s where s.box = p_box and s.key = p_key and s.halted_by = killer for update;
-    if not found then
-        perform :"schema"._not_halted(p_box, p_key);
-    end if;
-    update :"schema".stream s set halted_at = null, halted_by = null where s.box = p_box and s.key = p_key;
-    perform :"schema"._streams_go_on(p_box, array[p_key], ts);
-    return killer;
+    return :"schema"._resume_halt(p_box, p_key, :"schema"._halted_by(p_box, p_key), replay);
 end $$;

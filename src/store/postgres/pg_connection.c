@@ -267,7 +267,7 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
 }
 
 static boxcar_status query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
-                           bool repeatable, PGresult **ret_result, boxcar_error *err) {
+                           bool repeatable, PGresult **ret_result, bool *ret_lost, boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_ready(pg, &why);
     bool lost = false;
@@ -294,7 +294,7 @@ static boxcar_status query(struct pg_store *pg, enum pg_statement statement, con
             break;
         }
     }
-    why.outcome_unknown = lost;
+    *ret_lost = why.outcome_unknown = lost;
     if (status != BOXCAR_OK && err)
         *err = why;
     return status;
@@ -302,12 +302,22 @@ static boxcar_status query(struct pg_store *pg, enum pg_statement statement, con
 
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                        PGresult **ret_result, boxcar_error *err) {
-    return query(pg, statement, params, true, ret_result, err);
+    bool lost;
+
+    return query(pg, statement, params, true, ret_result, &lost, err);
+}
+
+boxcar_status pg_query_telling(struct pg_store *pg, enum pg_statement statement,
+                               const struct pg_params *params, PGresult **ret_result, bool *ret_repeated,
+                               boxcar_error *err) {
+    return query(pg, statement, params, true, ret_result, ret_repeated, err);
 }
 
 boxcar_status pg_query_unrepeated(struct pg_store *pg, enum pg_statement statement,
                                   const struct pg_params *params, PGresult **ret_result, boxcar_error *err) {
-    return query(pg, statement, params, false, ret_result, err);
+    bool lost;
+
+    return query(pg, statement, params, false, ret_result, &lost, err);
 }
 
 static void close_store(struct boxcar_store *store) {

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/utf8.h"
 #include "pg_choice.h"
 #include "pg_store.h"
 
@@ -52,11 +53,43 @@ boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter 
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
 }
 
+static bool is_replayed_with(struct boxcar_store *store, boxcar_work_id work_id, boxcar_str note) {
+    struct boxcar_attempt_list *list;
+    bool found = false;
+
+    if (pg_attempts(store, work_id, &list, NULL) != BOXCAR_OK)
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        found = found || (str_equal(list->items[i].outcome, BOXCAR_STR("replayed")) &&
+                          str_equal(list->items[i].error, note));
+    boxcar_attempt_list_free(list);
+    return found;
+}
+
+/* How many of the messages named are no dead letters any more, because of a replay with this note. */
+static int64_t count_replayed(struct boxcar_store *store, const boxcar_dead_filter *filter, boxcar_str note) {
+    int64_t count = 0;
+
+    for (size_t i = 0; i < filter->ref_count; i++) {
+        struct boxcar_message_list *list;
+
+        if (pg_find(store, filter->box, filter->refs[i], &list, NULL) != BOXCAR_OK)
+            continue;
+        count +=
+            list->items[0].status != BOXCAR_FAILED && is_replayed_with(store, list->items[0].work_id, note);
+        boxcar_message_list_free(list);
+    }
+    return count;
+}
+
+/* When the answer to a first try was lost, the second may find none of those that are named: the first has
+ * replayed them. What conditions choose is counted from the second try on. */
 boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
                           enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
                           int64_t *ret_count, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
+    bool is_first = cursor->value == 0, repeated = false;
     boxcar_status status;
 
     add_filter(&params, filter);
@@ -64,12 +97,14 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
     pg_params_int4(&params, limit);
     pg_params_bool(&params, action == DEAD_REPLAY);
     pg_params_text(&params, note);
-    status = pg_query(pg_store_of(store), PG_DEAD_ACT, &params, &result, err);
+    status = pg_query_telling(pg_store_of(store), PG_DEAD_ACT, &params, &result, &repeated, err);
     if (status == BOXCAR_OK) {
         *ret_count = pg_get_int8(result, 0, 0);
         cursor->value = pg_get_int8(result, 0, 1);
         store_log_replayed_steps(store, pg_get_int8(result, 0, 2));
         pg_log_ended(pg_store_of(store), result, 3);
+        if (repeated && is_first && action == DEAD_REPLAY && *ret_count == 0)
+            *ret_count = count_replayed(store, filter, note);
     }
     return status;
 }

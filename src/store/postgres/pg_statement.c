@@ -95,8 +95,9 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_SORT_NOW] = "select :\"schema\"._sort_now($1)",
     [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
                        "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
-    [PG_STREAM_RESUME] = "select :\"schema\"._stream_resume($1, $2, $3)",
-    [PG_STREAM_SKIP] = "select :\"schema\"._stream_skip($1, $2)",
+    [PG_STREAM_HEAD] = "select :\"schema\"._stream_head($1, $2)",
+    [PG_HALTED_BY] = "select :\"schema\"._halted_by($1, $2)",
+    [PG_RESUME_HALT] = "select :\"schema\"._resume_halt($1, $2, $3, $4)",
     [PG_STREAM_RULE] = "select :\"schema\"._stream_rule($1, $2)",
     [PG_STREAM_RULES] = "select pattern, halts from :\"schema\"._stream_rules()",
     [PG_STREAM_VIOLATIONS] = "select :\"schema\"._stream_violations()",

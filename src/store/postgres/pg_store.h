@@ -62,8 +62,9 @@ enum pg_statement {
     PG_REGISTER,
     PG_SORT_NOW,
     PG_STREAM_PAGE,
-    PG_STREAM_RESUME,
-    PG_STREAM_SKIP,
+    PG_STREAM_HEAD,
+    PG_HALTED_BY,
+    PG_RESUME_HALT,
     PG_STREAM_RULE,
     PG_STREAM_RULES,
     PG_STREAM_VIOLATIONS,
@@ -161,6 +162,11 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement);
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */
 boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                        PGresult **ret_result, boxcar_error *err);
+/* The same; *ret_repeated: the answer to a first try was lost, which may have done what the second then found
+ * done. */
+boxcar_status pg_query_telling(struct pg_store *pg, enum pg_statement statement,
+                               const struct pg_params *params, PGresult **ret_result, bool *ret_repeated,
+                               boxcar_error *err);
 /* The same for what must not run twice: a connection that is lost meanwhile is an error, outcome unknown. */
 boxcar_status pg_query_unrepeated(struct pg_store *pg, enum pg_statement statement,
                                   const struct pg_params *params, PGresult **ret_result, boxcar_error *err);

@@ -57,28 +57,83 @@ boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_fil
     return status;
 }
 
-boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
-                               boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
+/* ---- resume and skip ---- */
 
-    pg_params_int2(&params, box);
-    pg_params_text(&params, stream);
-    pg_params_bool(&params, replay);
-    return pg_query(pg_store_of(store), PG_STREAM_RESUME, &params, &result, err);
-}
-
-boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                             boxcar_work_id *ret_work_id, boxcar_error *err) {
+/* Whatever changes a stream names the message it is about, so that a second try, when the answer to the first
+ * was lost, does not decide about the next. */
+static boxcar_status ask_which(struct pg_store *pg, enum pg_statement statement, boxcar_box box,
+                               boxcar_str stream, boxcar_work_id *ret_work_id, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
     pg_params_int2(&params, box);
     pg_params_text(&params, stream);
-    status = pg_query(pg_store_of(store), PG_STREAM_SKIP, &params, &result, err);
+    status = pg_query(pg, statement, &params, &result, err);
     if (status == BOXCAR_OK)
         ret_work_id->value = pg_get_int8(result, 0, 0);
+    return status;
+}
+
+/* The dead letter that had halted the stream is not any more. */
+static bool is_replayed(struct boxcar_store *store, boxcar_box box, boxcar_work_id killer) {
+    struct boxcar_message_list *list;
+    bool replayed;
+
+    if (pg_find(store, box, (boxcar_message_ref){.work_id = killer}, &list, NULL) != BOXCAR_OK)
+        return false;
+    replayed = list->items[0].status != BOXCAR_FAILED;
+    boxcar_message_list_free(list);
+    return replayed;
+}
+
+static boxcar_status resume_halt(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                 boxcar_work_id killer, bool replay, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    pg_params_text(&params, stream);
+    if (killer.value > 0)
+        pg_params_int8(&params, killer.value);
+    else
+        pg_params_null(&params, PG_INT8);
+    pg_params_bool(&params, replay);
+    status = pg_query(pg_store_of(store), PG_RESUME_HALT, &params, &result, &why);
+    /* A second try may find that the first has resumed it. */
+    if (why.outcome_unknown && killer.value > 0 &&
+        (status == BOXCAR_E_CONFLICT || status == BOXCAR_E_NOT_FOUND) &&
+        (!replay || is_replayed(store, box, killer)))
+        return BOXCAR_OK;
+    if (status != BOXCAR_OK && err)
+        *err = why;
+    return status;
+}
+
+boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
+                               boxcar_error *err) {
+    boxcar_work_id killer = {0};
+    boxcar_status status = ask_which(pg_store_of(store), PG_HALTED_BY, box, stream, &killer, err);
+
+    return status == BOXCAR_OK ? resume_halt(store, box, stream, killer, replay, err) : status;
+}
+
+boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                             boxcar_work_id *ret_work_id, boxcar_error *err) {
+    boxcar_message_ref ref = {.work_id = {0}};
+    boxcar_status status = ask_which(pg_store_of(store), PG_HALTED_BY, box, stream, &ref.work_id, err);
+
+    if (status == BOXCAR_OK && ref.work_id.value > 0) {
+        status = resume_halt(store, box, stream, ref.work_id, false, err);
+    } else if (status == BOXCAR_OK) {
+        status = ask_which(pg_store_of(store), PG_STREAM_HEAD, box, stream, &ref.work_id, err);
+        if (status == BOXCAR_OK)
+            status = pg_cancel(store, box, ref, err);
+    }
+    if (status == BOXCAR_OK)
+        *ret_work_id = ref.work_id;
     return status;
 }
 
@@ -104,15 +159,17 @@ boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str patter
     return pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
 }
 
+/* A second try, when the answer to the first was lost, may find that the first has removed it. */
 boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
+    bool repeated = false;
     boxcar_status status;
 
     pg_params_text(&params, pattern);
     pg_params_null(&params, PG_BOOL);
-    status = pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
-    if (status == BOXCAR_OK && !pg_get_bool(result, 0, 0))
+    status = pg_query_telling(pg_store_of(store), PG_STREAM_RULE, &params, &result, &repeated, err);
+    if (status == BOXCAR_OK && !pg_get_bool(result, 0, 0) && !repeated)
         status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no rule for \"%.*s\"", (int)pattern.len, pattern.data);
     return status;
 }

@@ -1,0 +1,214 @@
+/* A connection that breaks after the server has done what it was asked, and before it could say so. Each test
+ * loses every answer of a call once, and finds that the call did its work once and says so. */
+#include <stdio.h>
+
+#include "../fault/link.h"
+#include "inboxes.h"
+#include "streams.h"
+
+enum { ANSWERS_MAX = 6 }; /* more than any of these calls waits for */
+
+/* The fixture's store behind a link, in its place. */
+struct far_store {
+    struct fixture *f;
+    struct link link;
+    boxcar_store *near_store;
+};
+
+static void open_far(struct far_store *far) {
+    struct fixture *f = far->f;
+    boxcar_store_options options = fixture_options(f);
+    char url[600];
+    snprintf(url, sizeof(url), "%s?port=%d", f->url, far->link.port);
+    options.url = boxcar_str_of(url);
+    f->store = NULL;
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+}
+
+static void setup(struct fixture *f, struct far_store *far) {
+    *far = (struct far_store){.f = f, .near_store = f->store};
+    link_open(&far->link, f->url);
+    open_far(far);
+}
+
+/* On a connection that is new: nothing is prepared on it, so that there is one answer for each statement. */
+static void lose_answer(struct far_store *far, int which) {
+    boxcar_store_close(far->f->store);
+    open_far(far);
+    link_lose_answer(&far->link, which);
+}
+
+static void lose_none(struct far_store *far) { link_lose_answer(&far->link, 0); }
+
+static void teardown(struct far_store *far) {
+    boxcar_store_close(far->f->store);
+    far->f->store = far->near_store;
+    link_close(&far->link);
+}
+
+/* `count` messages in a stream of its own; halted: the first of them has died. */
+static void make_stream(struct fixture *f, int number, bool halted, boxcar_work_id *ids, size_t count,
+                        char key[32]) {
+    snprintf(key, 32, "%s-%d", halted ? "h" : "s", number);
+    enqueue_run(f, key, count, ids);
+    if (halted) {
+        struct batch_taken batch = take_run(f, f->owner, ids, count);
+        boxcar_settlement rest[RUN_MAX];
+        size_t deferred = 0;
+        for (size_t i = 1; i < count; i++)
+            rest[i - 1] = settlement_of(batch.items[i]);
+        ASSERT_OK(f, boxcar_defer(f->store, f->owner, rest, count - 1, NULL, &deferred, &f->err));
+        assert_true(bury(f, f->owner, batch.items[0], "no"));
+        assert_stream_state(f, key, BOXCAR_STREAM_HALTED);
+    }
+}
+
+/* BX-006 */
+static void skipping_gives_up_one_message(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_work_id ids[3], skipped = {0};
+        char key[32];
+        make_stream(f, i, false, ids, 3, key);
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_stream_skip(f->store, BOXCAR_OUTBOX, boxcar_str_of(key), &skipped, &f->err));
+        lose_none(&far);
+        assert_int_equal(skipped.value, ids[0].value);
+        assert_dead(f, ids[0], BOXCAR_REASON_CANCELLED);
+        assert_int_equal(stream_of(f, key).head.value, ids[1].value);
+        assert_int_equal(stream_of(f, key).pending, 2);
+    }
+    teardown(&far);
+}
+
+/* BX-006 */
+static void skipping_in_a_halted_stream_only_resumes_it(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    set_rule(f, "h*", BOXCAR_STREAM_HALT);
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_work_id ids[3], skipped = {0};
+        char key[32];
+        make_stream(f, i, true, ids, 3, key);
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_stream_skip(f->store, BOXCAR_OUTBOX, boxcar_str_of(key), &skipped, &f->err));
+        lose_none(&far);
+        assert_int_equal(skipped.value, ids[0].value);
+        assert_stream_state(f, key, BOXCAR_STREAM_READY);
+        struct batch_taken batch = take_run(f, f->owner, ids + 1, 2);
+        assert_int_equal(ack_batch(f, f->owner, &batch), 2);
+    }
+    teardown(&far);
+}
+
+/* BX-006: also when nothing is left in the stream, which is none any more then. */
+static void resuming_a_stream_is_no_conflict(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    set_rule(f, "h*", BOXCAR_STREAM_HALT);
+    setup(f, &far);
+    for (int i = 1; i <= 4 * ANSWERS_MAX; i++) {
+        boxcar_work_id ids[2];
+        bool replay = i % 2, alone = i % 4 < 2;
+        char key[32];
+        make_stream(f, i, true, ids, alone ? 1 : 2, key);
+        lose_answer(&far, (i + 3) / 4);
+        resume(f, key, replay);
+        lose_none(&far);
+        if (replay)
+            assert_true(ack(f, f->owner, take(f, f->owner, ids[0])));
+        else
+            assert_dead(f, ids[0], BOXCAR_REASON_REJECTED);
+        if (!alone)
+            assert_true(ack(f, f->owner, take(f, f->owner, ids[1])));
+        assert_no_stream(f, key);
+    }
+    teardown(&far);
+}
+
+/* BX-006 */
+static void removing_a_rule_finds_it(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    set_rule(f, "a*", BOXCAR_STREAM_HALT);
+    lose_answer(&far, 1);
+    ASSERT_OK(f, boxcar_stream_rule_remove(f->store, BOXCAR_STR("a*"), &f->err));
+    lose_none(&far);
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_stream_rule_remove(f->store, BOXCAR_STR("a*"), &f->err));
+    teardown(&far);
+}
+
+/* BX-028 */
+static void cancelling_is_no_conflict(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_message_ref ref = {.work_id = enqueue(f, "t", "p").work_id};
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+        lose_none(&far);
+        assert_dead(f, ref.work_id, BOXCAR_REASON_CANCELLED);
+    }
+    teardown(&far);
+}
+
+/* BX-084 */
+static void reviving_is_no_conflict(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "%d", i);
+        boxcar_work_id dead = deliver_dead(f, "shop", id).work_id, revived = {0};
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_inbox_revive(f->store, (boxcar_message_ref){.work_id = dead},
+                                         BOXCAR_STR("it was fixed"), &revived, &f->err));
+        lose_none(&far);
+        assert_int_equal(revived.value, dead.value);
+        assert_true(inbox_ack(f, inbox_take(f, f->owner, dead)));
+    }
+    teardown(&far);
+}
+
+/* BX-004: by both kinds of names. */
+static void replayed_messages_are_counted_when_they_are_named(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_enqueued dead[2] = {enqueue_dead(f, "t", "no"), enqueue_dead(f, "t", "no")};
+        boxcar_work_id alive = enqueue(f, "t", "p").work_id;
+        boxcar_message_ref refs[] = {
+            {.work_id = dead[0].work_id}, {.message_id = dead[1].message_id}, {.work_id = alive}};
+        boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+        int64_t count = 0;
+        filter.refs = refs;
+        filter.ref_count = 3;
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, i % 2 ? BOXCAR_STR("fixed") : BOXCAR_NO_STR,
+                                        &count, &f->err));
+        lose_none(&far);
+        assert_int_equal(count, 2);
+        struct batch_taken batch = claim_batch(f, f->owner, 9);
+        assert_int_equal(ack_batch(f, f->owner, &batch), 3);
+    }
+    teardown(&far);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(skipping_gives_up_one_message),
+    TEST(skipping_in_a_halted_stream_only_resumes_it),
+    TEST(resuming_a_stream_is_no_conflict),
+    TEST(removing_a_rule_finds_it),
+    TEST(cancelling_is_no_conflict),
+    TEST(reviving_is_no_conflict),
+    TEST(replayed_messages_are_counted_when_they_are_named),
+};
+
+const struct suite LOST_ANSWER_SUITE = SUITE("lost_answer", TESTS, FIXTURE_POSTGRES);
