@@ -40,9 +40,9 @@ BOXCAR_API boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead
                                           boxcar_message_list **ret_list, boxcar_error *err);
 
 /* Makes the chosen dead letters ready again with retry_count 0; recorded in their history
- * with `note` (optional). An expired time to live does not hold it back again. *ret_count
- * (may be NULL) receives how many. Works through large numbers in several transactions;
- * an error in between leaves what is done done. */
+ * with `note` (optional). An expired time to live does not hold it back again; one that is
+ * not due yet waits until it is. *ret_count (may be NULL) receives how many. Works through
+ * large numbers in several transactions; an error in between leaves what is done done. */
 BOXCAR_API boxcar_status boxcar_dead_replay(boxcar_store *store, const boxcar_dead_filter *filter,
                                             boxcar_str note, int64_t *ret_count, boxcar_error *err);
 

@@ -26,9 +26,9 @@ const struct command CMD_DEAD_REPLAY = {
              "[--topic TOPIC] [--reason REASON] [--before TIME] [--note TEXT]\n"
              "--all [--note TEXT]",
     .description =
-        "The chosen messages are ready at once with retry_count 0; an expiry no longer applies. The\n"
-        "replay is recorded in their history. Prints how many; with -o json {\"replayed\": N}. Ids of\n"
-        "which none is a dead letter give exit status 3.\n",
+        "The chosen messages are ready at once, or when they are due, with retry_count 0; an expiry no\n"
+        "longer applies. The replay is recorded in their history. Prints how many; with -o json\n"
+        "{\"replayed\": N}. Ids of which none is a dead letter give exit status 3.\n",
     .examples = "boxcar dead replay 1 --note 'customer added'\n"
                 "boxcar dead replay --topic 'orders.*' --reason exhausted\n",
     .options = OPTIONS,

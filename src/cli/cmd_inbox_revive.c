@@ -41,11 +41,10 @@ const struct command CMD_INBOX_REVIVE = {
     .summary = "make a dead letter of the inbox ready again",
     .usage = "SOURCE ID --reason TEXT\n"
              "WORK_ID|MESSAGE_ID --reason TEXT",
-    .description = "The message is ready at once with retry_count 0; an expiry no longer applies. The reason "
-                   "is kept in\n"
-                   "its history. Prints its work id; with -o json {\"work_id\": N}. A message that does not "
-                   "exist gives\n"
-                   "exit status 3, one that is not dead 4.\n",
+    .description =
+        "The message is ready at once, or when it is due, with retry_count 0; an expiry no longer\n"
+        "applies. The reason is kept in its history. Prints its work id; with -o json {\"work_id\": N}.\n"
+        "A message that does not exist gives exit status 3, one that is not dead 4.\n",
     .examples = "boxcar inbox revive shop order-42 --reason 'customer added'\n",
     .options = OPTIONS,
     .run = run,

@@ -214,6 +214,34 @@ static void replay_is_recorded_with_its_note(void **state) {
     boxcar_attempt_list_free(list);
 }
 
+static void assert_waits_until(struct fixture *f, boxcar_work_id id, boxcar_time due_at) {
+    boxcar_message_list *list = find(f, id);
+    assert_int_equal(look(list)->status, BOXCAR_READY);
+    assert_int_equal(look(list)->available_at, due_at);
+    boxcar_message_list_free(list);
+}
+
+/* BX-005: in a stream as well, where it is the head. */
+static void replayed_dead_letter_waits_until_it_is_due(void **state) {
+    struct fixture *f = *state;
+    boxcar_message_ref refs[2];
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    boxcar_new_message message = new_message("t", "later");
+    message.due_at = database_now(f) + INT64_C(3600) * 1000000;
+    filter.refs = refs;
+    filter.ref_count = 2;
+    for (int i = 0; i < 2; i++) {
+        message.stream = i ? BOXCAR_STR("s") : BOXCAR_NO_STR;
+        refs[i] = (boxcar_message_ref){.work_id = enqueue_message(f, &message).work_id};
+        ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, refs[i], &f->err));
+    }
+    assert_int_equal(replay(f, &filter, NULL), 2);
+    for (int i = 0; i < 2; i++)
+        assert_waits_until(f, refs[i].work_id, message.due_at);
+    assert_nothing_claimable(f);
+    assert_int_equal(stats_of(f).waiting, 2);
+}
+
 /* BX-004 */
 static void replay_touches_nothing_that_is_not_dead(void **state) {
     struct fixture *f = *state;
@@ -306,6 +334,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(dead_letters_are_filtered_by_topic_reason_time_and_id),
     TEST(replayed_dead_letter_is_claimable_with_all_its_attempts),
     TEST(replay_is_recorded_with_its_note),
+    TEST(replayed_dead_letter_waits_until_it_is_due),
     TEST(replay_touches_nothing_that_is_not_dead),
     TEST(replay_by_filter_takes_what_matches_and_leaves_the_rest),
     TEST(forgotten_condition_replays_and_purges_nothing),

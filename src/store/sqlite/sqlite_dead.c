@@ -40,7 +40,7 @@ struct dead_row {
     int box;
     boxcar_str topic, stream, last_error;
     boxcar_reason reason;
-    boxcar_time died_at;
+    boxcar_time died_at, due_at;
 };
 
 static boxcar_status read_dead(struct sqlite_store *store, int64_t work_id, struct dead_row *ret_row,
@@ -56,6 +56,7 @@ static boxcar_status read_dead(struct sqlite_store *store, int64_t work_id, stru
         row.box = (int)query_get_int(&query, 0);
         row.reason = (boxcar_reason)query_get_int(&query, 2);
         row.died_at = query_get_int(&query, 3);
+        row.due_at = query_get_time(&query, 6);
         status = query_copy_text(&query, 1, &store->scratch, &row.topic, err);
         if (status == BOXCAR_OK)
             status = query_copy_text(&query, 4, &store->scratch, &row.last_error, err);
@@ -186,15 +187,16 @@ static boxcar_status delete_dead(struct sqlite_store *store, int64_t work_id, co
     return query_run(&query, err);
 }
 
-/* Ready now, as if new, but for its history; its time to live holds it back no more. A join that has
- * counted its death stays as it is; *ret_counted says so. */
+/* Ready now, or when it is due, as if new, but for its history; its time to live ends it no more. A join that
+ * has counted its death stays as it is; *ret_counted says so. */
 static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                             boxcar_str note, bool *ret_counted, boxcar_error *err) {
+    bool is_due = row->due_at == BOXCAR_TIME_NONE || row->due_at <= store->now;
     struct parked parked = {.work_id = work_id,
                             .box = row->box,
                             .topic = row->topic,
                             .stream = row->stream,
-                            .available_at = store->now,
+                            .available_at = is_due ? store->now : row->due_at,
                             .expires_at = BOXCAR_TIME_NONE,
                             .last_error = row->last_error};
     struct attempt attempt = {

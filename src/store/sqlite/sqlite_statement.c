@@ -248,7 +248,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN(
         "+topic") " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
                   "order by work_id desc limit ?6",
-    [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream "
+    [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream, m.due_at "
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
