@@ -271,6 +271,18 @@ static void steps_of_joins_are_counted(void **state) {
     PQfinish(conn);
 }
 
+/* BX-005: less than the library's unit, a millisecond, is not none at all. */
+static void shortest_time_to_live_ends(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select * from " PROCESS(
+                      "{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\", \"ttl\": \"1 us\"}]}, "
+                      "\"inbox\": {\"messages\": [{\"source\": \"s\", \"id\": \"1\", \"topic\": \"t\", "
+                      "\"payload\": \"p\", \"ttl\": \"1 us\"}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from message where expires_at is not null"), 2);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(empty_batch_answers_with_one_row),
     TEST(one_statement_does_everything),
@@ -280,6 +292,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(every_fault_is_named_and_nothing_is_done),
     TEST(batch_goes_with_its_transaction),
     TEST(steps_of_joins_are_counted),
+    TEST(shortest_time_to_live_ends),
 };
 
 const struct suite PROCESS_POSTGRES_SUITE = SUITE("process_postgres", TESTS, ON_POSTGRES);

@@ -13,7 +13,7 @@ begin
            array_agg(nullif(m.o ->> 'stream', '') order by m.n) as streams,
            array_agg(nullif(m.o -> 'headers', 'null')::text order by m.n) as headers,
            array_agg((m.o ->> 'due_at')::timestamptz order by m.n) as dues,
-           array_agg((extract(epoch from (m.o ->> 'ttl')::interval) * 1000)::bigint order by m.n) as ttls,
+           array_agg(ceil(extract(epoch from (m.o ->> 'ttl')::interval) * 1000)::bigint order by m.n) as ttls,
            array_agg((m.o ->> 'max_attempts')::int order by m.n) as attempts,
            array_agg((m.o ->> 'join_id')::uuid order by m.n) as joins,
            bool_or(m.o ->> 'join_id' is not null) as attaches
