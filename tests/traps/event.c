@@ -6,6 +6,7 @@ static const char LOST[] = "an event was overlooked";
 static const char OVERTAKEN[] = "version 2 came before version 1";
 static const char HANGS[] = "a reader waits for another's open transaction";
 static const char REFUSED[] = "an append failed beside another";
+static const char STUCK[] = "readers that have written before see nothing new";
 static const char WALKS[] = "a call reads events it has nothing to do with";
 
 #define APPEND(stream) "select version from event_append('" stream "', 'T', 'p')"
@@ -95,6 +96,23 @@ static const char *late_ones_in_steps(struct fixture *f)
         return LOST;
     return sql_number(other, "select count(*) from event a join event b on a.stream = b.stream and a.version < b.version "
                              "and a.position > b.position") == 0 ? NULL : OVERTAKEN;
+}
+
+/* A step took just what there was, and then only those read who have written before, as projections do. */
+static const char *used_up_window(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    const char *seen = "";
+    sql_run(conn, APPEND("a"));
+    sql_run(conn, "select _sequence_events(1, true)");
+    sql_run(conn, APPEND("b"));
+    for (int i = 0; i < 2; i++) {   /* the first finds the window used up, the second takes the next */
+        sql_run(conn, "begin");
+        sql_run(conn, "select pg_current_xact_id()");
+        seen = follow(conn);
+        sql_run(conn, "commit");
+    }
+    return same(seen, "a1,b1") ? NULL : STUCK;
 }
 
 static const char *two_writers(struct fixture *f)
@@ -195,6 +213,8 @@ static const struct trap TRAPS[] = {
        "order by e.xid, e.event_no limit wanted - found_late", OVERTAKEN}}},
     {"late_versions_are_followed_in_order_in_steps", late_ones_in_steps,
      {{"keeping the window open", "_sequence_events", "cardinality(ids) >= p_most", "false", LOST}}},
+    {"a_window_that_is_used_up_is_closed_by_whoever_reads", used_up_window,
+     {{"closing it", "_sequence_events", "and not f.is_open and", "and", STUCK}}},
     {"writers_of_a_stream_take_turns", two_writers,
      {{"the lock on the stream", "_event_append", "for no key update", "", REFUSED}}},
     {"a_reader_in_an_open_transaction_is_not_waited_for", reader_in_an_open_transaction,

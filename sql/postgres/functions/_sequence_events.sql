@@ -48,8 +48,10 @@ begin
     exception when unique_violation then
         raise exception using errcode = '40001', message = 'somebody else has given out these positions';
     end;
-    if written_by is null and pg_current_xact_id_if_assigned() is not null then
-        return;   -- nothing but a longer look next time
+    -- Without a number that belongs to `low` there is no next base: nothing but a longer look next time. A window that
+    -- is used up to its very end has both, and has to be closed.
+    if written_by is null and not f.is_open and pg_current_xact_id_if_assigned() is not null then
+        return;
     end if;
     own := pg_current_xact_id()::text::bigint;
     if not f.is_open then
