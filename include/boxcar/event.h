@@ -67,7 +67,8 @@ typedef struct boxcar_appended {
  * whose id the stream has already are told as duplicates; if all are, the call succeeds whatever was
  * expected: it repeats one whose answer was lost. An id given twice in one call is appended once.
  * BOXCAR_E_CONFLICT: the stream has another version than expected (err->argument is "expected_version", the
- * message says both), or an id belongs to another stream ("event_id"); nothing is stored then.
+ * message says both), or an id belongs to another stream, or, of an event with a topic, to a message that was
+ * enqueued by itself ("event_id"); nothing is stored then.
  * ret_appended has room for `count` entries, in the order of `events`; it may be NULL. */
 BOXCAR_API boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_t expected_version,
                                              const boxcar_new_event *events, size_t count,

@@ -222,19 +222,30 @@ static void repeated_or_refused_append_enqueues_nothing(void **state) {
     assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 1);
 }
 
-/* BX-066: a message that somebody enqueued under the same id is left alone, the event is appended. */
-static void message_that_has_the_events_id_already_stays_as_it_is(void **state) {
+/* BX-066: a message that somebody enqueued under the same id is left alone, and is not taken for the event's.
+ */
+static void event_whose_id_a_message_has_already_is_not_appended_as_one(void **state) {
     struct fixture *f = *state;
-    boxcar_new_event event = new_event("T", "of the event");
-    event.event_id = boxcar_event_id_new();
-    event.topic = BOXCAR_STR("t");
+    boxcar_new_event events[2] = {new_event("T", "another"), new_event("T", "of the event")};
+    boxcar_appended appended;
+    events[1].event_id = boxcar_event_id_new();
+    events[0].topic = events[1].topic = BOXCAR_STR("t");
     boxcar_new_message message = new_message("t", "of the message");
-    message.message_id = message_id_of(event.event_id);
+    message.message_id = message_id_of(events[1].event_id);
     boxcar_enqueued enqueued = enqueue_message(f, &message);
-    assert_false(append_this(f, "s", ANY, &event).duplicate);
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 2, NULL, &f->err));
+    assert_string_equal(f->err.argument, "event_id");
+    assert_non_null(strstr(f->err.message, "is the id of a message"));
+    assert_int_equal(count_stream(f, "s"), 0);
+    assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 1);
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->payload, "of the message");
     boxcar_message_list_free(list);
+    events[1].topic = BOXCAR_NO_STR; /* only an event: they do not meet */
+    appended = append_this(f, "s", 0, &events[1]);
+    assert_int_equal(appended.version, 1);
+    assert_true(append_this(f, "s", 0, &events[1]).duplicate);
     assert_int_equal(stats_of(f).ready, 1);
 }
 
@@ -301,7 +312,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stream_that_nobody_has_appended_to_is_empty),
     TEST(event_with_a_topic_is_a_message_too),
     TEST(repeated_or_refused_append_enqueues_nothing),
-    TEST(message_that_has_the_events_id_already_stays_as_it_is),
+    TEST(event_whose_id_a_message_has_already_is_not_appended_as_one),
     TEST(ten_thousand_events_are_one_append),
     TEST(upkeep_removes_no_events),
     TEST(view_shows_events),

@@ -1,7 +1,8 @@
 -- Appends events to a stream, from arrays that go together by position and were checked already: all of them or
 -- none. p_expected: the version the stream must have, null = any. An id that the stream has already is not
 -- appended again but told with its version, and when all are such, nothing is expected of the stream: the call is
--- the repetition of one whose answer was lost. An event with a topic is enqueued as a message as well.
+-- the repetition of one whose answer was lost. An event with a topic is enqueued as a message as well, under its own id;
+-- a message that has that id already is somebody else's, and would be taken for the event's.
 --
 -- Writers of a stream take turns by its row. Everything else is looked at after that, in statements of their own,
 -- so that what the last writer committed is seen. Under a stricter isolation, ON CONFLICT refuses what an old
@@ -18,6 +19,7 @@ declare
     wanted bigint;
     stored bigint;
     elsewhere text;
+    taken text;
 begin
     perform from :"schema".event_stream s where s.stream = p_stream for no key update;
     if not found then
@@ -60,7 +62,7 @@ begin
         end if;
     end if;
     if wanted > 0 and topics is not null then
-        perform from (
+        select min(q.message_id::text) filter (where q.duplicate) into taken from (
             select array_agg(i.event_id order by i.n) as ids, array_agg(i.topic order by i.n) as topics,
                    array_agg(i.payload order by i.n) as payloads, array_agg(i.correlation order by i.n) as correlations,
                    array_agg(p_stream) as streams, array_agg(i.header order by i.n) as headers
@@ -70,6 +72,11 @@ begin
         lateral :"schema"._enqueue(0::smallint, m.ids, m.topics, m.payloads, m.correlations, m.streams, m.headers,
                                    null, null, null, null, false) q
         where m.ids is not null;
+        if taken is not null then
+            raise exception using errcode = 'BX003', column = 'event_id',
+                message = format('the event id %s is the id of a message that was enqueued by itself', taken),
+                hint = 'Give the event an id of its own, or append it without a topic.';
+        end if;
     end if;
     return query select * from unnest(results);
 end $$;

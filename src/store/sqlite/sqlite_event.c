@@ -33,11 +33,11 @@ static boxcar_status last_version(struct sqlite_store *store, boxcar_str stream,
     return status;
 }
 
-static boxcar_status error_elsewhere(boxcar_event_id id, boxcar_error *err) {
+static boxcar_status error_taken(boxcar_event_id id, const char *what, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
     boxcar_event_id_format(id, text);
-    error_set(err, BOXCAR_E_CONFLICT, "the event id %s is one of another stream", text);
+    error_set(err, BOXCAR_E_CONFLICT, "the event id %s is %s", text, what);
     if (err != NULL)
         memcpy(err->argument, "event_id", sizeof("event_id"));
     return BOXCAR_E_CONFLICT;
@@ -56,7 +56,7 @@ static boxcar_status find_known(struct sqlite_store *store, boxcar_str stream, b
     if (status != BOXCAR_OK)
         return status;
     if (found && query_get_int(&query, 1) == 0)
-        return error_elsewhere(id, err);
+        return error_taken(id, "one of another stream", err);
     *ret_version = found ? query_get_int(&query, 0) : 0;
     return BOXCAR_OK;
 }
@@ -76,10 +76,12 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_str stream, const
     return query_run(&query, err);
 }
 
+/* A message that has the event's id already is somebody else's, and would be taken for the event's. */
 static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, const boxcar_new_event *event,
                              boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_enqueued enqueued;
+    boxcar_status status;
 
     if (str_is_absent(event->topic))
         return BOXCAR_OK;
@@ -89,7 +91,10 @@ static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, cons
     message.headers = event->headers;
     message.stream = stream;
     memcpy(message.message_id.bytes, event->event_id.bytes, sizeof(message.message_id.bytes));
-    return sqlite_enqueue_one(store, BOXCAR_OUTBOX, &message, &enqueued, err);
+    status = sqlite_enqueue_one(store, BOXCAR_OUTBOX, &message, &enqueued, err);
+    if (status == BOXCAR_OK && enqueued.duplicate)
+        return error_taken(event->event_id, "the id of a message that was enqueued by itself", err);
+    return status;
 }
 
 static boxcar_status check_expected(const struct appending *appending, int64_t version, boxcar_error *err) {
