@@ -98,6 +98,44 @@ static const char *half_renewed(struct fixture *f)
     return finish(conn, 1, 1, 10) == 3 ? NULL : "a message is in two places";
 }
 
+static const char SEEMS_LOST[] = "a message that is held seems lost";
+#define RENEW "select coalesce(string_agg(i::text, ',' order by i), '') from outbox_renew(" WORKER ", '{%s}') i"
+
+/* `second`, of the same owner, wants to renew `wanted` while `first` renews `ids` in a transaction, which ends when
+ * `second` waits for it. */
+static const char *renew_beside(struct fixture *f, const char *ids, const char *wanted)
+{
+    PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
+    sql_run(first, "begin");
+    sql_run(first, "select outbox_renew(" WORKER ", '{%s}')", ids);
+    sql_send(second, RENEW, wanted);
+    sql_wait_blocked(observer, second);
+    sql_run(first, "commit");
+    const char *got = sql_answer(second);
+    if (same(got, "(23505)"))
+        return "a renewal fails because of another";
+    return same(got, wanted) ? NULL : SEEMS_LOST;
+}
+
+/* All of a lease, of which a part is being split off; another part than that; parts of what is in two parts already.
+ * BX-002, BX-023 */
+static const char *renewed_twice(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    claim_many(conn, 10, "30 s");
+    const char *verdict = renew_beside(f, "2", "2,3,4");
+    if (!verdict)
+        verdict = renew_beside(f, "5", "6");
+    if (!verdict)
+        verdict = renew_beside(f, "3", "7");
+    if (verdict)
+        return verdict;
+    if (!same(sql_text(conn, RENEW, "1,2,3,4,5,6,7,8,9,10,11"), "1,2,3,4,5,6,7,8,9,10"))
+        return SEEMS_LOST;
+    assert_int_equal(sql_number(conn, "select sum(upper(r) - lower(r)) from lease, unnest(items) r"), 10);
+    return finish(conn, 1, 1, 10) == 10 ? NULL : "a message is in two places";
+}
+
 static const char *audit(PGconn *conn, bool repair)
 {
     return sql_text(conn, "select lost || ' ' || repaired from audit(%s)", repair ? "true" : "false");
@@ -144,6 +182,10 @@ static const struct trap TRAPS[] = {
     {"renewing_a_part_of_a_lease_keeps_only_that_part", half_renewed,
      {{"the split", "_renew", "set items = p.items - p.hit", "set items = p.items",
        "a renewed part expired, or the rest did not"}}},
+    {"a_lease_is_renewed_by_two_at_once", renewed_twice,
+     {{"looking again", "_renew", "exit when coalesce(got.wanted <@ renewed, true);", "exit;", SEEMS_LOST},
+      {"another number for a part", "_renew", "on conflict do nothing ", "",
+       "a renewal fails because of another"}}},
     {"a_message_without_a_trace_is_found_and_repaired", without_trace,
      {{"plain messages", "_lost_ids", "when 0 then :\"schema\"._is_behind(plain, m.xid, m.work_id)", "when 0 then false",
        "the audit does not see what is lost"},
