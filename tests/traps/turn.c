@@ -236,6 +236,70 @@ static const char *cancelled_while_replayed(struct fixture *f)
     return NULL;
 }
 
+static const char UNDER_THE_TURN[] = "somebody waits under the turn";
+
+/* A stream that halts when a message dies. Its head is leased; what comes behind has expired before anybody met it. */
+static void expire_behind_a_head(PGconn *conn)
+{
+    sql_run(conn, "select stream_rule('s', 'halt')");
+    sql_enqueue_streamed(conn, "s", "head");
+    assert_string_equal(sql_claim(conn, 1), "head");
+    sql_run(conn, "select enqueue('t', 'expired', stream => 's', ttl => '1 millisecond')");
+    sql_run(conn, "select pg_sleep(0.01)");
+}
+
+#define EXPIRE "select _expire_fresh(0::smallint, 1::smallint, 10)"
+
+/* Upkeep wants to bury what would halt a stream that somebody holds, who claims, too: neither waits, and the stream
+ * halts later. BX-006, BX-020 */
+static const char *halt_of_a_held_stream(struct fixture *f)
+{
+    PGconn *settler = quick_to_see_deadlocks(f), *upkeep = quick_to_see_deadlocks(f), *claimer = sql_connect(f);
+    expire_behind_a_head(settler);
+    sql_enqueue(settler, "other");
+    sql_run(settler, "begin");
+    sql_run(settler, "select outbox_ack(" WORKER ", array[1])");
+    sql_send(upkeep, EXPIRE);
+    bool waits = !sql_is_answered(upkeep, PATIENCE_MS / 2);
+    const char *claimed = waits ? "" : sql_claim(claimer, 1);
+    sql_send(settler, CLAIM(WORKER, "'30 s'", "10") "; commit");
+    const char *settled = sql_answer(settler), *buried = sql_answer(upkeep);
+    if (same(settled, "(40P01)") || same(buried, "(40P01)"))
+        return DEADLOCK;
+    if (waits)
+        return "upkeep waits for another's transaction";
+    assert_string_equal(claimed, "other");
+    if (!same(buried, "0"))
+        return "upkeep fails because of another's transaction";
+    sql_run(claimer, "select _bury_expired(0::smallint, 10)"); /* claims have met it */
+    return sql_number(claimer, "select count(*) from stream where halted_at is not null") == 1
+               ? NULL : "a stream went on";
+}
+
+/* The row of the stream comes, and somebody has it, after upkeep has looked for it. BX-006, BX-020 */
+static const char *halt_of_a_new_stream(struct fixture *f)
+{
+    PGconn *upkeep = sql_connect(f), *settler = sql_connect(f), *observer = sql_connect(f);
+    sql_run(upkeep, "select stream_rule('s', 'halt')");
+    sql_run(upkeep, "select enqueue('t', 'expired', stream => 's', ttl => '1 millisecond')");
+    sql_run(upkeep, "select pg_sleep(0.01)");
+    PGconn *holder = hold_turn(f);
+    sql_send(upkeep, EXPIRE);
+    sql_wait_blocked(observer, upkeep);
+    sql_run(observer, "insert into stream (box, key, partition) values (0, 's', 0)");
+    sql_run(settler, "begin; select from stream for update");
+    sql_run(holder, "commit");
+    bool waits = !sql_is_answered(upkeep, PATIENCE_MS / 2);
+    sql_run(settler, "commit");
+    const char *answer = sql_answer(upkeep);
+    if (waits)
+        return UNDER_THE_TURN;
+    assert_string_equal(answer, "(40001)");
+    assert_int_equal(sql_number(upkeep, EXPIRE), 1);
+    return sql_number(upkeep, "select count(*) from stream where halted_at is not null") == 1
+               ? NULL : "a stream went on";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
@@ -263,6 +327,13 @@ static const struct trap TRAPS[] = {
        "a cancel fails in a way nobody expects"}}},
     {"a_message_cancelled_beside_one_who_replays_it_is_in_one_place", cancelled_while_replayed,
      {{"knowing what was buried before", "_bury_fresh", "f.skip @> m.work_id or ", "", TWICE}}},
+    {"what_would_halt_a_stream_that_somebody_holds_is_buried_later", halt_of_a_held_stream,
+     {{"skip locked", "_free_to_die", "for update skip locked", "for update", "upkeep waits for another's transaction"},
+      {"looking before the turn", "_expire_fresh",
+       "case p_lane when 1 then :\"schema\"._free_to_die(p_box, due) else due end", "due",
+       "upkeep fails because of another's transaction"}}},
+    {"a_stream_that_came_meanwhile_is_not_waited_for_under_the_turn", halt_of_a_new_stream,
+     {{"skip locked", "_halt_streams", "for update skip locked", "for update", UNDER_THE_TURN}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);

@@ -1,19 +1,21 @@
 -- Buries messages of a lane that expired before any claimer met them, at most max_messages; returns
 -- how many. expired_from keeps the search off what was dealt with before; it lags a minute behind
--- for what commits late (and a claimer never hands out an expired message anyway).
+-- for what commits late (and a claimer never hands out an expired message anyway). What would halt a stream
+-- that somebody holds just now is left for later.
 create or replace function :"schema"._expire_fresh(p_box smallint, p_lane smallint, max_messages int)
 returns bigint language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     f :"schema".frontier := :"schema"._frontier(p_box, p_lane);
+    due bigint[];
     ids bigint[];
 begin
-    select array_agg(x.work_id) into ids from (
+    select array_agg(x.work_id) into due from (
         select m.work_id from :"schema".message m
         where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
           and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id) and not f.skip @> m.work_id
         order by m.expires_at limit max_messages) x;
-    if ids is null then
+    if due is null then
         -- Nothing to bury, but maybe much to look past next time.
         if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
                      and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box) then
@@ -24,8 +26,12 @@ begin
         end if;
         return 0;
     end if;
+    ids := case p_lane when 1 then :"schema"._free_to_die(p_box, due) else due end;
+    if ids = '{}' then
+        return 0;
+    end if;
     perform :"schema"._bury_fresh(
         p_box, p_lane, ids, 3::smallint, 'expired', null,
-        case when cardinality(ids) < max_messages then ts - interval '1 minute' end, ts);
+        case when ids = due and cardinality(due) < max_messages then ts - interval '1 minute' end, ts);
     return cardinality(ids);
 end $$;

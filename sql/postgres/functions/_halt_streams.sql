@@ -1,5 +1,6 @@
 -- Messages have died: their streams stand still from now on, if that is their policy. A stream nobody has sorted in
--- yet gets its row only with is_turn: under the turn, as only claimers otherwise do.
+-- yet gets its row only with is_turn: under the turn, as only claimers otherwise do. There nothing waits: a row
+-- that somebody holds makes the transaction fail, to be repeated.
 create or replace function :"schema"._halt_streams(p_box smallint, ids bigint[], is_turn boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
@@ -17,7 +18,18 @@ begin
     if keys is null then
         return;
     end if;
-    perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
+    if is_turn then
+        if exists (select from unnest(keys) k(key) cross join lateral (
+                       select s.key from :"schema".stream s where s.box = p_box and s.key = k.key limit 1) s
+                   left join lateral (
+                       select s.key from :"schema".stream s where s.box = p_box and s.key = k.key
+                       limit 1 for update skip locked) ours on true
+                   where ours.key is null) then
+            raise exception using errcode = '40001', message = 'a stream is being settled; try again';
+        end if;
+    else
+        perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
+    end if;
     with changed as (
         update :"schema".stream s set halted_at = ts, halted_by = k.id, available_at = null
         from unnest(keys, killers) k(key, id)
