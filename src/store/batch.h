@@ -6,7 +6,7 @@
  *
  * Stores apply the parts in one order, so that two batches never wait for each other: messages of the
  * inbox come first, because their keys are locked before everything else; then what both boxes'
- * settlements may count in is locked; then messages of the outbox are enqueued, the outbox is settled, the
+ * settlements will need is locked; then messages of the outbox are enqueued, the outbox is settled, the
  * inbox is settled; then the outbox is claimed from, then the inbox. */
 #ifndef BOXCAR_STORE_BATCH_H
 #define BOXCAR_STORE_BATCH_H

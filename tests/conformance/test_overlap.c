@@ -288,6 +288,51 @@ static void batch_waits_for_a_key_before_it_locks_anything_else(void **state) {
     PQfinish(holder);
 }
 
+/* ---- a batch locks its streams in one order, whatever list they are in ---- */
+
+static void *send_ack_and_defer(void *context) {
+    struct sender *sender = context;
+    boxcar_settlement items[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
+    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result;
+    items[0].work_id.value = 2;
+    items[1].work_id.value = 1;
+    outbox.acks = &items[0];
+    outbox.defers = &items[1];
+    outbox.ack_count = outbox.defer_count = 1;
+    batch.owner = sender->fixture->owner;
+    batch.outbox = &outbox;
+    sender->status = boxcar_process(sender->fixture->store, &batch, &result, &sender->fixture->err);
+    if (sender->status == BOXCAR_OK)
+        boxcar_batch_result_free(result);
+    return NULL;
+}
+
+/* Whoever holds the first stream can have the second, too, as in settle_beside(). BX-006, BX-020 */
+static void batch_that_waits_for_a_stream_holds_no_later_one(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = fixture_connect(f), *watcher = fixture_connect(f);
+    struct sender sender = {.fixture = f};
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    pthread_t thread;
+    boxcar_owner_format(f->owner, owner);
+    pg_exec(holder, "select enqueue('t', 'p', stream => 's' || i) from generate_series(1, 2) i");
+    assert_int_equal(pg_number(holder, "select count(*) from outbox_claim('%s', '1 minute', 2)", owner), 2);
+    pg_exec(holder, "begin");
+    pg_exec(holder, "select from stream where key = 's1' for update");
+    assert_int_equal(pthread_create(&thread, NULL, send_ack_and_defer, &sender), 0);
+    wait_until_blocking(watcher, PQbackendPID(holder));
+    pg_exec(holder, "set local lock_timeout = '100 ms'");
+    pg_exec(holder, "select from stream where key = 's2' for update");
+    pg_exec(holder, "commit");
+    pthread_join(thread, NULL);
+    ASSERT_OK(f, sender.status);
+    assert_int_equal(pg_number(watcher, "select count(*) from lease"), 0);
+    PQfinish(watcher);
+    PQfinish(holder);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(earlier_message_that_came_late_goes_before_a_head_that_is_not_due),
     TEST(message_cancelled_by_the_transaction_that_enqueued_it_is_never_claimed),
@@ -297,6 +342,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stream_goes_on_when_a_cancel_waited_for_its_heads_settlement),
     TEST(stream_with_a_leased_message_hands_out_no_earlier_one_that_came_late),
     TEST(replayed_message_goes_before_a_head_that_waits),
+    TEST(batch_that_waits_for_a_stream_holds_no_later_one),
     TEST(statement_waits_for_a_key_before_it_locks_anything_else),
     TEST(batch_waits_for_a_key_before_it_locks_anything_else),
 };

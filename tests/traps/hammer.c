@@ -13,6 +13,12 @@ enum { CONNECTIONS = 8, SECONDS = 3 };
 #define MINE "array(select _ids(items) from lease where owner = current_setting('hammer.owner')::uuid)"
 #define ME "current_setting('hammer.owner')::uuid"
 
+/* Half of them in one list, half in another. */
+#define HALF(n) "(select coalesce(jsonb_agg(i), '[]') from unnest(" MINE ") i where i % 2 = " n ")"
+#define BATCH(list, other) \
+    "select process_work_batch(" ME ", jsonb_build_object('outbox', jsonb_build_object('" list "', " HALF("0") ", '" other \
+    "', " HALF("1") ")))"
+
 #define CANCEL_ONE \
     "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m " \
     "order by random() limit 1"
@@ -27,6 +33,13 @@ static const char *const CALLS[] = {
     "select outbox_ack(" ME ", " MINE ")",
     "select outbox_abandon(" ME ", " MINE ", delay => '0')",
     "select outbox_fail(" ME ", " MINE ")",
+    BATCH("acks", "abandons"),
+    BATCH("fails", "defers"),
+    "select outbox_renew(" ME ", " MINE ", lease => '100 ms')",
+    "select enqueue('t', 'p', stream => 's0', ttl => '1 ms')",
+    "select _expire_fresh(0::smallint, 1::smallint, 10)", /* halts the stream */
+    "select stream_skip('s0')",
+    "select stream_resume('s0', true)",
     CANCEL_ONE,
     CANCEL_ONE,
     REPLAY_SOME, /* locks streams, then wants the turn: often, so that a claim without care meets it soon */
@@ -72,7 +85,7 @@ static PGconn *connect_member(const struct crew_member *member)
 {
     char set_up[256];
     snprintf(set_up, sizeof(set_up),
-             "set search_path = \"%s\"; set deadlock_timeout = '50 ms'; "
+             "set search_path = \"%s\"; set deadlock_timeout = '50 ms'; set client_min_messages = error; "
              "set hammer.owner = '00000000-0000-0000-0000-0000000001%02d'", member->f->schema, member->number);
     PGconn *conn = PQconnectdb(member->f->url);
     PQclear(PQexec(conn, set_up));
@@ -99,6 +112,7 @@ static const char *hammer(struct crew_member *member)
 static const char *everything_at_once(struct fixture *f)
 {
     struct findings findings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    sql_run(sql_connect(f), "select stream_rule('s0', 'halt')");
     crew_run_bare(f, CONNECTIONS, hammer, &findings);
     if (findings.error[0] != '\0')
         print_message("%s", findings.error);

@@ -8,7 +8,7 @@ declare
     noted bigint[];
 begin
     -- Whoever takes the lease over meanwhile waits until this is committed, and sees it.
-    perform :"schema"._lock_leases(p_box, p_owner, ids);
+    perform :"schema"._hold_leases(p_box, p_owner, ids);
     with said as materialized (
         select u.id, bit_or(case when cardinality(flags) = 1 then flags[1] else flags[u.n] end) as flags
         from unnest(ids) with ordinality u(id, n)

@@ -1,8 +1,9 @@
 -- These streams are looked at again by the next claimer, who finds the true head: what
 -- we see may be older than what claimers have sorted in meanwhile. A stream that has a leased message
--- waits for that, and a halted one for somebody's decision. Rows are locked in one statement and read in the next, whose
--- snapshot has what others did while we waited. The topic of the head is for claimers to say, under the turn: we might
--- not see a message that is being sorted in. A stream without messages stays as an empty row until a claimer deletes it.
+-- waits for that, and a halted one for somebody's decision. Rows are locked in one statement, in the order of keys that
+-- everybody keeps whatever the database's collation is, and read in the next, whose snapshot has what others did while we
+-- waited. The topic of the head is for claimers to say, under the turn: we might not see a message that is being sorted
+-- in. A stream without messages stays as an empty row until a claimer deletes it.
 create or replace function :"schema"._streams_go_on(p_box smallint, keys text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
@@ -10,7 +11,7 @@ declare
     suspects text[];   -- of these, headed by one
     others text[];
 begin
-    perform from (select distinct k from unnest(keys) k order by k) k(key) cross join lateral (
+    perform from (select distinct k collate "C" from unnest(keys) k order by 1) k(key) cross join lateral (
         select from :"schema".stream s where s.box = p_box and s.key = k.key limit 1 for update) s;
     select array_agg(k.key) filter (where k.is_free), array_agg(k.key) filter (where k.is_free and k.is_suspect),
            array_agg(k.key) filter (where not k.is_free)

@@ -13,8 +13,8 @@ declare
     inbox jsonb := coalesce(batch -> 'inbox', '{}');
     heartbeat jsonb := batch -> 'heartbeat';
     faults jsonb;
-    counted record;
-    also_counted record;
+    settled record;
+    also_settled record;
     messages jsonb := '{}';
     inbox_messages jsonb := '{}';
     result :"schema".work_batch_result;
@@ -34,10 +34,11 @@ begin
         from :"schema"._inbox_enqueue_objects(inbox -> 'messages')
             with ordinality r(work_id, message_id, duplicate, hash_mismatch, n);
     end if;
-    select * into counted from :"schema"._counting_ids(outbox);
-    select * into also_counted from :"schema"._counting_ids(inbox);
-    if counted.lists + also_counted.lists > 1 then
-        perform :"schema"._lock_joins(owner, counted.ids, also_counted.ids, '{}');
+    select * into settled from :"schema"._settled_ids(outbox);
+    select * into also_settled from :"schema"._settled_ids(inbox);
+    if settled.lists + also_settled.lists > 1 then
+        perform :"schema"._lock_ahead(
+            owner, settled.ids, also_settled.ids, settled.defers, also_settled.defers, '{}');
     end if;
     if outbox ? 'messages' then
         messages := jsonb_build_object('messages', :"schema"._enqueue_objects(0::smallint, outbox -> 'messages'));

@@ -15,8 +15,8 @@ struct exchange {
     bool bury_expired[BOXES];
 };
 
-/* Whether two statements lock leases and joins one after the other: then all are locked before, in order. */
-bool pg_exchange_locks_joins(const struct exchange *x);
+/* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */
+bool pg_exchange_locks_ahead(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
 

@@ -230,7 +230,7 @@ static void add_counting_ids(struct pg_params *params, const struct batch_part *
     }
 }
 
-void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batch) {
+void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batch) {
     struct buf *array;
     size_t waits = 0;
 
@@ -239,6 +239,8 @@ void pg_params_for_lock_joins(struct pg_params *params, const struct batch *batc
         add_counting_ids(params, &batch->parts[box]);
         waits += batch->parts[box].settle[SETTLE_RESOLVE].count;
     }
+    for (int box = 0; box < BOXES; box++)
+        add_work_ids(params, batch->parts[box].settle[SETTLE_DEFER]);
     array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
     for (int box = 0; box < BOXES; box++)
         for (size_t i = 0; i < batch->parts[box].settle[SETTLE_RESOLVE].count; i++)

@@ -157,7 +157,7 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     boxcar_status status = BOXCAR_OK;
 
     receive_enqueued(x, BOXCAR_INBOX, &status, err);
-    if (pg_exchange_locks_joins(x)) {
+    if (pg_exchange_locks_ahead(x)) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);
     }

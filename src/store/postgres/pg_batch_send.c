@@ -12,18 +12,18 @@ static const enum pg_statement ENQUEUE_STATEMENTS[BOXES] = {
     [BOXCAR_INBOX] = PG_INBOX_ENQUEUE,
 };
 
-bool pg_exchange_locks_joins(const struct exchange *x) {
-    int counting = 0;
+bool pg_exchange_locks_ahead(const struct exchange *x) {
+    int lists = 0;
     size_t waits = 0; /* one of them may be a step itself */
 
     for (int box = 0; box < BOXES; box++) {
         const struct settlement_list *settle = x->batch->parts[box].settle;
 
-        counting += (settle[SETTLE_ACK].count > 0) + (settle[SETTLE_ABANDON].count > 0) +
-                    (settle[SETTLE_FAIL].count > 0);
+        lists += (settle[SETTLE_ACK].count > 0) + (settle[SETTLE_ABANDON].count > 0) +
+                 (settle[SETTLE_DEFER].count > 0) + (settle[SETTLE_FAIL].count > 0);
         waits += settle[SETTLE_RESOLVE].count;
     }
-    return counting > 1 || waits > 0;
+    return lists > 1 || waits > 0;
 }
 
 static bool may_end_joins(const struct batch_part *part) {
@@ -48,8 +48,8 @@ void pg_exchange_prepare(struct exchange *x) {
         if (x->claim[box])
             pg_prepare(x->pg, PG_CLAIM);
     }
-    if (x->settle && pg_exchange_locks_joins(x))
-        pg_prepare(x->pg, PG_LOCK_JOINS);
+    if (x->settle && pg_exchange_locks_ahead(x))
+        pg_prepare(x->pg, PG_LOCK_AHEAD);
     if (x->settle && pg_exchange_asks_for_ends(x))
         pg_prepare(x->pg, PG_JOINS_ENDED);
 }
@@ -64,11 +64,11 @@ static boxcar_status send_sync(struct pg_store *pg, boxcar_error *err) {
     return PQpipelineSync(pg->conn) ? BOXCAR_OK : pg_error_from_connection(pg, err);
 }
 
-static boxcar_status send_lock_joins(struct exchange *x, boxcar_error *err) {
+static boxcar_status send_lock_ahead(struct exchange *x, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
-    pg_params_for_lock_joins(&params, x->batch);
-    return pg_send(x->pg, PG_LOCK_JOINS, &params, err);
+    pg_params_for_lock_ahead(&params, x->batch);
+    return pg_send(x->pg, PG_LOCK_AHEAD, &params, err);
 }
 
 static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_error *err) {
@@ -138,8 +138,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     if (!x->settle)
         return BOXCAR_OK;
     status = send_enqueue(x, BOXCAR_INBOX, err);
-    if (status == BOXCAR_OK && pg_exchange_locks_joins(x))
-        status = send_lock_joins(x, err);
+    if (status == BOXCAR_OK && pg_exchange_locks_ahead(x))
+        status = send_lock_ahead(x, err);
     if (status == BOXCAR_OK)
         status = send_enqueue(x, BOXCAR_OUTBOX, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)

@@ -40,7 +40,7 @@ enum pg_statement {
     PG_AUDIT,
     PG_SETTINGS,
     PG_SET,
-    PG_LOCK_JOINS,
+    PG_LOCK_AHEAD,
     PG_JOINS_ENDED,
     PG_JOIN_START,
     PG_ATTACH,
