@@ -5,7 +5,8 @@ declare
     head bigint;
 begin
     select min(h.work_id) into head from (
-        (select p.work_id from :"schema".parked p where p.box = p_box and p.stream = p_key order by p.work_id limit 1)
+        (select p.work_id from :"schema".parked p where p.box = p_box and p.stream >= p_key and p.stream <= p_key
+         order by p.stream, p.work_id limit 1)
         union all
         (select m.work_id from :"schema"._fresh m where m.box = p_box and m.stream = p_key order by m.work_id limit 1)) h;
     if exists (select from :"schema".parked p

@@ -4,3 +4,7 @@ create table :"schema".stream_note (
     box smallint not null,
     key text collate "C" not null);
 create index stream_note_box on :"schema".stream_note (box, key);
+
+-- These are not needed any more.
+drop function if exists :"schema"._lock_leases(smallint, uuid, bigint[]);
+drop function if exists :"schema"._counting_ids(jsonb);
