@@ -157,7 +157,7 @@ static void bench_million(struct bench *b) {
 
     compare(b, "a million streams", loads, &figures);
     report_add(b->report, "claim and ack 50 of 1,000,000 streams, against 10,000, p50", "ms", &figures.p50,
-               AT_MOST(3));
+               AT_MOST(5));
     report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
     report_add(b->report, "  the first claim, which meets them all", "msg/s", &figures.meets, AT_LEAST(0.3));
 }
