@@ -127,6 +127,48 @@ static void age_of_the_oldest_ready_message_grows(void **state) {
     assert_true(stats_of(f).oldest_ready_age_seconds == 0);
 }
 
+/* The age of the only topic that has messages, and of all. */
+static void assert_waits(struct fixture *f, double at_least, double below) {
+    boxcar_stats_list *list = NULL;
+    ASSERT_OK(f, boxcar_stats_read(f->store, BOXCAR_OUTBOX, true, &list, &f->err));
+    assert_int_equal(boxcar_stats_list_count(list), 2);
+    for (size_t i = 0; i < 2; i++) {
+        double age = boxcar_stats_list_get(list, i)->oldest_ready_age_seconds;
+        assert_true(age >= at_least && age < below);
+    }
+    boxcar_stats_list_free(list);
+}
+
+/* Whoever passes by leaves the clock alone: a message, or the head of a stream, that nobody tried waits since it was enqueued. */
+static void claimer_of_another_topic_does_not_make_messages_younger(void **state) {
+    struct fixture *f = *state;
+    for (int streamed = 0; streamed < 2; streamed++) {
+        boxcar_new_message message = new_message("lonely", "p");
+        message.stream = streamed ? BOXCAR_STR("s") : BOXCAR_NO_STR;
+        boxcar_work_id id = enqueue_message(f, &message).work_id;
+        fixture_sql(f, "update boxcar_message set created_at = created_at - 3600000000",
+                    "update message set created_at = created_at - interval '1 h'");
+        fixture_sql(f, "update boxcar_parked set available_at = available_at - 3600000000", NULL);
+        boxcar_message_list_free(claim_topic(f, f->owner, 1, "other"));
+        assert_waits(f, 3600, 7200);
+        assert_true(ack(f, f->owner, take(f, f->owner, id)));
+    }
+}
+
+static void message_that_was_tried_waits_since_it_is_available_again(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    fixture_sql(f, "update boxcar_message set created_at = created_at - 3600000000",
+                "update message set created_at = created_at - interval '1 h'");
+    assert_true(abandon(f, f->owner, take(f, f->owner, id), 0));
+    assert_waits(f, 0, 3600);
+    assert_true(bury(f, f->owner, take(f, f->owner, id), NULL));
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    filter.all = true;
+    ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, NULL, &f->err));
+    assert_waits(f, 0, 3600);
+}
+
 static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state) {
     struct fixture *f = *state;
     enqueue(f, "b", "p");
@@ -222,6 +264,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(pages_can_be_limited_to_a_topic_or_a_prefix),
     TEST(stats_count_every_state_once),
     TEST(age_of_the_oldest_ready_message_grows),
+    TEST(claimer_of_another_topic_does_not_make_messages_younger),
+    TEST(message_that_was_tried_waits_since_it_is_available_again),
     TEST(stats_by_topic_follow_the_row_about_all_in_order_of_names),
     TEST(history_tells_every_bad_attempt_in_order),
     TEST(message_without_trouble_has_no_history),

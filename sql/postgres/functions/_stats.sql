@@ -8,6 +8,7 @@ language plpgsql stable security definer :pinned as $$
 declare
     ts timestamptz := clock_timestamp();
     sample constant int := 20000;
+    few constant int := 10;
 begin
     return query
     with parked_rows as materialized (
@@ -18,8 +19,20 @@ begin
                        where h.box = p_box and h.stream = p.stream and h.work_id < p.work_id)
                        and not exists (select from :"schema".stream s
                                        where s.box = p_box and s.key = p.stream and s.halted_at is not null)) as ready,
-               p.available_at as since
+               p.available_at as since, p.work_id, :"schema"._is_untried(p) as untried
         from :"schema".parked p where p.box = p_box and p.epoch is null limit sample),
+    -- The few that wait longest, of each topic of the sample and of all that is parked.
+    first_parked as materialized (
+        select r.topic, r.work_id from (
+            select r.*, row_number() over (partition by r.topic order by r.since, r.work_id) as nth
+            from parked_rows r where r.ready and r.untried) r
+        where r.nth <= few
+        union
+        (select null, p.work_id from (
+            select p.* from :"schema".parked p
+            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0 and p.available_at <= ts
+            order by p.available_at limit few) p
+         where :"schema"._is_untried(p) and coalesce(p.expires_at > ts, true))),
     fresh_rows as materialized (
         select m.topic,
                coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true) and (m.stream is null or m.nth = 1 and not exists (
@@ -51,6 +64,8 @@ begin
                (select n from deltas_left) > 0 as delta),
     rows_of as (
         select r.topic, 'p' as source, r.ready, r.since, 0::bigint as done from parked_rows r
+        union all select r.topic, 'w', true, w.since, 0
+            from first_parked r cross join lateral :"schema"._waits_since(r.work_id) w(since)
         union all select r.topic, 'f', r.ready, r.since, 0 from fresh_rows r
         union all select r.topic, 'h', r.ready, r.since, 0 from held r
         union all select r.topic, 'x', false, null, 0 from dead_rows r
@@ -77,7 +92,8 @@ begin
            coalesce(bool_and(s.exact), (select z.exact from scale z))
     from (select null::text as topic, r.source, r.ready, r.since, r.done from rows_of r
           union all
-          select r.topic, r.source, r.ready, r.since, r.done from rows_of r where by_topic) g
+          select r.topic, r.source, r.ready, r.since, r.done from rows_of r
+          where by_topic and r.topic is not null) g
     cross join scale s
     group by g.topic
     union all
