@@ -141,12 +141,33 @@ static int print(const struct cli *cli, json_t *rows) {
 
 /* ---- the command ---- */
 
-static boxcar_status examine(struct cli *cli, boxcar_box box, struct report *report, boxcar_error *err) {
+/* What somebody has to decide about: not to be missed for the want of an option. */
+static bool is_of_streams(const boxcar_finding *finding) {
+    static const char *const CHECKS[] = {"halted_streams", "stream_order"};
+    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
+        if (finding->check.len == strlen(CHECKS[i]) && memcmp(finding->check.data, CHECKS[i], finding->check.len) == 0)
+            return finding->severity > BOXCAR_SEVERITY_NOTE;
+    return false;
+}
+
+static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report,
+                                 boxcar_error *err) {
     boxcar_finding_list *list = NULL;
     boxcar_status status = boxcar_diagnose(cli->store, box, &list, err);
-    for (size_t i = 0; i < boxcar_finding_list_count(list) && report->rows; i++)
-        report_add(report, boxcar_finding_list_get(list, i));
+    for (size_t i = 0; i < boxcar_finding_list_count(list) && report->rows; i++) {
+        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+        if (!only_streams || is_of_streams(finding))
+            report_add(report, finding);
+    }
     boxcar_finding_list_free(list);
+    return status;
+}
+
+/* Without --box: the outbox, and what is wrong with streams of the inbox. */
+static boxcar_status examine(struct cli *cli, boxcar_box box, struct report *report, boxcar_error *err) {
+    boxcar_status status = examine_box(cli, box, false, report, err);
+    if (status == BOXCAR_OK && !box_name)
+        status = examine_box(cli, BOXCAR_INBOX, true, report, err);
     return status;
 }
 
@@ -190,9 +211,10 @@ const struct command CMD_DOCTOR = {
     .usage = "[--audit | --repair] [--box BOX]",
     .description =
         "Looks at the connection, the clock, the schema, held snapshots, bloat, running workers, topics\n"
-        "that none of them handles, expired leases, the oldest ready message and dead letters. Each\n"
+        "that none of them handles, expired leases, the oldest ready message, dead letters and streams. Each\n"
         "line has a severity (ok, note, warning, problem); what to do about it stands below. It changes\n"
-        "nothing and is cheap at any size; only --audit and --repair read the whole log.\n"
+        "nothing and is cheap at any size; only --audit and --repair read the whole log. Without --box it\n"
+        "looks at the outbox, and names streams of the inbox that are halted or were handled out of order.\n"
         "\n"
         "Exit status 0 when nothing is worse than a note, 1 when there is a warning or a problem, so\n"
         "that it can be run from cron. With -o json a list of objects with check, severity, text and\n"

@@ -92,13 +92,22 @@ static boxcar_status read_stats(const struct metrics_store *store, boxcar_store 
     return status;
 }
 
+/* A worker that serves both boxes is listed for each. */
+static bool is_listed_before(const boxcar_instance_list *list, size_t index) {
+    const boxcar_owner *owner = &boxcar_instance_list_get(list, index)->owner;
+    for (size_t i = 0; i < index; i++)
+        if (memcmp(&boxcar_instance_list_get(list, i)->owner, owner, sizeof(*owner)) == 0)
+            return true;
+    return false;
+}
+
 /* The database's clock is as far as the newest heartbeat at least: workers' own may be wrong. */
 static void summarize(const boxcar_instance_list *list, boxcar_owner owner, struct metrics_streams *streams) {
     boxcar_time newest = BOXCAR_TIME_NONE, oldest_lease = BOXCAR_TIME_NONE;
-    streams->instances = (int64_t)boxcar_instance_list_count(list);
     for (size_t i = 0; i < boxcar_instance_list_count(list); i++) {
         const boxcar_instance *instance = boxcar_instance_list_get(list, i);
         boxcar_time lease = instance->oldest_lease_at;
+        streams->instances += !is_listed_before(list, i);
         if (memcmp(&instance->owner, &owner, sizeof(owner)) == 0)
             streams->partitions = instance->partition_count;
         if (instance->seen_at > newest)
@@ -110,25 +119,32 @@ static void summarize(const boxcar_instance_list *list, boxcar_owner owner, stru
         streams->oldest_lease_seconds = (double)(newest - oldest_lease) / 1e6;
 }
 
+static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int64_t *ret_count, boxcar_error *err) {
+    boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
+    boxcar_stream_list *list = NULL;
+    filter.box = box;
+    filter.halted = true;
+    filter.limit = HALTED_MAX;
+    boxcar_status status = boxcar_stream_page(connection, &filter, &list, err);
+    if (status == BOXCAR_OK)
+        *ret_count = (int64_t)boxcar_stream_list_count(list);
+    boxcar_stream_list_free(list);
+    return status;
+}
+
 static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, struct metrics_streams *ret_streams,
                                   boxcar_error *err) {
-    boxcar_stream_filter halted = BOXCAR_STREAM_FILTER_INIT;
     struct metrics_streams streams = {0};
     boxcar_instance_list *instances = NULL;
-    boxcar_stream_list *list = NULL;
-    halted.halted = true;
-    halted.limit = HALTED_MAX;
     boxcar_status status = boxcar_instances_read(connection, &instances, err);
-    if (status == BOXCAR_OK)
-        status = boxcar_stream_page(connection, &halted, &list, err);
+    for (int box = BOXCAR_OUTBOX; status == BOXCAR_OK && box <= BOXCAR_INBOX; box++)
+        status = count_halted(connection, (boxcar_box)box, &streams.halted[box], err);
     if (status == BOXCAR_OK)
         status = boxcar_stream_violations_count(connection, &streams.violations, err);
     if (status == BOXCAR_OK) {
         summarize(instances, owner, &streams);
-        streams.halted = (int64_t)boxcar_stream_list_count(list);
         *ret_streams = streams;
     }
-    boxcar_stream_list_free(list);
     boxcar_instance_list_free(instances);
     return status;
 }

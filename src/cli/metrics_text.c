@@ -188,12 +188,15 @@ static void put_store_numbers(FILE *out, const boxcar_stats *store) {
 }
 
 static void put_streams(FILE *out, const struct metrics_streams *streams) {
-    put_gauge(out, "boxcar_instances", "Workers of the store that live.", (double)streams->instances);
+    put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.", (double)streams->instances);
     put_gauge(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
               (double)streams->partitions);
     put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
               streams->oldest_lease_seconds);
-    put_gauge(out, "boxcar_streams_halted", "Streams of the outbox that are halted.", (double)streams->halted);
+    put_head(out, "boxcar_streams_halted", GAUGE, "Streams that are halted.");
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "boxcar_streams_halted{box=\"%s\"} %lld\n", boxcar_box_name((boxcar_box)box),
+                (long long)streams->halted[box]);
     put_head(out, "boxcar_ordering_violations_total", COUNTER,
              "Messages acked before an earlier one of their stream was finished.");
     fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);

@@ -14,7 +14,8 @@
 struct metrics_streams {
     int64_t instances, partitions; /* live workers; what this one is preferred for */
     double oldest_lease_seconds;
-    int64_t halted, violations;
+    int64_t halted[2]; /* by box */
+    int64_t violations;
 };
 
 struct metrics_numbers {

@@ -98,6 +98,16 @@ static const char *about(const struct box_facts *facts) {
     return facts->stats_count > 0 && !facts->stats[0].exact ? "about " : "";
 }
 
+/* For remedies: commands look at the outbox unless told otherwise. */
+static const char *box_option(const struct box_facts *facts) {
+    return facts->box == BOXCAR_INBOX ? " --box inbox" : "";
+}
+
+/* For what may stand among findings about the outbox. */
+static const char *of_box(const struct box_facts *facts) {
+    return facts->box == BOXCAR_INBOX ? " of the inbox" : "";
+}
+
 static bool is_anything_ready(const struct box_facts *facts) {
     return facts->stats_count > 0 && facts->stats[0].ready > 0;
 }
@@ -119,7 +129,8 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
     findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
                  "no worker has reported within %ds while %s%lld message%s %s ready", CHECKUP_LIVE_SECONDS,
                  about(facts), (long long)all->ready, plural(all->ready), all->ready == 1 ? "is" : "are");
-    findings_remedy(findings, "start one: boxcar worker --handler TOPIC=exec:COMMAND");
+    findings_remedy(findings, "start one: boxcar worker --%shandler TOPIC=exec:COMMAND",
+                    facts->box == BOXCAR_INBOX ? "inbox-" : "");
 }
 
 static boxcar_status judge_workers(struct findings *findings, const struct box_facts *facts,
@@ -200,7 +211,8 @@ static void add_unhandled(struct findings *findings, const struct box_facts *fac
         findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
                      "no running worker handles %.*s: the oldest is ready for %s", FINDING_TEXT(topic->topic),
                      CHECKUP_AGE(topic->age_seconds));
-    findings_remedy(findings, "give a worker a --handler for this topic (discard drops its messages)");
+    findings_remedy(findings, "give a worker %s for this topic (discard drops its messages)",
+                    facts->box == BOXCAR_INBOX ? "an --inbox-handler" : "a --handler");
 }
 
 static boxcar_status judge_topics(struct findings *findings, const struct box_facts *facts,
@@ -223,7 +235,7 @@ static boxcar_status judge_topics(struct findings *findings, const struct box_fa
         findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
                      "%zu more topics with ready messages are handled by no running worker",
                      count - TOPICS_SHOWN);
-        findings_remedy(findings, "boxcar stats --by-topic lists them all");
+        findings_remedy(findings, "boxcar stats --by-topic%s lists them all", box_option(facts));
     }
     if (count == 0)
         findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_OK,
@@ -242,7 +254,8 @@ static void judge_leases(struct findings *findings, const struct box_facts *fact
                  "%lld message%s under leases that expired up to %s ago and that nobody has released",
                  (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
                  CHECKUP_AGE(facts->overdue_seconds));
-    findings_remedy(findings, "nobody claims their topics: is a worker for them running? Until then: boxcar reap");
+    findings_remedy(findings, "nobody claims their topics: is a worker for them running? Until then: boxcar reap%s",
+                    box_option(facts));
 }
 
 static void judge_oldest(struct findings *findings, const struct box_facts *facts) {
@@ -258,7 +271,7 @@ static void judge_oldest(struct findings *findings, const struct box_facts *fact
                  facts->stats[0].ready == 1 ? " is" : "s are", CHECKUP_AGE(age));
     if (age > OLD_WARNING_SECONDS)
         findings_remedy(findings,
-                        "more workers, or a higher --concurrency; boxcar stats --by-topic shows where");
+                        "more workers, or a higher --concurrency; boxcar stats --by-topic%s shows where", box_option(facts));
 }
 
 static void judge_dead(struct findings *findings, const struct box_facts *facts) {
@@ -273,7 +286,8 @@ static void judge_dead(struct findings *findings, const struct box_facts *facts)
     findings_add(findings, "dead_letters", severity,
                  "%lld dead letter%s, %s%lld of them died in the last hour", (long long)all, plural(all),
                  facts->died_lately >= CHECKUP_COUNT_MAX ? "at least " : "", (long long)facts->died_lately);
-    findings_remedy(findings, "boxcar dead ls shows why; boxcar dead replay makes them ready again");
+    findings_remedy(findings, "boxcar dead ls%s shows why; boxcar dead replay%s makes them ready again", box_option(facts),
+                    box_option(facts));
 }
 
 static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
@@ -284,9 +298,11 @@ static void judge_halted(struct findings *findings, const struct box_facts *fact
         return;
     }
     findings_add(findings, "halted_streams", BOXCAR_SEVERITY_WARNING,
-                 "%s%lld stream%s halted: a message died, and what comes behind it waits",
-                 at_least(facts->halted), (long long)facts->halted, facts->halted == 1 ? " is" : "s are");
-    findings_remedy(findings, "boxcar stream ls --halted shows them; boxcar stream resume lets one go on");
+                 "%s%lld stream%s%s %s halted: a message died, and what comes behind it waits",
+                 at_least(facts->halted), (long long)facts->halted, plural(facts->halted), of_box(facts),
+                 facts->halted == 1 ? "is" : "are");
+    findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s lets one go on",
+                    box_option(facts), box_option(facts));
 }
 
 static void judge_order(struct findings *findings, const struct box_facts *facts) {
@@ -295,9 +311,9 @@ static void judge_order(struct findings *findings, const struct box_facts *facts
         return;
     }
     findings_add(findings, "stream_order", BOXCAR_SEVERITY_PROBLEM,
-                 "%s%lld message%s of streams %s acked before an earlier one was finished",
+                 "%s%lld message%s of streams%s %s acked before an earlier one was finished",
                  at_least(facts->violations), (long long)facts->violations, plural(facts->violations),
-                 facts->violations == 1 ? "was" : "were");
+                 of_box(facts), facts->violations == 1 ? "was" : "were");
     findings_remedy(findings, "some claimer does not handle the messages of a stream in order, or goes on behind one "
                               "that failed; boxcar worker does");
 }

@@ -37,6 +37,7 @@ struct waiting_topic {
 };
 
 struct box_facts {
+    boxcar_box box;
     const boxcar_stats *stats; /* of all topics, then of each */
     size_t stats_count;
     const struct waiting_topic *others; /* with ready messages, perhaps not in stats, which may be a sample */

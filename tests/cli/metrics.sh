@@ -118,6 +118,17 @@ other=$(boxcar worker --metrics "$address" --handler 't=discard' 2>&1 </dev/null
 stop_worker "stops cleanly"
 is "nobody listens afterwards" 000 "$(fetch /healthz || true)"
 
+# A worker of both boxes is one worker; halted streams have a box.
+boxcar stream policy 'strict-*' halt >/dev/null
+boxcar inbox enqueue shop 1 t p --stream strict-in >/dev/null
+boxcar claim --box inbox --owner "$owner" --lease 1h >claimed.json
+boxcar fail --box inbox --owner "$owner" "$(jq -r .work_id claimed.json)" >/dev/null
+start_worker --metrics 127.0.0.1:0 --handler 't=discard' --inbox-handler 't=discard'
+has "halted in the inbox" '^boxcar_streams_halted{box="inbox"} 1$'
+has "not in the outbox" '^boxcar_streams_halted{box="outbox"} 0$'
+has "one worker" '^boxcar_instances 1$'
+stop_worker "stops cleanly"
+
 start_worker --metrics 0.0.0.0:0 --handler 't=discard'
 address=127.0.0.1:${address##*:}
 is "any address" 200 "$(fetch /healthz)"

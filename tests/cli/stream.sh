@@ -115,6 +115,22 @@ exits "skip of a halted one" 0 boxcar stream skip strict-2
 is "names what halted it" "$dead" "$out"
 refuses "and it is gone" 3 "*" boxcar stream show strict-2
 
+# A halted stream of the inbox is as easy to find.
+boxcar inbox enqueue shop 1 t p --stream strict-in >/dev/null
+boxcar claim --box inbox --owner "$owner" --lease 1h >claimed.json
+boxcar fail --box inbox --owner "$owner" "$(jq -r .work_id claimed.json)" --error no >/dev/null
+exits "doctor warns of the inbox too" 1 boxcar doctor -o json
+is "after what it says of the outbox" "ok,warning" "$(json '[.[]|select(.check=="halted_streams").severity]|join(",")')"
+like "by name" "1 stream of the inbox is halted:*" "$(json '[.[]|select(.check=="halted_streams").text][1]')"
+is "with the commands for it" \
+    "boxcar stream ls --halted --box inbox shows them; boxcar stream resume --box inbox lets one go on" \
+    "$(json '[.[]|select(.check=="halted_streams").remedy][1]')"
+exits "only of the box that is named" 1 boxcar doctor --box inbox -o json
+is "once" "warning" "$(json '[.[]|select(.check=="halted_streams").severity]|join(",")')"
+boxcar doctor --box outbox -o json >out.txt || true
+is "or not at all" "ok" "$(jq -r '[.[]|select(.check=="halted_streams").severity]|join(",")' out.txt)"
+exits "what it advises" 0 boxcar stream resume strict-in --box inbox
+
 # ---- partitions and workers ----
 exits "instance ls" 0 boxcar instance ls -o json
 is "none" '[]' "$out"

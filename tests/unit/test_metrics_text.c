@@ -241,14 +241,15 @@ static void store_numbers_are_served_with_their_age(void **state) {
                                     .exact = false},
                                    {.ready = 7, .exact = true}};
     const struct metrics_streams streams = {
-        .instances = 7, .partitions = 1429, .oldest_lease_seconds = 8.25, .halted = 9, .violations = INT64_MAX};
+        .instances = 7, .partitions = 1429, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX};
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .store = store, .streams = &streams, .store_age_seconds = 1.5});
     assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1");
     assert_line(text, "boxcar_instances 7");
     assert_line(text, "boxcar_partitions_owned 1429");
     assert_line(text, "boxcar_oldest_lease_seconds 8.25");
-    assert_line(text, "boxcar_streams_halted 9");
+    assert_line(text, "boxcar_streams_halted{box=\"outbox\"} 9");
+    assert_line(text, "boxcar_streams_halted{box=\"inbox\"} 10");
     assert_line(text, "boxcar_ordering_violations_total 9223372036854775807");
     assert_line(text, "boxcar_store_messages{status=\"waiting\",box=\"outbox\"} 2");
     assert_line(text, "boxcar_store_messages{status=\"in_progress\",box=\"outbox\"} 3");
@@ -264,7 +265,7 @@ static void store_numbers_are_served_with_their_age(void **state) {
 static void old_store_numbers_are_left_out_and_their_age_stays(void **state) {
     (void)state;
     const boxcar_stats store[2] = {{.ready = 1}};
-    const struct metrics_streams streams = {.halted = 1};
+    const struct metrics_streams streams = {.halted = {1}};
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .store = store, .streams = &streams, .store_age_seconds = 61});
     assert_null(strstr(text, "boxcar_streams_halted"));

@@ -368,7 +368,8 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
                                struct findings *findings, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     struct boxcar_stats_list *stats = NULL;
-    struct box_facts facts = {.overdue = pg_get_int8(checkup, 0, 4),
+    struct box_facts facts = {.box = box,
+                              .overdue = pg_get_int8(checkup, 0, 4),
                               .overdue_seconds = pg_get_float8(checkup, 0, 5),
                               .died_lately = pg_get_int8(checkup, 0, 6),
                               .halted = pg_get_int8(checkup, 0, 7),

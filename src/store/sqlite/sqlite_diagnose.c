@@ -320,7 +320,7 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
     boxcar_finding_list_free(findings->list);
     *findings = findings_begin();
     arena_release(&diagnosing->arena);
-    diagnosing->facts = (struct box_facts){0};
+    diagnosing->facts = (struct box_facts){.box = diagnosing->box};
     status = check_connection(store, diagnosing->path, findings, err);
     if (status == BOXCAR_OK)
         status = check_clock(store, findings, err);
