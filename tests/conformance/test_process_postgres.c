@@ -234,6 +234,78 @@ static void every_fault_is_named_and_nothing_is_done(void **state) {
     PQfinish(conn);
 }
 
+/* Somebody's mistake, not a text that happens to look like JSON. */
+static void texts_have_to_be_strings(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    FAULTS(conn, "{\"outbox\": {\"messages\": [{\"topic\": 3, \"payload\": 5, \"stream\": {\"a\": 1}, \"key\": [1, 2], "
+                 "\"correlation_id\": true}]}, \"inbox\": {\"messages\": [{\"source\": 1, \"id\": 2, \"topic\": \"t\", "
+                 "\"content_hash\": {}, \"payload\": null}]}, \"heartbeat\": {\"host\": 7}}",
+           "outbox.messages[0].correlation_id", "outbox.messages[0].key", "outbox.messages[0].stream",
+           "outbox.messages[0].topic", "inbox.messages[0].content_hash", "inbox.messages[0].id", "inbox.messages[0].source",
+           "inbox.messages[0].payload", "heartbeat.host");
+    static const char *const WRONG[][2] = {
+        {"enqueue_many('[{\"topic\": 3, \"payload\": 5}]')", "messages[0].topic must be a text"},
+        {"enqueue_many('[{\"topic\": \"t\", \"payload\": 5, \"key\": false}]')", "messages[0].key must be a text"},
+        {"enqueue_many('[{\"topic\": \"t\", \"payload\": 5, \"kex\": false}]')", "messages[0].kex is not a known name"},
+        {"inbox_enqueue_many('[{\"source\": \"s\", \"id\": 5, \"topic\": \"t\", \"payload\": 5}]')",
+         "messages[0].id must be a text"},
+        {"event_append_many('s', '[{\"type\": [1], \"payload\": 5}]')", "events[0].type must be a text"},
+        {"event_append_many('s', '[{\"type\": \"t\", \"payload\": 5, \"event_id\": 5}]')",
+         "events[0].event_id is malformed: give a UUID"},
+        {"enqueue_many('[{\"topic\": \"t\", \"payload\": 5, \"ttl\": \"soon\"}]')",
+         "messages[0].ttl is malformed: give an interval such as 1 hour"},
+        {"inbox_enqueue_many('[{\"source\": \"s\", \"id\": \"1\", \"topic\": \"t\", \"payload\": 5, \"due_at\": \"soon\"}]')",
+         "messages[0].due_at is malformed: give a time such as 2030-01-31T12:00:00Z"},
+        {PROCESS("{\"outbox\": {\"acks\": [99999999999999999999]}}"),
+         "outbox.acks[0].work_id is missing or malformed: give a whole number from 1 to 9223372036854775807"},
+        {PROCESS("{\"inbox\": {\"defers\": [{\"work_id\": 1, \"delay\": \"soon\"}]}}"),
+         "inbox.defers[0].delay is malformed: give an interval such as 1 hour"},
+        {"stream_resume(null)", "stream is null: give the key of a stream"},
+        {"stream_skip(null)", "stream is null: give the key of a stream"},
+    };
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        char sql[300];
+        snprintf(sql, sizeof(sql), "select %s", WRONG[i][0]);
+        PGresult *result = PQexec(conn, sql);
+        const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+        if (!sqlstate || strcmp(sqlstate, "BX001") != 0 ||
+            strcmp(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), WRONG[i][1]) != 0)
+            fail_msg("%s: %s", WRONG[i][0], PQresultErrorMessage(result));
+        PQclear(result);
+    }
+    /* What is not there, and a payload of any kind. */
+    pg_exec(conn, "select enqueue_many('[{\"topic\": \"t\", \"payload\": 5, \"stream\": null, \"key\": null}]')");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where payload = '5'"), 1);
+    PQfinish(conn);
+}
+
+static void null_means_absent(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    assert_int_equal(pg_number(conn, "select count(*) from " PROCESS(
+                                   "{\"outbox\": null, \"inbox\": null, \"heartbeat\": null}") " r where r.header = "
+                                     "(select x.header from " PROCESS("{}") " x)"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from " PROCESS(
+                                   "{\"outbox\": {\"messages\": null, \"acks\": null, \"abandons\": null, \"defers\": null, "
+                                   "\"fails\": null, \"renews\": null, \"stages\": null, \"lease\": null, \"claim\": null}, "
+                                   "\"inbox\": {\"messages\": null, \"acks\": null, \"renews\": [7]}, "
+                                   "\"heartbeat\": {\"host\": null, \"pid\": null, \"concurrency\": null}}") " r "
+                                     "where r.header -> 'outbox' = '{}' and r.header -> 'inbox' = '{\"renews\": []}'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from instance"), 2);
+    /* Nulls inside of what was sent are its own. */
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"acks\": null, \"messages\": [{\"topic\": \"t\", "
+                                    "\"payload\": {\"a\": null}, \"headers\": null}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where payload = '{\"a\": null}'"), 1);
+    pg_exec(conn, "delete from instance_row");
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {}, \"inbox\": null, \"heartbeat\": {}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from instance where box = 'outbox'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from instance"), 1);
+    PQfinish(conn);
+}
+
 /* One transaction: the caller's. */
 static void batch_goes_with_its_transaction(void **state) {
     struct fixture *f = *state;
@@ -290,6 +362,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stages_are_recorded),
     TEST(results_of_others_change_nothing),
     TEST(every_fault_is_named_and_nothing_is_done),
+    TEST(texts_have_to_be_strings),
+    TEST(null_means_absent),
     TEST(batch_goes_with_its_transaction),
     TEST(steps_of_joins_are_counted),
     TEST(shortest_time_to_live_ends),

@@ -3,7 +3,7 @@ create or replace function :"schema"._batch_faults(owner uuid, batch jsonb)
 returns table (argument text, problem text) language plpgsql stable :pinned as $$
 declare
     lists constant text[] := array['messages', 'stages', 'acks', 'abandons', 'defers', 'fails', 'renews'];
-    heartbeat jsonb := batch -> 'heartbeat';
+    heartbeat jsonb := nullif(batch -> 'heartbeat', 'null');
 begin
     if batch is null or jsonb_typeof(batch) <> 'object' then
         return query select 'batch', 'must be a JSON object';
@@ -14,10 +14,10 @@ begin
     end if;
     return query
     select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat');
-    if batch ? 'outbox' then
+    if jsonb_typeof(batch -> 'outbox') <> 'null' then
         return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', lists);
     end if;
-    if batch ? 'inbox' then
+    if jsonb_typeof(batch -> 'inbox') <> 'null' then
         return query select * from :"schema"._part_faults(batch -> 'inbox', 'inbox', lists);
     end if;
     if heartbeat is null then
@@ -31,12 +31,14 @@ begin
     select format('heartbeat.%s', k), 'is not a known name' from jsonb_object_keys(heartbeat) k
     where k not in ('host', 'pid', 'concurrency')
     union all
+    select 'heartbeat.host', 'must be a text' where jsonb_typeof(heartbeat -> 'host') not in ('string', 'null')
+    union all
     select 'heartbeat.host', 'is longer than 255 characters' where char_length(heartbeat ->> 'host') > 255
     union all
-    select 'heartbeat.pid', 'is malformed or negative'
+    select 'heartbeat.pid', 'is malformed or negative: give a whole number from 0'
     where case when :"schema"._is_castable(heartbeat ->> 'pid', 'bigint') then (heartbeat ->> 'pid')::bigint < 0 else true end
     union all
-    select 'heartbeat.concurrency', 'is malformed or below 1'
+    select 'heartbeat.concurrency', 'is malformed or below 1: give a whole number from 1'
     where case when :"schema"._is_castable(heartbeat ->> 'concurrency', 'int')
                then (heartbeat ->> 'concurrency')::int < 1 else true end;
 end $$;

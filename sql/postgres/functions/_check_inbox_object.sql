@@ -10,18 +10,14 @@ begin
     if jsonb_typeof(o) <> 'object' then
         perform :"schema"._invalid(place, 'must be an object');
     end if;
-    select k into field from jsonb_object_keys(o) k
-    where k not in ('source', 'id', 'content_hash', 'topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream',
-                    'headers', 'max_attempts') limit 1;
-    if found then
-        perform :"schema"._invalid(format('%s.%s', place, field), 'is not a known name');
-    end if;
+    perform :"schema"._check_names(place || '.', o, '{source,id,content_hash,topic,correlation_id,stream}',
+                                   '{payload,due_at,ttl,headers,max_attempts}');
     begin
         field := 'due_at';        due := (o ->> field)::timestamptz;
         field := 'ttl';           ttl := (o ->> field)::interval;
         field := 'max_attempts';  attempts := (o ->> field)::int;
     exception when data_exception then
-        perform :"schema"._invalid(format('%s.%s', place, field), 'is malformed');
+        perform :"schema"._invalid(format('%s.%s', place, field), :"schema"._malformed(field));
     end;
     perform :"schema"._check_inbox_key(place || '.', o ->> 'source', o ->> 'id', o ->> 'content_hash');
     perform :"schema"._check_message(place || '.', o ->> 'topic', o ->> 'payload', o ->> 'correlation_id', due, ttl,

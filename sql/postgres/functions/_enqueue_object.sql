@@ -16,7 +16,7 @@ begin
         field := 'max_attempts';  attempts := (o ->> field)::int;
         field := 'join_id';       join_id := (o ->> field)::uuid;
     exception when data_exception then
-        perform :"schema"._invalid(place || field, 'is malformed');
+        perform :"schema"._invalid(place || field, :"schema"._malformed(field));
     end;
     perform :"schema"._check_message(place, o ->> 'topic', o ->> 'payload', o ->> 'correlation_id', due, ttl,
         o ->> 'stream', nullif(o -> 'headers', 'null'), id, o ->> 'key', attempts, join_id);

@@ -19,6 +19,10 @@ begin
         f(nr, field, problem, is_wrong)
     where f.is_wrong
     union all
+    select s.n, 98, format('%s.%s', s.place, k), 'must be a text'
+    from said s, jsonb_object_keys(s.o) k
+    where k in ('source', 'id', 'content_hash') and jsonb_typeof(s.o -> k) not in ('string', 'null')
+    union all
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name here: the key stands for it'
     from said s, jsonb_object_keys(s.o) k where k in ('message_id', 'key')
     union all

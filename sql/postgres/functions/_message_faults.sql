@@ -24,31 +24,35 @@ begin
             s.is_object and s.o ->> 'payload' is null),
         (5, '.correlation_id', 'is longer than 255 characters', char_length(s.o ->> 'correlation_id') > 255),
         (6, '.stream', 'is longer than 255 characters', char_length(s.o ->> 'stream') > 255),
-        (7, '.due_at', 'is malformed', not s.due_ok),
+        (7, '.due_at', :"schema"._malformed('due_at'), not s.due_ok),
         (8, '.due_at', 'is out of range: give a time from 1970 to 9999',
             case when s.due_ok then not ((s.o ->> 'due_at')::timestamptz >= '1970-01-01Z'
                                          and (s.o ->> 'due_at')::timestamptz < '10000-01-01Z') end),
-        (9, '.ttl', 'is malformed', not s.ttl_ok),
+        (9, '.ttl', :"schema"._malformed('ttl'), not s.ttl_ok),
         (10, '.ttl', 'is out of range: give more than 0 and at most 3650 days',
             case when s.ttl_ok then (s.o ->> 'ttl')::interval <= interval '0'
                                     or (s.o ->> 'ttl')::interval > interval '3650 days' end),
-        (11, '.message_id', 'is malformed', not s.id_ok),
+        (11, '.message_id', :"schema"._malformed('message_id'), not s.id_ok),
         (12, '.message_id', 'is the nil UUID',
             case when s.id_ok then (s.o ->> 'message_id')::uuid = '00000000-0000-0000-0000-000000000000' end),
         (13, '.key', 'cannot go together with message_id', s.o ->> 'key' is not null and s.o ->> 'message_id' is not null),
         (14, '.key', 'must have 1 to 1024 characters', char_length(s.o ->> 'key') not between 1 and 1024),
-        (15, '.max_attempts', 'is malformed', not s.attempts_ok),
+        (15, '.max_attempts', :"schema"._malformed('max_attempts'), not s.attempts_ok),
         (16, '.max_attempts', 'is out of range: give 1 to 1000000',
             case when s.attempts_ok then (s.o ->> 'max_attempts')::int not between 1 and 1000000 end),
         (17, '.headers', 'must be a JSON object whose values are strings',
             case jsonb_typeof(s.o -> 'headers')
                 when 'object' then exists (select from jsonb_each(s.o -> 'headers') h where jsonb_typeof(h.value) <> 'string')
                 when 'null' then false else s.o ? 'headers' end),
-        (18, '.join_id', 'is malformed', not s.join_ok),
+        (18, '.join_id', :"schema"._malformed('join_id'), not s.join_ok),
         (19, '.join_id', 'is the nil UUID',
             case when s.join_ok then (s.o ->> 'join_id')::uuid = '00000000-0000-0000-0000-000000000000' end))
         f(nr, field, problem, is_wrong)
     where f.is_wrong
+    union all
+    select s.n, 98, format('%s.%s', s.place, k), 'must be a text'
+    from said s, jsonb_object_keys(s.o) k
+    where k in ('topic', 'correlation_id', 'stream', 'key') and jsonb_typeof(s.o -> k) not in ('string', 'null')
     union all
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name'
     from said s, jsonb_object_keys(s.o) k

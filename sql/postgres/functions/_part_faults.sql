@@ -14,7 +14,7 @@ begin
     where k <> all (lists || array['lease', 'claim'])
     union all
     select format('%s.%s', place, l), 'must be an array' from unnest(lists) l
-    where jsonb_typeof(part -> l) <> 'array';
+    where jsonb_typeof(part -> l) not in ('array', 'null');
     if jsonb_typeof(part -> 'messages') = 'array' and place = 'inbox' then
         return query select * from :"schema"._inbox_message_faults(part -> 'messages', place || '.messages');
     elsif jsonb_typeof(part -> 'messages') = 'array' then

@@ -17,13 +17,13 @@ begin
     select t.place || f.field, f.problem
     from tried t cross join lateral (values
         ('', 'must be a work id, or an object with work_id', not t.is_one),
-        ('.work_id', 'is missing or malformed', t.is_one and (t.o ->> 'work_id' is null or not t.id_ok)),
+        ('.work_id', 'is missing or malformed: give a whole number from 1 to 9223372036854775807', t.is_one and (t.o ->> 'work_id' is null or not t.id_ok)),
         ('.work_id', 'is out of range: work ids begin at 1',
             case when t.id_ok then (t.o ->> 'work_id')::bigint < 1 end),
-        ('.epoch', 'is malformed', not t.epoch_ok),
+        ('.epoch', :"schema"._malformed('epoch'), not t.epoch_ok),
         ('.epoch', 'is out of range: give that of the claim, or 0 for any',
             case when t.epoch_ok then (t.o ->> 'epoch')::bigint < 0 end),
-        ('.delay', 'is malformed', not t.delay_ok),
+        ('.delay', :"schema"._malformed('delay'), not t.delay_ok),
         ('.delay', 'is out of range: give 0 to 3650 days',
             case when t.delay_ok then (t.o ->> 'delay')::interval < interval '0'
                                       or (t.o ->> 'delay')::interval > interval '3650 days' end),

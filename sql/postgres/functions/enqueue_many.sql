@@ -3,7 +3,6 @@ create or replace function :"schema".enqueue_many(messages jsonb)
 returns setof :"schema".enqueue_result language plpgsql volatile security definer :hot as $$
 declare
     item record;
-    unknown text;
 begin
     if messages is null or jsonb_typeof(messages) <> 'array' then
         perform :"schema"._invalid('messages', 'must be a JSON array of objects');
@@ -14,12 +13,8 @@ begin
         if jsonb_typeof(item.object) <> 'object' then
             perform :"schema"._invalid(format('messages[%s]', item.n), 'must be an object');
         end if;
-        select k into unknown from jsonb_object_keys(item.object) k
-        where k not in ('topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream', 'headers',
-                        'message_id', 'key', 'max_attempts', 'join_id') limit 1;
-        if found then
-            perform :"schema"._invalid(format('messages[%s].%s', item.n, unknown), 'is not a known name');
-        end if;
+        perform :"schema"._check_names(format('messages[%s].', item.n), item.object, '{topic,correlation_id,stream,key}',
+                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id}');
         return next :"schema"._enqueue_object(item.object, format('messages[%s].', item.n));
     end loop;
 end $$;

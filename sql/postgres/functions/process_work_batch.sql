@@ -9,9 +9,9 @@ create or replace function :"schema".process_work_batch(owner uuid, batch jsonb)
 returns :"schema".work_batch_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_variable
 declare
-    outbox jsonb := coalesce(batch -> 'outbox', '{}');
-    inbox jsonb := coalesce(batch -> 'inbox', '{}');
-    heartbeat jsonb := batch -> 'heartbeat';
+    outbox jsonb := :"schema"._without_nulls(batch -> 'outbox');
+    inbox jsonb := :"schema"._without_nulls(batch -> 'inbox');
+    heartbeat jsonb := nullif(batch -> 'heartbeat', 'null');
     faults jsonb;
     settled record;
     also_settled record;
@@ -53,7 +53,7 @@ begin
             coalesce((heartbeat ->> 'concurrency')::int, 1), coalesce(t.exact, '{}'), coalesce(t.prefixes, '{""}'))
         from (values (0, 'outbox', outbox), (1, 'inbox', inbox)) p(box, name, part),
              :"schema"._batch_topics(p.part) t
-        where batch ? p.name;
+        where jsonb_typeof(batch -> p.name) <> 'null';
     end if;
     result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox);
     result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox);

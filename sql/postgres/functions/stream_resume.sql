@@ -2,5 +2,8 @@
 create or replace function :"schema".stream_resume(stream text, replay boolean default false, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :pinned as $$
 begin
+    if stream is null then
+        perform :"schema"._invalid('stream', 'is null: give the key of a stream');
+    end if;
     return :"schema"._stream_resume(:"schema"._box(box), stream, coalesce(replay, false));
 end $$;

@@ -3,5 +3,8 @@
 create or replace function :"schema".stream_skip(stream text, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :pinned as $$
 begin
+    if stream is null then
+        perform :"schema"._invalid('stream', 'is null: give the key of a stream');
+    end if;
     return :"schema"._stream_skip(:"schema"._box(box), stream);
 end $$;
