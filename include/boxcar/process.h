@@ -69,7 +69,7 @@ typedef struct boxcar_batch_part {
 #endif
 
 /* The owner lives and works, for people and for `boxcar doctor`: in each box that the batch has a part for,
- * on that part's topics. Silent for a minute, it is taken for gone. */
+ * on that part's topics. Silent for 30 seconds, it is taken for gone. */
 typedef struct boxcar_heartbeat {
     size_t struct_size;
     boxcar_str host; /* optional */

@@ -41,8 +41,8 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
 
-    if (status == BOXCAR_OK && !options.lent)
-        status = check_given(options.store, "store", err);
+    if (status == BOXCAR_OK && !options.lent && !options.store)
+        status = error_invalid(err, "store", "store is missing: give the options of a store, or an open one as lent");
     if (status == BOXCAR_OK)
         status = check_strategy(&options, err);
     if (status == BOXCAR_OK)

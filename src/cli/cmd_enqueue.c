@@ -48,6 +48,7 @@ static const struct enqueue_kind OUTBOX = {
     .store_many = store_many,
     .enqueued_size = sizeof(boxcar_enqueued),
     .id_offset = offsetof(boxcar_enqueued, message_id),
+    .duplicate_offset = offsetof(boxcar_enqueued, duplicate),
     .row = enqueued_row,
     .columns = COLUMNS,
 };

@@ -1,7 +1,6 @@
 /* boxcar event append: appends one event to a stream, or a file of them. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "event.h"
@@ -48,12 +47,12 @@ static int print(const struct cli *cli, const boxcar_appended *appended, size_t 
 }
 
 static bool read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
-    boxcar_message_id id;
     if (!given.event_id)
         return true;
-    if (!value_message_id(cli, "--event-id", given.event_id, &id))
+    if (!boxcar_event_id_parse(boxcar_str_of(given.event_id), ret_id) || boxcar_event_id_is_none(*ret_id)) {
+        cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil", given.event_id);
         return false;
-    memcpy(ret_id->bytes, id.bytes, sizeof(id.bytes));
+    }
     return true;
 }
 

@@ -48,6 +48,7 @@ static const struct enqueue_kind INBOX = {
     .store_many = store_many,
     .enqueued_size = sizeof(boxcar_inbox_enqueued),
     .id_offset = offsetof(boxcar_inbox_enqueued, message_id),
+    .duplicate_offset = offsetof(boxcar_inbox_enqueued, duplicate),
     .row = enqueued_row,
     .columns = COLUMNS,
 };
@@ -120,8 +121,9 @@ const struct command CMD_INBOX_ENQUEUE = {
         "Stores a message for its key, SOURCE and ID, and prints its message id; with -o json an object "
         "with\n"
         "work_id, message_id, duplicate and hash_mismatch. A key that is known stores nothing: duplicate is\n"
-        "true, also when that message is done, dead or long gone (work_id null). PAYLOAD - reads standard\n"
-        "input, byte for byte. Put -- before a payload that begins with -.\n"
+        "true, also when that message is done, dead or long gone (work_id null); a note says so where only\n"
+        "ids are printed. PAYLOAD - reads standard input, byte for byte. Put -- before a payload that begins\n"
+        "with -.\n"
         "\n"
         "--hash: the first one of a key is kept. Another one later is logged and reported (hash_mismatch),\n"
         "and nothing else.\n"

@@ -21,11 +21,26 @@ static int print_ids(const struct enqueue_kind *kind, const void *enqueued, size
     return CLI_DONE;
 }
 
+/* Where only ids are printed: everything else has a column for it. */
+static void note_duplicates(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued,
+                            size_t count) {
+    size_t duplicates = 0;
+    for (size_t i = 0; i < count; i++)
+        duplicates += *(const bool *)(at(kind, enqueued, i) + kind->duplicate_offset);
+    if (duplicates > 0 && count == 1)
+        cli_note(cli, "a duplicate: the store knows this message already, and nothing was stored");
+    else if (duplicates > 0)
+        cli_note(cli, "%zu of the messages are duplicates, which the store knows already: they were not stored",
+                 duplicates);
+}
+
 static int print(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued, size_t count,
                  bool is_list) {
     struct output output;
-    if (cli->format == CLI_FORMAT_UNSET)
+    if (cli->format == CLI_FORMAT_UNSET) {
+        note_duplicates(cli, kind, enqueued, count);
         return print_ids(kind, enqueued, count);
+    }
     if (!is_list && cli->format != CLI_FORMAT_TABLE)
         return output_object(cli, kind->row(enqueued));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, kind->columns);

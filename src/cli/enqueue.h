@@ -13,7 +13,8 @@ struct enqueue_kind {
     boxcar_status (*store_many)(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
                                 boxcar_error *err);
     size_t enqueued_size;
-    size_t id_offset; /* of the message id in it */
+    size_t id_offset;        /* of the message id in it */
+    size_t duplicate_offset; /* of the bool that says that nothing was stored */
     json_t *(*row)(const void *enqueued);
     const char *const *columns;
 };

@@ -160,8 +160,15 @@ static bool is_blank(boxcar_str text) {
     return true;
 }
 
+/* The end of the line is no part of the JSON: what ends too early does so at a column. */
+static boxcar_str without_line_end(boxcar_str text) {
+    while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
+        text.len--;
+    return text;
+}
+
 static int read_line(const struct cli *cli, size_t number, boxcar_str text, struct json_lines *lines) {
-    struct json_line line = {.cli = cli, .number = number, .text = text};
+    struct json_line line = {.cli = cli, .number = number, .text = without_line_end(text)};
     if (is_blank(text))
         return CLI_DONE;
     if (!reserve(lines))
@@ -236,7 +243,10 @@ static const char *field_name(const char *argument) {
 int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err) {
     const char *index_text = strchr(err->argument, '[');
     size_t index = 0;
-    if (!index_text || sscanf(index_text, "[%zu]", &index) != 1 || index >= lines->count)
+    /* Calls that take one or many leave the place out when there is one. */
+    bool is_placed = index_text ? sscanf(index_text, "[%zu]", &index) == 1
+                                : lines->count == 1 && find_field(lines->kind, field_name(err->argument)) != NULL;
+    if (!is_placed || index >= lines->count)
         return cli_fail_with(cli, err);
     char where[32];
     snprintf(where, sizeof(where), "line %zu", lines->numbers[index]);

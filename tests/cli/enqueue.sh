@@ -63,6 +63,10 @@ keyed=$(json .message_id)
 exits "the same key again" 0 boxcar enqueue t two --key order-42 -o json
 is "is a duplicate" true "$(json .duplicate)"
 is "of the same message" "$keyed" "$(json .message_id)"
+is "without a note, it says so itself" "" "$err"
+exits "and without -o" 0 boxcar enqueue t three --key order-42
+is "its id alone" "$keyed" "$out"
+like "and a note" "*enqueue: note: a duplicate: *nothing was stored" "$err"
 exits "whose content" 0 boxcar show "$keyed" -o json
 is "has not changed" one "$(json .payload)"
 

@@ -46,7 +46,7 @@ refuses "not UTF-8" 2 "*payload is not valid UTF-8*" boxcar event append s T $'\
 refuses "negative" 2 "*--expected is '-2'*whole number*" boxcar event append s T p --expected -2
 refuses "2^63" 2 "*--expected is '9223372036854775808'*" boxcar event append s T p --expected 9223372036854775808
 refuses "no number" 2 "*--expected is 'x'*" boxcar event append s T p --expected x
-refuses "no id" 2 "*--event-id*" boxcar event append s T p --event-id 42
+refuses "no id" 2 "*--event-id is '42': give the id of the event*" boxcar event append s T p --event-id 42
 refuses "nil id" 2 "*--event-id*" boxcar event append s T p --event-id "$nil"
 refuses "bad header" 2 "*--header*NAME=VALUE*" boxcar event append s T p --header x
 refuses "unknown option" 2 "*--expect*" boxcar event append s T p --expect 1
@@ -84,6 +84,18 @@ bad_batch "null payload" "*line 2: payload is null*" '{"type": "a", "payload": n
 bad_batch "bad id" "*line 2: event_id is not a UUID*" '{"type": "a", "payload": "", "event_id": "x"}'
 bad_batch "bad headers" "*line 2: headers*not a string*" '{"type": "a", "payload": "", "headers": {"n": 1}}'
 bad_batch "headers that are none" "*line 2: headers is not an object*" '{"type": "a", "payload": "", "headers": 1}'
+bad_batch "cut off" "*line 2: not valid JSON at column 14: *" '{"type": "a", '
+# A single line is a line, too: nobody gave an option.
+bad_line() { # NAME PATTERN LINE
+    printf '%s\n' "$3" >bad.jsonl
+    refuses "$1 in the only line" 2 "$2" boxcar event append bad --batch bad.jsonl
+}
+bad_line "bad headers" "*line 1: headers*not a string*" '{"type": "a", "payload": "", "headers": {"n": 1}}'
+bad_line "NUL" "*line 1: payload*NUL*" '{"type": "a", "payload": "x\u0000y"}'
+bad_line "empty type" "*line 1: type is empty*" '{"type": "", "payload": ""}'
+printf '{"type": "a", "payload": ""}\n' >good.jsonl
+refuses "what is not of a line" 2 "*stream is empty*" boxcar event append '' --batch good.jsonl
+unlike "names no line" "*line*" "$err"
 refuses "empty batch" 2 "*--batch has no events*" boxcar event append bad --batch /dev/null
 yes '{"type": "a", "payload": ""}' | head -n 10001 >many.jsonl
 refuses "too many" 2 "*too many events*10000*" boxcar event append bad --batch many.jsonl

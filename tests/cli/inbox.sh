@@ -15,6 +15,10 @@ is "fields" 'work_id,message_id,duplicate,hash_mismatch' "$(json 'keys_unsorted|
 id=$(json .work_id)
 exits "another id" 0 boxcar inbox enqueue shop order-43 orders.paid x -o json
 is "is new" false "$(json .duplicate)"
+another=$(json .message_id)
+exits "that one again, without -o" 0 boxcar inbox enqueue shop order-43 orders.paid x
+is "its id" "$another" "$out"
+like "and a note" "*inbox enqueue: note: a duplicate: *nothing was stored" "$err"
 exits "another source" 0 boxcar inbox enqueue bank order-42 orders.paid x -o json
 is "is new, too" false "$(json .duplicate)"
 exits "as a table" 0 boxcar inbox enqueue shop order-42 orders.paid x -o table
@@ -162,10 +166,12 @@ cat >batch.jsonl <<'END'
 {"source": "shop", "id": "b2", "topic": "t", "payload": "", "delay": "1h", "max_attempts": 2}
 END
 exits "a batch" 0 boxcar inbox enqueue --batch batch.jsonl -o json
+is "no note, it is told" "" "$err"
 is "told one by one" 'false,true,true,false' "$(json 'map(.duplicate|tostring)|join(",")')"
 is "a payload as it was written" '{"n":1.50}' "$(show shop b1 .payload)"
 is "its hash" h "$(show shop b1 .content_hash)"
-out=$(boxcar inbox enqueue --batch - <batch.jsonl)
+out=$(boxcar inbox enqueue --batch - <batch.jsonl 2>err.txt)
+like "a note for all of them" "*note: 4 of the messages are duplicates*" "$(cat err.txt)"
 is "ids a line" 4 "$(printf '%s\n' "$out" | wc -l | tr -d ' ')"
 before=$(boxcar inbox ls -o json | jq length)
 batch() { printf '%s\n' '{"source": "shop", "id": "c1", "topic": "t", "payload": "p"}' "$1" >bad.jsonl; }

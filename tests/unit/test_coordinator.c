@@ -532,6 +532,10 @@ static void bad_options_are_refused(void **state) {
 
     (void)state;
     assert_bad_option(options, "store");
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_coordinator *coordinator = NULL;
+    boxcar_coordinator_new(&options, &coordinator, &err);
+    assert_non_null(strstr(err.message, "lent")); /* the other way to give one */
     options.store = &store;
     bad = options;
     bad.strategy = (boxcar_strategy)4;
