@@ -256,6 +256,67 @@ static void view_named_outbox_shows_a_row_per_message_with_its_status(void **sta
                      0);
 }
 
+/* What became of attempts is the message's for good: an ack does not make it forget. */
+static void crashes_are_counted_whatever_became_of_the_message(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message message = new_message("t", "p");
+    message.max_attempts = 7;
+    boxcar_work_id id = enqueue_message(f, &message).work_id;
+    take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
+    reap_wait(f, 1);
+    struct taken taken = take(f, f->owner, id);
+    for (int acked = 0; acked < 2; acked++) {
+        if (acked)
+            assert_true(ack(f, f->owner, taken));
+        boxcar_message_list *list = find(f, id);
+        assert_int_equal(look(list)->retry_count, 1);
+        assert_int_equal(look(list)->crash_count, 1);
+        boxcar_message_list_free(list);
+        assert_int_equal(
+            fixture_sql_number(f, "select crash_count * 10 + max_attempts from boxcar_outbox where retry_count = 1",
+                               "select crash_count * 10 + max_attempts from outbox where retry_count = 1"),
+            17);
+    }
+}
+
+/* A replay begins anew. */
+static void crashes_before_a_replay_do_not_count(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
+    reap_wait(f, 1);
+    assert_true(bury(f, f->owner, take(f, f->owner, id), "no"));
+    assert_int_equal(fixture_sql_number(f, "select crash_count from boxcar_dead_letter where max_attempts is null",
+                                        "select crash_count from dead_letter where max_attempts is null"),
+                     1);
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    filter.all = true;
+    ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, NULL, &f->err));
+    assert_true(ack(f, f->owner, take(f, f->owner, id)));
+    boxcar_message_list *list = find(f, id);
+    assert_int_equal(look(list)->retry_count, 0);
+    assert_int_equal(look(list)->crash_count, 0);
+    boxcar_message_list_free(list);
+    assert_int_equal(
+        fixture_sql_number(f, "select crash_count from boxcar_outbox", "select crash_count from outbox"), 0);
+}
+
+static void view_of_receipts_has_the_id_of_the_message(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    message.source = BOXCAR_STR("shop");
+    message.external_id = BOXCAR_STR("1");
+    message.topic = BOXCAR_STR("t");
+    message.payload = BOXCAR_STR("p");
+    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from boxcar_inbox_receipt r join boxcar_inbox i "
+                                        "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null",
+                                        "select count(*) from inbox_receipt r join inbox i "
+                                        "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null"),
+                     1);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(message_is_found_by_either_id),
     TEST(message_that_is_not_there_is_not_found),
@@ -270,6 +331,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(history_tells_every_bad_attempt_in_order),
     TEST(message_without_trouble_has_no_history),
     TEST(view_named_outbox_shows_a_row_per_message_with_its_status),
+    TEST(crashes_are_counted_whatever_became_of_the_message),
+    TEST(crashes_before_a_replay_do_not_count),
+    TEST(view_of_receipts_has_the_id_of_the_message),
 };
 
 const struct suite INSPECT_SUITE = SUITE("inspect", TESTS, ON_EVERY_STORE);

@@ -4,6 +4,7 @@ create view boxcar_dead_letter as
 select work_id, message_id, box, topic, reason, died_at, status, created_at, due_at, expires_at,
        stream, correlation_id, headers, retry_count, last_error, payload,
        (select k.source from boxcar_inbox_key k where k.work_id = i.work_id) as source,
-       (select k.external_id from boxcar_inbox_key k where k.work_id = i.work_id) as external_id
+       (select k.external_id from boxcar_inbox_key k where k.work_id = i.work_id) as external_id,
+       crash_count, max_attempts
 from boxcar_item_text i
 where status = 'failed';

@@ -7,6 +7,7 @@ select work_id, message_id, box, topic, status, is_processed, created_at, due_at
        (select k.source from boxcar_inbox_key k where k.work_id = i.work_id) as source,
        (select k.external_id from boxcar_inbox_key k where k.work_id = i.work_id) as external_id,
        case status when 'ready' then 'seen' when 'in_progress' then 'processing' when 'done' then 'done'
-           else 'dead' end as state
+           else 'dead' end as state,
+       crash_count, max_attempts
 from boxcar_item_text i
 where box = 'inbox';

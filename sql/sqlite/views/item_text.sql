@@ -37,5 +37,7 @@ select work_id,
            when 4 then 'no_handler' when 5 then 'cancelled' end as reason,
        strftime('%Y-%m-%dT%H:%M:%S', died_at / 1000000, 'unixepoch')
            || printf('.%06dZ', died_at % 1000000) as died_at,
-       payload
+       payload,
+       crash_count,
+       max_attempts
 from boxcar_item;

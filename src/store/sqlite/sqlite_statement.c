@@ -7,12 +7,18 @@
 /* The run that holds a work id is the last one that starts at or before it. */
 #define FINISHED_RUN_OF(id) "(select max(r.first_id) from boxcar_finished r where r.first_id <= " id ")"
 
+/* How often a lease on it expired, since it was enqueued or last replayed. */
+#define CRASHES_OF(id)                                                                                       \
+    "(select count(*) from boxcar_attempt a where a.work_id = " id " and a.outcome = 'lease_expired' "       \
+    "    and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r "                       \
+    "        where r.work_id = " id " and r.outcome = 'replayed'), 0))"
+
 /* Everything known about one message; see sqlite_read.c for the columns. */
 #define FIND(payload)                                                                                        \
     "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
     "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
     "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
-    "coalesce(p.crash_count, d.crash_count), "                                                               \
+    "coalesce(p.crash_count, d.crash_count, " CRASHES_OF("m.work_id") "), "                                  \
     "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
     "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                           \
     "    order by a.attempt_id desc limit 1)), "                                                             \
