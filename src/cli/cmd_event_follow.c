@@ -132,8 +132,8 @@ const struct command CMD_EVENT_FOLLOW = {
         "out of order. TYPE and STREAM are exact, or end in * for a prefix. It also ends when nobody reads\n"
         "its output any more.\n"
         "\n"
-        "A store that goes away is waited for. With --once it ends when there is no more, or with exit\n"
-        "status 5 when the store is away.\n",
+        "A store that goes away is waited for, if it was there at the start. With --once it ends when there\n"
+        "is no more. When the store is away at the start, or with --once, the exit status is 5.\n",
     .examples = "boxcar event follow --once\n"
                 "boxcar event follow --after 2 --limit 1 --once\n"
                 "boxcar event follow --type 'order.*' --stream 'order-*' --once\n",

@@ -197,8 +197,10 @@ const struct command CMD_WORKER = {
     .description =
         "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
         "without a shell: the payload is its standard input, BOXCAR_TOPIC, BOXCAR_MESSAGE_ID and others\n"
-        "are in its environment. Exit 0 is done, 65 fails for good, anything else is tried again later;\n"
-        "the end of its standard error becomes the last error. discard drops the messages of a topic.\n"
+        "are in its environment, which is otherwise emptied but for PATH, HOME, USER, LOGNAME, LANG, LC_*,\n"
+        "TZ and TMPDIR: what else it needs it gets by arguments or files. Exit 0 is done, 65 fails for good,\n"
+        "anything else is tried again later; the end of its standard error becomes the last error. discard\n"
+        "drops the messages of a topic.\n"
         "\n"
         "A worker serves the boxes that it has handlers for: the outbox with --handler, the inbox with\n"
         "--inbox-handler, or both, each claim shared between them. BOXCAR_BOX says which one it was.\n"

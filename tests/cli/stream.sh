@@ -68,6 +68,21 @@ is "prints the rules" '[{"pattern":"strict-*","policy":"halt"}]' "$out"
 exits "another" 0 boxcar stream policy strict-not continue
 exits "one of them" 0 boxcar stream policy 'strict-*' -o jsonl
 is "just that" '{"pattern":"strict-*","policy":"halt"}' "$out"
+exits "what counts for a key" 0 boxcar stream policy strict-7 -o jsonl
+is "the rule that fits" '{"pattern":"strict-*","policy":"halt"}' "$out"
+exits "for a key with a rule of its own" 0 boxcar stream policy strict-not -o jsonl
+is "its own" '{"pattern":"strict-not","policy":"continue"}' "$out"
+exits "for a key without" 0 boxcar stream policy other -o jsonl
+is "the setting" '{"pattern":null,"policy":"continue"}' "$out"
+boxcar settings stream_policy halt >/dev/null
+is "which may be changed" '{"pattern":null,"policy":"halt"}' "$(boxcar stream policy other -o jsonl)"
+boxcar settings stream_policy --reset >/dev/null
+exits "for people" 0 boxcar stream policy other
+is "a table" "pattern policy - continue" "$(printf '%s' "$out" | xargs -0 echo | tr -s ' \n' ' ' | sed 's/ $//')"
+exits "a star in the middle" 0 boxcar stream policy 'a*b' halt -o jsonl
+like "is noted" "*note: only a \* at the end*" "$err"
+is "is a star" '{"pattern":null,"policy":"continue"}' "$(boxcar stream policy axb -o jsonl)"
+exits "at the end it is not" 0 boxcar stream policy 'a*b' default
 exits "remove" 0 boxcar stream policy strict-not default
 exits "list" 0 boxcar stream policy
 is "a table" "pattern policy strict-* halt" "$(printf '%s' "$out" | xargs -0 echo | tr -s ' \n' ' ' | sed 's/ $//')"
@@ -134,7 +149,10 @@ exits "what it advises" 0 boxcar stream resume strict-in --box inbox
 # ---- partitions and workers ----
 exits "instance ls" 0 boxcar instance ls -o json
 is "none" '[]' "$out"
-refuses "partition_count is fixed" 4 "*partition_count*" boxcar settings partition_count 64
+refuses "partition_count is fixed" 4 "*partition_count stays 10000:*set it in a new store" boxcar settings partition_count 64
+exits "what changes nothing is accepted" 0 boxcar settings partition_count --reset
+is "it is what it was" 10000 "$out"
+exits "by number, too" 0 boxcar settings partition_count 10000
 refuses "partition_count has a range" 2 "*from 1 to 1000000*" boxcar settings partition_count 0
 boxcar worker --poll 100ms --handler 'nobody=discard' --concurrency 3 --log-level error &
 worker=$!

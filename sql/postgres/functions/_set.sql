@@ -3,12 +3,13 @@ create or replace function :"schema"._set(p_name text, p_number double precision
 returns void
 language plpgsql volatile security definer :pinned as $$
 begin
-    if p_name = 'partition_count' and p_number is distinct from :"schema"._setting(p_name, 10000)
+    if p_name = 'partition_count' and coalesce(p_number, 10000) <> :"schema"._setting(p_name, 10000)
        and (exists (select from :"schema".frontier f where f.lane = 1 and f.seq > 0)
             or exists (select from generate_series(0, 1) b cross join lateral (
                            select from :"schema".message m where m.box = b and m.lane = 1 limit 1) m)) then
         raise exception using errcode = 'BX003',
-            message = 'partition_count cannot be changed any more: there have been streams in this store';
+            message = format('partition_count stays %s: this store has had messages in streams, and their partitions '
+                             'are fixed; set it in a new store', :"schema"._setting(p_name, 10000));
     end if;
     if p_number is null then
         delete from :"schema".setting s where s.name = p_name;
