@@ -16,8 +16,8 @@ enum { CONNECTIONS = 8, SECONDS = 3 };
 /* Half of them in one list, half in another. */
 #define HALF(n) "(select coalesce(jsonb_agg(i), '[]') from unnest(" MINE ") i where i % 2 = " n ")"
 #define BATCH(list, other) \
-    "select process_work_batch(" ME ", jsonb_build_object('outbox', jsonb_build_object('" list "', " HALF("0") ", '" other \
-    "', " HALF("1") ")))"
+    "select process_work_batch(" ME ", jsonb_build_object('outbox', jsonb_build_object('" list "', " HALF("0") ", " \
+    "'" other "', " HALF("1") ")))"
 
 #define CANCEL_ONE \
     "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m " \
@@ -122,8 +122,9 @@ static const char *everything_at_once(struct fixture *f)
     PGconn *conn = sql_connect(f);
     if (sql_number(conn, "select lost from audit()") > 0)
         return "a message was lost";
-    if (sql_number(conn, "select count(*) from stream s where s.available_at is null and not exists (select from "
-                         "parked p where p.box = s.box and p.stream = s.key and p.epoch is not null)") > 0)
+    if (sql_number(conn, "select count(*) from stream s where s.available_at is null and s.halted_at is null and not "
+                         "exists (select from parked p where p.box = s.box and p.stream = s.key and p.epoch is not "
+                         "null)") > 0)
         return "a stream waits for nobody";
     return sql_number(conn, "select (select count(*) from outbox) - (select count(*) from message)") == 0
                ? NULL : "a message is in two places";
