@@ -25,6 +25,6 @@ begin
         from (select p.* from :"schema".parked p
               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
                 and p.topic = h.topic and p.available_at <= ts
-              order by p.available_at limit 10) p) o
+              order by p.available_at limit 3) p) o
     where h.topic is not null and o.since is not null;
 end $$;

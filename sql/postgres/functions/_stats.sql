@@ -8,7 +8,7 @@ language plpgsql stable security definer :pinned as $$
 declare
     ts timestamptz := clock_timestamp();
     sample constant int := 20000;
-    few constant int := 10;
+    few constant int := 3;
 begin
     return query
     with parked_rows as materialized (
