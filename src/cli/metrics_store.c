@@ -109,7 +109,7 @@ static void summarize(const boxcar_instance_list *list, boxcar_owner owner, stru
         boxcar_time lease = instance->oldest_lease_at;
         streams->instances += !is_listed_before(list, i);
         if (memcmp(&instance->owner, &owner, sizeof(owner)) == 0)
-            streams->partitions = instance->partition_count;
+            streams->partitions[instance->box] = instance->partition_count;
         if (instance->seen_at > newest)
             newest = instance->seen_at;
         if (lease != BOXCAR_TIME_NONE && (oldest_lease == BOXCAR_TIME_NONE || lease < oldest_lease))

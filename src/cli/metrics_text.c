@@ -187,16 +187,19 @@ static void put_store_numbers(FILE *out, const boxcar_stats *store) {
               store[BOXCAR_OUTBOX].exact && store[BOXCAR_INBOX].exact);
 }
 
+static void put_by_box(FILE *out, const char *name, const char *help, const int64_t values[2]) {
+    put_head(out, name, GAUGE, help);
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "%s{box=\"%s\"} %lld\n", name, boxcar_box_name((boxcar_box)box), (long long)values[box]);
+}
+
 static void put_streams(FILE *out, const struct metrics_streams *streams) {
     put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.", (double)streams->instances);
-    put_gauge(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
-              (double)streams->partitions);
+    put_by_box(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
+               streams->partitions);
     put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
               streams->oldest_lease_seconds);
-    put_head(out, "boxcar_streams_halted", GAUGE, "Streams that are halted.");
-    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
-        fprintf(out, "boxcar_streams_halted{box=\"%s\"} %lld\n", boxcar_box_name((boxcar_box)box),
-                (long long)streams->halted[box]);
+    put_by_box(out, "boxcar_streams_halted", "Streams that are halted.", streams->halted);
     put_head(out, "boxcar_ordering_violations_total", COUNTER,
              "Messages acked before an earlier one of their stream was finished.");
     fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);

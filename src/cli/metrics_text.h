@@ -12,7 +12,8 @@
 
 /* What the store knows about streams and workers. */
 struct metrics_streams {
-    int64_t instances, partitions; /* live workers; what this one is preferred for */
+    int64_t instances;     /* live workers */
+    int64_t partitions[2]; /* by box: what this one is preferred for */
     double oldest_lease_seconds;
     int64_t halted[2]; /* by box */
     int64_t violations;

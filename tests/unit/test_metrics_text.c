@@ -241,12 +241,13 @@ static void store_numbers_are_served_with_their_age(void **state) {
                                     .exact = false},
                                    {.ready = 7, .exact = true}};
     const struct metrics_streams streams = {
-        .instances = 7, .partitions = 1429, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX};
+        .instances = 7, .partitions = {1429, 5000}, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX};
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .store = store, .streams = &streams, .store_age_seconds = 1.5});
     assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1");
     assert_line(text, "boxcar_instances 7");
-    assert_line(text, "boxcar_partitions_owned 1429");
+    assert_line(text, "boxcar_partitions_owned{box=\"outbox\"} 1429");
+    assert_line(text, "boxcar_partitions_owned{box=\"inbox\"} 5000");
     assert_line(text, "boxcar_oldest_lease_seconds 8.25");
     assert_line(text, "boxcar_streams_halted{box=\"outbox\"} 9");
     assert_line(text, "boxcar_streams_halted{box=\"inbox\"} 10");
