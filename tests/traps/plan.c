@@ -133,7 +133,7 @@ static int64_t grow(struct fixture *f)
 static const char *plans(struct fixture *f)
 {
     keep_autovacuum_away(sql_connect(f));
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 6; i++)
         if (grow(f) > 0)
             return SCANS;
     return NULL;
