@@ -32,8 +32,10 @@ static bool apply(struct script_store *script, const struct batch *batch, int bo
     }
     if (kind == SETTLE_RENEW) {
         message->renewed++;
-        if (item->work_id.value == script->steal)
+        if (item->work_id.value == script->steal) {
             message->leased = false;
+            message->settled += script->thief_settles;
+        }
         return message->leased;
     }
     if (item->work_id.value == script->lose) {

@@ -52,6 +52,7 @@ struct script_store {
     enum wait_outcome wait_outcome; /* of every wait that is leased */
     int64_t refuse;        /* this work id can never be settled (E_STORE) */
     _Atomic int64_t steal; /* renewing this work id affects nothing */
+    bool thief_settles;    /* and it is not there to be claimed again */
     int64_t lose;          /* settling this work id affects nothing: its lease is lost */
     bool backwards;        /* claims bring the newest first */
     boxcar_status deny; /* every process() ends so; OK = none does */
