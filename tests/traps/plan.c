@@ -241,8 +241,8 @@ static const struct trap TRAPS[] = {
       {"the same when they go on", "_streams_go_on", "p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id",
        "p.stream = s.key order by p.work_id", READS_STREAMS},
       {"the same for evidence", "_unpark",
-       "p.stream >= k.key and p.stream <= k.key and p.work_id < k.last_id\n        order by p.stream, p.work_id",
-       "p.stream = k.key and p.work_id < k.last_id order by p.work_id", READS_STREAMS}}},
+       "p.stream >= k.key and p.stream <= k.key\n        order by p.stream, p.work_id",
+       "p.stream = k.key order by p.work_id", READS_STREAMS}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);

@@ -23,10 +23,10 @@ begin
         window s as (partition by w.stream order by w.work_id))
     select (select count(*) from w),
            exists (select from live m left join lateral (
-                       select p.epoch is not null or p.available_at <= latest as in_time from :"schema".parked p
-                       where p.box = p_box and p.stream >= m.stream and p.stream <= m.stream and p.work_id < m.head_id
+                       select p.work_id, p.epoch is not null or p.available_at <= latest as in_time from :"schema".parked p
+                       where p.box = p_box and p.stream >= m.stream and p.stream <= m.stream
                          and (p.epoch is not null or coalesce(p.expires_at > ts, true))
-                       order by p.stream, p.work_id limit 1) h on true
+                       order by p.stream, p.work_id limit 1) h on h.work_id < m.head_id
                    where not exists (select from :"schema".stream s
                                      where s.box = p_box and s.key = m.stream and s.halted_at is not null)
                      and :"schema"._wanted(m.topic, exact, prefixes) and coalesce(m.due_at <= latest, true)

@@ -17,8 +17,8 @@ begin
     select ts, p_box, k.key, k.last_id, e.work_id
     from unnest(keys, lasts) k(key, last_id) cross join lateral (
         select p.work_id, p.epoch, p.retry_count from :"schema".parked p
-        where p.box = p_box and p.stream >= k.key and p.stream <= k.key and p.work_id < k.last_id
+        where p.box = p_box and p.stream >= k.key and p.stream <= k.key
         order by p.stream, p.work_id limit 1) e
-    where e.epoch is not null or e.retry_count > 0;
+    where e.work_id < k.last_id and (e.epoch is not null or e.retry_count > 0);
     perform :"schema"._streams_go_on(p_box, keys, ts);
 end $$;
