@@ -1,7 +1,7 @@
 /* Plans: made while the tables were empty, used when they are large. */
 #include "trap.h"
 
-enum { LARGE = 2000, WARM_CALLS = 7 };
+enum { LARGE = 2000, WARM_CALLS = 7, LONG_PAGES = 40 };
 
 #define TABLES "message, lease, parked, finished, dead, stream, attempt"
 
@@ -215,6 +215,32 @@ static const char *plans_beside_a_long_stream(struct fixture *f)
     return NULL;
 }
 
+/* Entries that an index passes over are counted nowhere, its pages are. */
+static int64_t pages_of_an_ack(PGconn *conn)
+{
+    sql_run(conn, "create temp table mine as select work_id from outbox_claim(" WORKER ", '30 s', 4)");
+    sql_run(conn, "begin");
+    int64_t before = sql_number(conn, "select pg_stat_get_xact_blocks_fetched('parked_stream'::regclass)");
+    sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from mine))");
+    int64_t after = sql_number(conn, "select pg_stat_get_xact_blocks_fetched('parked_stream'::regclass)");
+    sql_run(conn, "commit; drop table mine");
+    return after - before;
+}
+
+/* A few of very many in one stream: an ack looks at its head, not along it. BX-006, BX-020 */
+static const char *acks_in_a_long_stream(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
+                  "gen_random_uuid(), 0, 1, now(), 't', 'p', 'long' from generate_series(1, %d) i", 10 * LARGE);
+    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, "analyze " TABLES);
+    for (int i = 0; i < 3; i++)
+        if (pages_of_an_ack(conn) > LONG_PAGES)
+            return READS_STREAMS;
+    return NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -243,6 +269,9 @@ static const struct trap TRAPS[] = {
       {"the same for evidence", "_unpark",
        "p.stream >= k.key and p.stream <= k.key\n        order by p.stream, p.work_id",
        "p.stream = k.key order by p.work_id", READS_STREAMS}}},
+    {"acks_in_a_long_stream_do_not_look_along_it", acks_in_a_long_stream,
+     {{"one look at its head", "_unpark", "p.stream <= k.key\n", "p.stream <= k.key and p.work_id < k.last_id\n",
+       READS_STREAMS}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);
