@@ -23,7 +23,7 @@ begin
         if total > cardinality(taken) then
             chunk := greatest(chunk, 500, least(total - cardinality(taken), 10000));
         end if;
-        select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
+        select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
                bool_and(x.due_at is null and x.expires_at is null
                         and :"schema"._wanted(x.topic, exact, prefixes)) as plain
         into w from :"schema"._window(f, chunk) x;

@@ -10,7 +10,7 @@ declare
     w record;
 begin
     loop
-        select array_agg(x.work_id) as ids, count(*) as n, max(x.xid) as last_xid,
+        select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
                bool_or(coalesce(x.due_at <= latest, true)
                        and coalesce(x.expires_at > greatest(x.due_at, ts), true)
                        and :"schema"._wanted(x.topic, exact, prefixes) and not f.skip @> x.work_id) as found

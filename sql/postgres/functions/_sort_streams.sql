@@ -21,8 +21,9 @@ begin
     end if;
     partitions := :"schema"._setting('partition_count', 10000);
     loop
-        select count(*) as n, max(x.xid) as last_xid, array_agg(x.work_id) as ids, array_agg(x.topic) as topics,
-               array_agg(x.stream) as streams, array_agg(x.due_at) as dues, array_agg(x.expires_at) as expiries
+        select count(*) as n, (array_agg(x.xid))[count(*)] as last_xid, array_agg(x.work_id) as ids,
+               array_agg(x.topic) as topics, array_agg(x.stream) as streams, array_agg(x.due_at) as dues,
+               array_agg(x.expires_at) as expiries
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
             insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
