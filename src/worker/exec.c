@@ -1,5 +1,6 @@
 /* What the parts do: exec_words splits, exec_find looks in PATH, exec_environment says what the program
- * knows, exec_child starts it, exec_watch stands by, exec_tail keeps the end of its errors. */
+ * knows, exec_child starts it, exec_watch stands by, exec_family finds all it has started, exec_tail keeps the
+ * end of its errors. */
 #include "exec.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/uuid.h"
 #include "delivery.h"
 #include "exec_environment.h"
 #include "exec_find.h"
@@ -148,6 +150,15 @@ static boxcar_verdict verdict_of(const struct exec_end *end) {
     }
 }
 
+/* The environment is that of this run, with the mark of its own. */
+static const char *mark_of(char *const *environment) {
+    for (; *environment; environment++) {
+        if (strncmp(*environment, EXEC_RUN_ID "=", sizeof(EXEC_RUN_ID)) == 0)
+            return *environment;
+    }
+    return NULL;
+}
+
 static boxcar_verdict run(const struct exec_command *command, char *const *environment,
                           struct boxcar_delivery *delivery) {
     struct exec_child child;
@@ -161,23 +172,35 @@ static boxcar_verdict run(const struct exec_command *command, char *const *envir
         return tell_start_failed(delivery, command->path, error);
     tail.len = 0; /* the rest is room */
     tail.cut = false;
-    exec_watch(&child, delivery, &tail, &end);
+    exec_watch(&child, mark_of(environment), delivery, &tail, &end);
     verdict = verdict_of(&end);
     if (verdict != BOXCAR_VERDICT_ACK)
         tell_end(delivery, &end, &tail);
     return verdict;
 }
 
+/* NULL = there is no randomness; then processes that lost their parent are not found. */
+static const char *make_run_id(char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
+    uint8_t id[1][16];
+
+    if (!uuid_new_v7(id, 1))
+        return NULL;
+    uuid_format(id[0], ret_text);
+    return ret_text;
+}
+
 boxcar_verdict exec_run(void *command, boxcar_delivery *delivery) {
     const struct exec_command *program = command;
     AUTO_ARENA struct arena arena = ARENA_INIT;
+    char run_id[BOXCAR_UUID_TEXT_SIZE];
     char **environment;
 
     if (boxcar_delivery_is_cancelled(delivery)) {
         boxcar_delivery_set_error(delivery, BOXCAR_STR("not started: told to stop before it began"));
         return BOXCAR_VERDICT_RETRY;
     }
-    environment = exec_environment_build(&arena, program->inherited, delivery->message, delivery->store_id);
+    environment = exec_environment_build(&arena, program->inherited, delivery->message, delivery->store_id,
+                                         make_run_id(run_id));
     if (!environment) {
         boxcar_delivery_set_error(delivery, BOXCAR_STR("not started: out of memory"));
         return BOXCAR_VERDICT_RETRY;

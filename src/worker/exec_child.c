@@ -213,10 +213,6 @@ void exec_child_hear_out(struct exec_child *child, struct exec_tail *tail) {
     }
 }
 
-void exec_child_signal(const struct exec_child *child, int signal_number) {
-    (void)kill(-child->pid, signal_number); /* fails when all have ended: that is what was wanted */
-}
-
 bool exec_child_has_ended(const struct exec_child *child) {
     siginfo_t info = {.si_pid = 0};
 

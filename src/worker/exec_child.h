@@ -28,9 +28,6 @@ void exec_child_listen(struct exec_child *child, struct exec_tail *tail);
 /* Reads all that is there now, and no more, whoever goes on writing. */
 void exec_child_hear_out(struct exec_child *child, struct exec_tail *tail);
 
-/* Sends a signal to all of its group. Only before exec_child_reap(): until then nobody else can get
- * this process id. */
-void exec_child_signal(const struct exec_child *child, int signal_number);
 bool exec_child_has_ended(const struct exec_child *child);
 /* Waits for the process, no other, and closes what is open. *ret_status as waitpid() gives it; false =
  * somebody else has taken it. */

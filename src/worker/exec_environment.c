@@ -102,7 +102,7 @@ static char **assemble(struct arena *arena, char *const *inherited, const struct
 }
 
 char **exec_environment_build(struct arena *arena, char *const *inherited, const boxcar_message *message,
-                              const char *store_id) {
+                              const char *store_id, const char *run_id) {
     struct texts texts;
 
     write_texts(message, &texts);
@@ -121,6 +121,7 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
         {"BOXCAR_CREATED_AT", text_if(message->created_at != BOXCAR_TIME_NONE, texts.created_at)},
         {"BOXCAR_HEADERS", str_is_absent(message->headers) ? BOXCAR_STR("{}") : message->headers},
         {"BOXCAR_STORE_ID", boxcar_str_of(store_id)},
+        {EXEC_RUN_ID, boxcar_str_of(run_id)},
     };
     return assemble(arena, inherited, variables, COUNT_OF(variables));
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "exec_family.h"
 
 /* How often to look for the end where the kernel has no descriptor for it (before Linux 5.3). */
 #define LOOK_MS 5
@@ -24,6 +25,7 @@ struct watch {
     struct exec_child *child;
     const struct boxcar_delivery *delivery;
     struct exec_tail *tail;
+    struct exec_family family;
     int64_t started_ms;
     int end_fd;      /* readable when the process has ended; -1 = not to be had */
     int64_t kill_ms; /* when SIGKILL is due; INT64_MAX = not */
@@ -59,14 +61,14 @@ static void begin_to_end(struct watch *watch) {
     watch->end->cancelled = reason;
     watch->end->cancelled_after_ms = now_ms - watch->started_ms;
     watch->kill_ms = now_ms + TERM_MS[reason];
-    exec_child_signal(watch->child, SIGTERM);
+    exec_family_signal(&watch->family, SIGTERM);
 }
 
 static void kill_when_due(struct watch *watch) {
     if (watch->kill_ms == INT64_MAX || clock_ms() < watch->kill_ms)
         return;
     watch->kill_ms = INT64_MAX;
-    exec_child_signal(watch->child, SIGKILL);
+    exec_family_kill(&watch->family);
 }
 
 /* A descriptor below 0 is none, and the one for cancelling stays readable: it has said all. */
@@ -90,8 +92,8 @@ static void wait_for_something(struct watch *watch) {
         begin_to_end(watch);
 }
 
-void exec_watch(struct exec_child *child, const struct boxcar_delivery *delivery, struct exec_tail *tail,
-                struct exec_end *ret_end) {
+void exec_watch(struct exec_child *child, const char *mark, const struct boxcar_delivery *delivery,
+                struct exec_tail *tail, struct exec_end *ret_end) {
     struct watch watch = {.child = child,
                           .delivery = delivery,
                           .tail = tail,
@@ -100,6 +102,7 @@ void exec_watch(struct exec_child *child, const struct boxcar_delivery *delivery
                           .kill_ms = INT64_MAX,
                           .end = ret_end};
 
+    exec_family_init(&watch.family, child->pid, mark);
     *ret_end = (struct exec_end){.cancelled = CANCEL_NONE};
     while (!exec_child_has_ended(child)) {
         wait_for_something(&watch);
@@ -107,7 +110,8 @@ void exec_watch(struct exec_child *child, const struct boxcar_delivery *delivery
     }
     exec_child_hear_out(child, tail);
     if (ret_end->cancelled != CANCEL_NONE)
-        exec_child_signal(child, SIGKILL);
+        exec_family_kill(&watch.family);
+    exec_family_release(&watch.family);
     ret_end->is_known = exec_child_reap(child, &ret_end->status);
     if (watch.end_fd >= 0)
         close(watch.end_fd);

@@ -13,10 +13,11 @@ struct exec_end {
     int64_t cancelled_after_ms;
 };
 
-/* Returns when the program has ended and is reaped. When the delivery is cancelled, its group gets
- * SIGTERM, and SIGKILL after a while or as soon as the program itself has ended, so that nothing of it
- * goes on. What it left in the background after an end of its own is left alone. */
-void exec_watch(struct exec_child *child, const struct boxcar_delivery *delivery, struct exec_tail *tail,
-                struct exec_end *ret_end);
+/* Returns when the program has ended and is reaped. When the delivery is cancelled, the program and all it
+ * has started get SIGTERM, and SIGKILL after a while or as soon as the program itself has ended, so that
+ * nothing of it goes on; the mark is for exec_family_init(). What the program left in the background after
+ * an end of its own is left alone. */
+void exec_watch(struct exec_child *child, const char *mark, const struct boxcar_delivery *delivery,
+                struct exec_tail *tail, struct exec_end *ret_end);
 
 #endif

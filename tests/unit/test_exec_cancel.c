@@ -216,6 +216,83 @@ static void children_do_not_outlive_a_program_that_obeys_sigterm(void **state) {
     assert_no_children();
 }
 
+/* This program again, as a handler that is not content with its group. Long enough to be noticed. */
+static void write_ready(const char *path) {
+    FILE *file = fopen(path, "we");
+
+    if (file)
+        fclose(file);
+    sleep(20);
+    _exit(0);
+}
+
+static void leave_session(void (*then)(const char *ready), const char *ready) {
+    if (fork() != 0)
+        return;
+    setsid();
+    signal(SIGTERM, SIG_IGN);
+    then(ready);
+    raise(SIGKILL); /* only one that was overlooked exits */
+}
+
+static void become_orphan(const char *ready) {
+    pid_t parent = getpid();
+
+    if (fork() != 0)
+        return;
+    while (getppid() == parent)
+        usleep(1000);
+    write_ready(ready);
+}
+
+static void forget_environment(const char *ready) {
+    if (fork() == 0)
+        execle("/proc/self/exe", "leaver", "stay", ready, (char *)NULL, (char *const[]){NULL});
+    sleep(20);
+}
+
+static int leave(const char *how, const char *ready) {
+    if (strcmp(how, "stay") == 0)
+        write_ready(ready);
+    else if (strcmp(how, "group") == 0 && setpgid(0, getpgid(getppid())) == 0)
+        write_ready(ready);
+    else if (strcmp(how, "session") == 0)
+        leave_session(write_ready, ready);
+    else if (strcmp(how, "orphan") == 0)
+        leave_session(become_orphan, ready);
+    else if (strcmp(how, "environment") == 0)
+        leave_session(forget_environment, ready);
+    sleep(20);
+    return 0;
+}
+
+/* Orphans of the program are ours now: none has come to an end of its own. */
+static void assert_leaver_is_ended(const char *how) {
+    struct stopping stopping;
+    char command[512], program[256] = "";
+    int status;
+
+    assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
+    snprintf(command, sizeof(command), "'%s' %s %s", program, how, fixture_path("ready"));
+    begin(&stopping, command, "ready", CANCEL_LEASE_LOST);
+    end(&stopping);
+    assert_int_equal(stopping.trial.verdict, BOXCAR_VERDICT_RETRY);
+    release(&stopping);
+    while (waitpid(-1, &status, 0) > 0) {
+        if (!WIFSIGNALED(status))
+            fail_msg("a process went on after its program (%s)", how);
+    }
+}
+
+/* BX-023: nothing of a cancelled handler runs beside the next attempt, wherever it went. */
+static void processes_that_leave_their_group_are_ended(void **state) {
+    (void)state;
+    assert_leaver_is_ended("group");
+    assert_leaver_is_ended("session");
+    assert_leaver_is_ended("environment");
+    assert_leaver_is_ended("orphan");
+}
+
 /* BX-023: another worker may run the message already. */
 static void a_cancelled_delivery_starts_nothing(void **state) {
     struct exec_command *command = NULL;
@@ -240,7 +317,7 @@ static void a_cancelled_delivery_starts_nothing(void **state) {
     trial_release(&trial);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_is_ended_at_its_deadline),
         cmocka_unit_test(what_it_said_before_its_time_was_over_is_kept),
@@ -248,8 +325,11 @@ int main(void) {
         cmocka_unit_test(an_exit_status_counts_after_sigterm_too),
         cmocka_unit_test(programs_that_ignore_sigterm_are_killed_with_their_children),
         cmocka_unit_test(children_do_not_outlive_a_program_that_obeys_sigterm),
+        cmocka_unit_test(processes_that_leave_their_group_are_ended),
         cmocka_unit_test(a_cancelled_delivery_starts_nothing),
     };
 
+    if (argc > 2)
+        return leave(argv[1], argv[2]);
     return cmocka_run_group_tests_name("exec_cancel", tests, fixture_setup, fixture_teardown);
 }
