@@ -1,61 +1,121 @@
 /* The stretches of the text are looked up by their hash while the payload passes by once: a payload may be
- * large, and cut, trimmed or quoted in part by whoever repeats it. A place that is found leaves the table,
- * so that texts which repeat themselves cost no more. */
+ * large, and cut, trimmed or quoted in part by the program that repeats it.
+ *
+ * Producers choose payloads, and programs often repeat them, so both may be made to collide. Hence the hash
+ * has a secret base, and equal stretches of the text share one entry: an entry is then compared about once
+ * for each byte of the payload, whatever the bytes are. */
 #include "hide.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
 
 #define WHOLE_MIN 4 /* shorter payloads are ordinary words */
-#define FACTOR UINT32_C(16777619)
 
-struct places {
-    uint32_t *heads, *next; /* 1 + place; 0 = none */
-    bool *hidden;
-    size_t mask;
+/* Hashes are polynomials modulo this prime: two different stretches collide for 15 bases at most. */
+#define PRIME ((UINT64_C(1) << 61) - 1)
+
+struct hasher {
+    uint64_t base;
+    uint64_t leaver; /* the base to the power of HIDE_STRETCH - 1: what the byte that leaves has grown to */
 };
 
-static uint32_t hash_first(const char *bytes) {
-    uint32_t hash = 0;
+/* Entries are places in the text, one for each different stretch. */
+struct places {
+    struct hasher hasher;
+    uint32_t *heads, *next; /* 1 + place of the next entry in the slot; 0 = none */
+    uint32_t *twins;        /* 1 + place of the next equal stretch; 0 = none */
+    uint64_t *hashes;
+    bool *hidden;
+    size_t mask;
+    size_t compared;
+};
+
+static uint64_t multiply(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+
+    return sum >= PRIME ? sum - PRIME : sum;
+}
+
+static uint64_t add(uint64_t a, uint64_t b) { return a + b >= PRIME ? a + b - PRIME : a + b; }
+
+/* Not a small base: then short stretches would not spread. */
+static struct hasher hasher_make(uint64_t seed) {
+    struct hasher hasher = {.base = (seed | UINT64_C(1) << 60) % PRIME, .leaver = 1};
+
+    for (int i = 1; i < HIDE_STRETCH; i++)
+        hasher.leaver = multiply(hasher.leaver, hasher.base);
+    return hasher;
+}
+
+static uint64_t hash_first(const struct hasher *hasher, const char *bytes) {
+    uint64_t hash = 0;
 
     for (int i = 0; i < HIDE_STRETCH; i++)
-        hash = hash * FACTOR + (unsigned char)bytes[i];
+        hash = add(multiply(hash, hasher->base), (unsigned char)bytes[i]);
     return hash;
 }
 
-/* FACTOR to the power of HIDE_STRETCH: what the byte that leaves has grown to. */
-static uint32_t weight_of_leaver(void) {
-    uint32_t weight = 1;
+/* One byte on: `bytes` is where the stretch was. */
+static uint64_t hash_next(const struct hasher *hasher, uint64_t hash, const char *bytes) {
+    uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[0]);
 
-    for (int i = 0; i < HIDE_STRETCH; i++)
-        weight *= FACTOR;
-    return weight;
+    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[HIDE_STRETCH]);
 }
 
-static size_t slot_of(const struct places *places, uint32_t hash) {
-    return (hash ^ (hash >> 15)) & places->mask;
+static size_t slot_of(const struct places *places, uint64_t hash) {
+    return (size_t)(hash ^ (hash >> 31)) & places->mask;
+}
+
+/* The entry of an equal stretch; 0 = none. */
+static uint32_t find(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
+    uint32_t entry = places->heads[slot_of(places, hash)];
+
+    for (; entry; entry = places->next[entry - 1]) {
+        places->compared++;
+        if (places->hashes[entry - 1] == hash &&
+            memcmp(text.data + entry - 1, stretch, HIDE_STRETCH) == 0)
+            return entry;
+    }
+    return 0;
+}
+
+static void place_add(struct places *places, boxcar_str text, size_t place, uint64_t hash) {
+    size_t slot = slot_of(places, hash);
+    uint32_t entry = find(places, text, text.data + place, hash);
+
+    if (entry) {
+        places->twins[place] = places->twins[entry - 1];
+        places->twins[entry - 1] = (uint32_t)place + 1;
+        return;
+    }
+    places->hashes[place] = hash;
+    places->next[place] = places->heads[slot];
+    places->heads[slot] = (uint32_t)place + 1;
 }
 
 static bool places_make(struct places *places, boxcar_str text) {
     size_t size = 64;
-    uint32_t hash = hash_first(text.data), weight = weight_of_leaver();
+    uint64_t hash = hash_first(&places->hasher, text.data);
 
     while (size < text.len)
         size *= 2;
     places->mask = size - 1;
     places->heads = calloc(size, sizeof(*places->heads));
     places->next = calloc(text.len, sizeof(*places->next));
+    places->twins = calloc(text.len, sizeof(*places->twins));
+    places->hashes = calloc(text.len, sizeof(*places->hashes));
     places->hidden = calloc(text.len, sizeof(*places->hidden));
-    if (!places->heads || !places->next || !places->hidden)
+    if (!places->heads || !places->next || !places->twins || !places->hashes || !places->hidden)
         return false;
     for (size_t i = 0; i + HIDE_STRETCH <= text.len; i++) {
-        size_t slot = slot_of(places, hash);
-
-        places->next[i] = places->heads[slot];
-        places->heads[slot] = (uint32_t)i + 1;
+        place_add(places, text, i, hash);
         if (i + HIDE_STRETCH < text.len)
-            hash = hash * FACTOR + (unsigned char)text.data[i + HIDE_STRETCH] -
-                   weight * (unsigned char)text.data[i];
+            hash = hash_next(&places->hasher, hash, text.data + i);
     }
     return true;
 }
@@ -63,32 +123,31 @@ static bool places_make(struct places *places, boxcar_str text) {
 static void places_release(struct places *places) {
     free(places->heads);
     free(places->next);
+    free(places->twins);
+    free(places->hashes);
     free(places->hidden);
 }
 
-static void hide_where_equal(struct places *places, boxcar_str text, const char *stretch, uint32_t hash) {
-    uint32_t *at = &places->heads[slot_of(places, hash)];
+/* All places of the stretch. The list of twins is used up: what is hidden need not be hidden again. */
+static void hide_where_equal(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
+    uint32_t entry = find(places, text, stretch, hash);
 
-    while (*at) {
-        size_t place = *at - 1;
+    while (entry) {
+        uint32_t twin = places->twins[entry - 1];
 
-        if (memcmp(text.data + place, stretch, HIDE_STRETCH) != 0) {
-            at = &places->next[place];
-            continue;
-        }
-        memset(places->hidden + place, true, HIDE_STRETCH);
-        *at = places->next[place];
+        memset(places->hidden + entry - 1, true, HIDE_STRETCH);
+        places->twins[entry - 1] = 0;
+        entry = twin;
     }
 }
 
 static void look_for(struct places *places, boxcar_str text, boxcar_str payload) {
-    uint32_t hash = hash_first(payload.data), weight = weight_of_leaver();
+    uint64_t hash = hash_first(&places->hasher, payload.data);
 
     for (size_t i = 0; i + HIDE_STRETCH <= payload.len; i++) {
         hide_where_equal(places, text, payload.data + i, hash);
         if (i + HIDE_STRETCH < payload.len)
-            hash = hash * FACTOR + (unsigned char)payload.data[i + HIDE_STRETCH] -
-                   weight * (unsigned char)payload.data[i];
+            hash = hash_next(&places->hasher, hash, payload.data + i);
     }
 }
 
@@ -129,12 +188,12 @@ static void hide_whole(struct buf *into, boxcar_str text, boxcar_str payload) {
     buf_append_str(into, text);
 }
 
-void hide_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
-    struct places places = {0};
+size_t hide_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed) {
+    struct places places = {.hasher = hasher_make(seed)};
 
     if (payload.len < HIDE_STRETCH || text.len < HIDE_STRETCH || text.len > UINT32_MAX - 1) {
         hide_whole(into, text, payload);
-        return;
+        return 0;
     }
     if (places_make(&places, text)) {
         look_for(&places, text, payload);
@@ -143,4 +202,20 @@ void hide_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
         into->failed = true;
     }
     places_release(&places);
+    return places.compared;
+}
+
+static uint64_t SEED;
+
+/* Where there is no randomness yet, the clock is harder to guess than nothing. */
+static void make_seed(void) {
+    if (getrandom(&SEED, sizeof(SEED), GRND_NONBLOCK) != (ssize_t)sizeof(SEED))
+        SEED = (uint64_t)clock_us() * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+void hide_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_seed);
+    (void)hide_payload_seeded(into, text, payload, SEED);
 }

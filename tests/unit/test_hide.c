@@ -78,6 +78,50 @@ static void agrees_with_a_naive_search(void **state) {
     }
 }
 
+/* Some of these letters share a slot with that of the text, whatever the seed. If each of the text's equal
+ * stretches were met there, it would be ten times as many. */
+static void texts_that_repeat_themselves_cost_no_more(void **state) {
+    enum { TEXT = 64, RUN = 512, PAYLOAD = 256 * RUN };
+    static char text[TEXT], payload[PAYLOAD];
+
+    (void)state;
+    memset(text, 0, TEXT);
+    for (int i = 0; i < PAYLOAD; i++)
+        payload[i] = (char)(i / RUN ? i / RUN : 1);
+    for (uint64_t seed = 1; seed != 0; seed *= 6) {
+        struct buf found = BUF_INIT;
+        size_t compared =
+            hide_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, PAYLOAD}, seed);
+
+        assert_in_range(compared, 1, PAYLOAD / 16);
+        assert_int_equal(found.len, TEXT);
+        buf_release(&found);
+    }
+}
+
+/* Stretches of the text that collide with one seed do not with another. */
+static void the_seed_decides_what_collides(void **state) {
+    enum { TEXT = 64, ROUNDS = 64 };
+    char text[TEXT], payload[TEXT];
+    size_t most = 0, least = SIZE_MAX;
+
+    (void)state;
+    for (int i = 0; i < TEXT; i++) {
+        text[i] = (char)('a' + i % 23);
+        payload[i] = (char)('A' + i % 19);
+    }
+    for (uint64_t seed = 0; seed < ROUNDS; seed++) {
+        struct buf found = BUF_INIT;
+        size_t compared = hide_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, TEXT},
+                                              seed * UINT64_C(0x9E3779B97F4A7C15));
+
+        most = compared > most ? compared : most;
+        least = compared < least ? compared : least;
+        buf_release(&found);
+    }
+    assert_true(least < most);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payload_is_hidden_where_it_stands),
@@ -85,6 +129,8 @@ int main(void) {
         cmocka_unit_test(pieces_of_a_long_payload_are_hidden),
         cmocka_unit_test(other_texts_are_left_alone),
         cmocka_unit_test(agrees_with_a_naive_search),
+        cmocka_unit_test(texts_that_repeat_themselves_cost_no_more),
+        cmocka_unit_test(the_seed_decides_what_collides),
     };
 
     return cmocka_run_group_tests_name("hide", tests, NULL, NULL);
