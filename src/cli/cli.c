@@ -117,6 +117,7 @@ int cli_main(int argc, char **argv) {
     buffer_output();
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported as such */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
     int result = option_parse(&cli, argc, (const char *const *)argv, true, &parse);
     if (result == CLI_DONE)
         result = dispatch(&cli, parse.args);

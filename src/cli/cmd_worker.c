@@ -112,8 +112,12 @@ static void raise_descriptor_limit(const struct cli *cli) {
     rlim_t needed = (rlim_t)config_number(cli->config, CONFIG_WORKER_CONCURRENCY) * 6 + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
         return;
+    if (needed > limit.rlim_max)
+        cli_warn(cli, "at most %llu files may be open, %llu may be needed: handlers will wait for each other; "
+                      "raise the limit (ulimit -n, LimitNOFILE=), or lower the concurrency",
+                 (unsigned long long)limit.rlim_max, (unsigned long long)needed);
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit); /* else handlers wait for descriptors */
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int new_worker(struct worker_session *session, boxcar_owner owner) {

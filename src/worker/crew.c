@@ -97,6 +97,7 @@ static void take_verdict(struct slot *slot, struct job *job, struct ending endin
     job->late = ending.late;
     job->microseconds = clock_us() - slot->started_us;
     job->delay_ms = delivery->delay_ms;
+    job->shortage = delivery->is_shortage;
     if (verdict == BOXCAR_VERDICT_DEFER && job->delay_ms == BOXCAR_BACKOFF)
         job->delay_ms = DEFER_MS_DEFAULT;
     if (delivery_cancel_reason(delivery) == CANCEL_TIMEOUT)
@@ -367,8 +368,17 @@ boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *e
     if (rc == 0)
         return BOXCAR_OK;
     return error_set(err, BOXCAR_E_UNAVAILABLE,
-                     "the system lets only %zu of %zu threads start (%s): lower the concurrency", started,
-                     concurrency, strerror(rc));
+                     "the system lets only %zu of %zu threads start (%s): raise its limits, or lower the concurrency",
+                     started, concurrency, strerror(rc));
+}
+
+size_t crew_threads(struct crew *crew) {
+    size_t count;
+
+    pthread_mutex_lock(&crew->mutex);
+    count = crew->slot_count;
+    pthread_mutex_unlock(&crew->mutex);
+    return count;
 }
 
 void crew_set_timeout(struct crew *crew, int64_t timeout_ms) {

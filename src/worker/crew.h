@@ -60,8 +60,10 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
 /* Ends the idle threads and waits for them; those in handlers that do not return are given up. */
 void crew_close(struct crew *crew);
 
-/* The number of threads from now on. Surplus ones end when they are idle. */
+/* The number of threads from now on. Surplus ones end when they are idle. An error says how many there are
+ * when not all could be started; crew_supervise() goes on trying. */
 boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *err);
+size_t crew_threads(struct crew *crew);
 void crew_set_timeout(struct crew *crew, int64_t timeout_ms);
 
 /* What is behind a job comes with it, and is begun in order: each when the one before it has the verdict

@@ -45,6 +45,7 @@ void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *mess
 
     delivery->message = message;
     delivery->delay_ms = BOXCAR_BACKOFF;
+    delivery->is_shortage = false;
     delivery->deadline_ms = deadline_ms;
     free(delivery->error);
     delivery->error = NULL;

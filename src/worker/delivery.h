@@ -25,6 +25,7 @@ struct boxcar_delivery {
     _Atomic int *stages;   /* the job's, of the message in hand */
     _Atomic bool *news;    /* somebody has said a stage: the work loop looks for it */
     int64_t delay_ms;      /* what the handler said; BOXCAR_BACKOFF = nothing */
+    bool is_shortage;      /* deferred because the machine has too little of something */
     char *error;           /* malloc'ed, or NULL */
     size_t error_len;
 };

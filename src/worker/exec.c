@@ -81,7 +81,8 @@ static boxcar_verdict tell_start_failed(struct boxcar_delivery *delivery, const 
     if (error == ENOEXEC)
         buf_append_text(&text, " (a script needs a first line such as #!/bin/sh)");
     set_error(delivery, &text);
-    if (is_shortage(error))
+    delivery->is_shortage = is_shortage(error);
+    if (delivery->is_shortage)
         return BOXCAR_VERDICT_DEFER;
     return error == E2BIG ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_RETRY;
 }

@@ -47,6 +47,7 @@ struct job {
     bool settled;    /* acked in the handler's own transaction */
     bool late;       /* that transaction found the lease lost and was rolled back */
     bool given_back; /* deferred by the worker, not by its handler */
+    bool shortage;   /* deferred because the machine has too little of something */
     bool unstarted;  /* given back by the crew: the one before it in its stream was not done */
     int64_t delay_ms;
     char *error; /* malloc'ed, or NULL */

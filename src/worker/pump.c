@@ -66,7 +66,7 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
     atomic_store(&pump->worker->count.concurrency, tuning.concurrency);
     crew_set_timeout(pump->crew, tuning.handler_timeout_ms);
     if (crew_resize(pump->crew, (size_t)tuning.concurrency, &err) != BOXCAR_OK)
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "reconfigure", NULL, 0, "%s", err.message);
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", err.message);
     steward_set_interval(steward, tuning.maintain_ms);
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->refused)
@@ -323,6 +323,21 @@ static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
     return status;
 }
 
+/* A worker with some of its threads works; it gets the others when the system has what they need. */
+static boxcar_status hire(struct pump *pump, boxcar_error *err) {
+    boxcar_error few = BOXCAR_ERROR_INIT;
+
+    if (crew_resize(pump->crew, (size_t)pump->worker->tuning.concurrency, &few) == BOXCAR_OK)
+        return BOXCAR_OK;
+    if (crew_threads(pump->crew) == 0) {
+        if (err)
+            *err = few;
+        return few.status;
+    }
+    store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few.message);
+    return BOXCAR_OK;
+}
+
 static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     boxcar_status status;
@@ -339,7 +354,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     set_patience(pump);
     pump_look_soon(pump);
     crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
-    status = crew_resize(pump->crew, (size_t)worker->tuning.concurrency, err);
+    status = hire(pump, err);
     atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
     return status;
 }

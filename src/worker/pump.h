@@ -64,6 +64,7 @@ struct pump {
     struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
     int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
     int64_t no_suspects_until_ms;
+    int64_t next_shortage_ms; /* the next warning about programs that cannot be started */
     struct job *suspect; /* the suspect in flight: one at a time */
 
     int64_t looked_at_ms; /* at whatever box */

@@ -13,6 +13,7 @@
 #define SUSPECT_AWAY_MS 1000
 #define PATIENCE_LONGEST_MS (INT64_C(24) * 60 * 60 * 1000)
 #define UNHANDLED_AWAY_MS 1000
+#define SHORTAGE_EVERY_MS 10000
 
 static void hold(struct pump *pump, struct job *job) {
     job->held_previous = NULL;
@@ -146,6 +147,17 @@ void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at
     load_release(load);
 }
 
+/* Every message meets the same shortage: one warning now and then is enough. */
+static void log_shortage(struct pump *pump, const struct job *job) {
+    bool is_due = pump->now_ms >= pump->next_shortage_ms;
+
+    if (is_due)
+        pump->next_shortage_ms = pump->now_ms + SHORTAGE_EVERY_MS;
+    log_message(pump_face(pump), is_due ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO, "shortage", job->message,
+                (boxcar_str){job->error, job->error_len},
+                "the system has too little for another program: the message is tried again soon");
+}
+
 /* An attempt that ended badly is an error of the handler's (OBX-105). */
 static void log_verdict(struct pump *pump, const struct job *job) {
     static const struct {
@@ -165,6 +177,8 @@ static void log_verdict(struct pump *pump, const struct job *job) {
     else if (job->given_back)
         log_message(pump_face(pump), BOXCAR_LOG_INFO, "give_back", job->message, error,
                     "stopped before it was done");
+    else if (job->shortage)
+        log_shortage(pump, job);
     else
         log_message(pump_face(pump), SAYINGS[job->verdict].level, "verdict", job->message, error,
                     SAYINGS[job->verdict].text);

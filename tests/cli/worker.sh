@@ -140,6 +140,19 @@ refuses "a store that is not deployed" 1 "*boxcar init*" boxcar worker --handler
 refuses "a store that is not there" 5 "boxcar: worker: *" env BOXCAR_STORE=postgres://127.0.0.1:1/db boxcar worker --handler t=discard
 [ -e missing.db ] && not_ok "and none is made" || ok "and none is made"
 
+# Too few descriptors for all threads: a warning, and work goes on with those that there are.
+enqueue scarce x
+exits "few descriptors" 0 bash -c 'ulimit -n 14; exec boxcar worker --drain --concurrency 16 --handler scarce=discard'
+like "says what to raise" "*at most 14 files may be open, 160 may be needed*LimitNOFILE=*" "$err"
+like "and how many threads there are" "*level=warn event=shortage*the system lets only ?* of 16 threads start (Too many open files)*" "$err"
+is "the message is done" done "$(boxcar show "$id" -o json | jq -r .status)"
+
+# A file that may not grow is an error, not the end of the program by SIGXFSZ.
+if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+    head -c 500000 /dev/zero | tr '\0' x >large.txt
+    refuses "a file that may not grow" 1 "boxcar: enqueue: *" bash -c 'ulimit -f 100; exec boxcar enqueue t - <large.txt'
+fi
+
 # SIGTERM and SIGINT: handlers finish, what is unstarted goes back without an attempt spent. BX-022
 for signal in TERM INT; do
     rm -f started.txt go

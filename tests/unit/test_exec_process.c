@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,33 @@ static void the_end_is_noticed_without_a_pidfd(void **state) {
     free(bytes);
 }
 
+/* The machine's fault, not the message's: no attempt is spent. */
+static void a_shortage_of_descriptors_defers(void **state) {
+    struct rlimit limit, none;
+    struct exec_command *command = NULL;
+    struct trial trial;
+    int highest;
+
+    (void)state;
+    trial_init(&trial);
+    assert_int_equal(exec_command_new(BOXCAR_STR("true"), &command, NULL), BOXCAR_OK);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    highest = dup(0);
+    close(highest);
+    none = (struct rlimit){.rlim_cur = (rlim_t)highest + 1, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    trial_run_command(&trial, command, INT64_MAX);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(trial.verdict, BOXCAR_VERDICT_DEFER);
+    assert_true(trial.delivery.is_shortage);
+    assert_non_null(strstr(trial.error, "Too many open files"));
+    trial_run_command(&trial, command, INT64_MAX);
+    assert_int_equal(trial.verdict, BOXCAR_VERDICT_ACK);
+    assert_false(trial.delivery.is_shortage);
+    exec_command_free(command);
+    trial_release(&trial);
+}
+
 /* In a process of its own, because cmocka needs them. */
 static int run_without_descriptors(unsigned closed) {
     struct trial trial = {.message = {.payload = BOXCAR_STR("in")}, .delivery = {.timer_fd = -1}};
@@ -272,6 +300,7 @@ int main(void) {
         cmocka_unit_test(other_children_are_left_to_their_parent),
         cmocka_unit_test(an_exit_status_that_somebody_else_took_is_retried),
         cmocka_unit_test(the_end_is_noticed_without_a_pidfd),
+        cmocka_unit_test(a_shortage_of_descriptors_defers),
         cmocka_unit_test(closed_standard_descriptors_do_not_matter),
         cmocka_unit_test(threads_share_a_command),
     };
