@@ -1,5 +1,6 @@
 /* Deployment: one transaction under a lock of its own. Tables change by numbered migrations;
- * functions and views are made anew whenever their texts differ from what the store has. */
+ * functions and views are made anew whenever their texts differ from what the store has. In it only pg_catalog is
+ * searched for names, and a schema that is not its deployer's own is refused (pg_trust.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +8,12 @@
 #include "base/memory.h"
 #include "base/uuid.h"
 #include "embedded.h"
-#include "pg_store.h"
+#include "pg_deploy.h"
 
 #define MIGRATION_PREFIX "migrations/"
 #define FUNCTION_PREFIX "functions/"
 
-static boxcar_status run(struct pg_store *pg, const char *text, boxcar_error *err) {
+boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
     AUTO_RESULT PGresult *result = NULL;
     ExecStatusType kind;
@@ -26,8 +27,7 @@ static boxcar_status run(struct pg_store *pg, const char *text, boxcar_error *er
     return pg_error_from_result(pg, result, err);
 }
 
-/* One text value of a query, or the absent text; *ret_text is malloc'ed. */
-static boxcar_status ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err) {
+boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
     AUTO_RESULT PGresult *result = NULL;
 
@@ -67,7 +67,7 @@ static int migration_number(const struct sql_file *file) {
 static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
     AUTO_FREE char *version = NULL;
-    boxcar_status status = ask(pg,
+    boxcar_status status = pg_deploy_ask(pg,
                                "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
                                "where n.nspname = :'schema' and c.relname = 'store'",
                                &found, err);
@@ -75,7 +75,7 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
     if (status != BOXCAR_OK)
         return status;
     if (found)
-        status = ask(pg, "select schema_version::text from :\"schema\".store", &version, err);
+        status = pg_deploy_ask(pg, "select schema_version::text from :\"schema\".store", &version, err);
     if (status == BOXCAR_OK)
         *ret_version = version ? atoi(version) : 0;
     return status;
@@ -89,7 +89,7 @@ static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied,
 
         if (migration_number(file) <= version)
             continue;
-        status = run(pg, file->text, err);
+        status = pg_deploy_run(pg, file->text, err);
         if (status != BOXCAR_OK)
             return status;
         applied++;
@@ -114,14 +114,14 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
     }
     buf_append_text(&text,
                     ") loop execute format('revoke all on function %s from public', f); end loop; end $do$");
-    return text.failed ? error_no_memory(err) : run(pg, text.data, err);
+    return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
 }
 
 /* The accesses that roles have, as statements that grant them again, or nothing. Functions whose signature
  * changed were dropped with their rights, and there are new ones; workers of the version before go on
  * meanwhile. Who may not use the schema any more was thrown out. */
 static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
-    return ask(pg,
+    return pg_deploy_ask(pg,
                "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
                "case p.proname when 'outbox_claim' then 'worker' when 'enqueue' then 'producer' "
                "when '_page' then 'viewer' else 'admin' end), '; ') "
@@ -139,40 +139,44 @@ static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
     boxcar_status status = pg_digest_functions(digest, err);
 
     if (status == BOXCAR_OK)
-        status = ask(pg, "select functions_digest from :\"schema\".store", &known, err);
+        status = pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err);
     if (status != BOXCAR_OK || (known && strcmp(known, digest) == 0))
         return status;
     for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
         if (migration_number(file) == 0)
-            status = run(pg, file->text, err);
+            status = pg_deploy_run(pg, file->text, err);
     if (status == BOXCAR_OK)
         status = close_functions(pg, err);
     buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
                       digest, STORE_SCHEMA_VERSION);
     if (status == BOXCAR_OK && remember.failed)
         status = error_no_memory(err);
-    return status == BOXCAR_OK ? run(pg, remember.data, err) : status;
+    return status == BOXCAR_OK ? pg_deploy_run(pg, remember.data, err) : status;
 }
 
 /* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
 static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
-    boxcar_status status = ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
+    boxcar_status status = pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
 
     if (status != BOXCAR_OK || found)
         return status;
-    return run(pg, "create schema :\"schema\"", err);
+    return pg_deploy_run(pg, "create schema :\"schema\"", err);
 }
 
 static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
                                            boxcar_error *err) {
     AUTO_FREE char *grants = NULL;
     int previous = 0, version = 0, applied = 0;
-    boxcar_status status =
-        run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
+    boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
 
     if (status == BOXCAR_OK)
+        status =
+            pg_deploy_run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
+    if (status == BOXCAR_OK)
         status = make_schema(pg, err);
+    if (status == BOXCAR_OK)
+        status = pg_trust_schema(pg, err);
     if (status == BOXCAR_OK)
         status = read_version(pg, &previous, err);
     version = previous;
@@ -183,11 +187,11 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
         if (status == BOXCAR_OK)
             status = make_functions(pg, err);
         if (status == BOXCAR_OK && grants)
-            status = run(pg, grants, err);
+            status = pg_deploy_run(pg, grants, err);
         version = STORE_SCHEMA_VERSION;
     }
     if (status == BOXCAR_OK)
-        status = run(pg, "select :\"schema\".adopt()", err);
+        status = pg_deploy_run(pg, "select :\"schema\".adopt()", err);
     if (status == BOXCAR_OK)
         *ret_deployment = (boxcar_deployment){version, applied, previous};
     return status;
@@ -203,13 +207,13 @@ boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deplo
                          "a borrowed connection cannot deploy: open a store of its own");
     status = pg_ready(pg, err);
     if (status == BOXCAR_OK)
-        status = run(pg, "begin isolation level read committed", err);
+        status = pg_deploy_run(pg, "begin isolation level read committed", err);
     if (status == BOXCAR_OK)
         status = deploy_in_transaction(pg, &deployment, err);
     if (status == BOXCAR_OK)
-        status = run(pg, "commit", err);
+        status = pg_deploy_run(pg, "commit", err);
     else
-        (void)run(pg, "rollback", NULL);
+        (void)pg_deploy_run(pg, "rollback", NULL);
     if (status == BOXCAR_OK)
         status = pg_check_version(pg, err);
     if (status == BOXCAR_OK)

@@ -387,6 +387,23 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     return status;
 }
 
+/* ---- who may create in the schema ---- */
+
+static boxcar_status check_creators(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_SCHEMA_RIGHTS, &none, &result, err);
+
+    if (status != BOXCAR_OK || PQntuples(result) == 0 || PQgetisnull(result, 0, 3))
+        return status;
+    findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
+                 "other roles may create in the schema (%.*s): what they create could run with the rights of its owner",
+                 FINDING_TEXT(pg_get_text(result, 0, 3)));
+    findings_remedy(findings, "as the owner: revoke create on schema \"%s\" from %.*s;", pg->schema,
+                    FINDING_TEXT(pg_get_text(result, 0, 3)));
+    return BOXCAR_OK;
+}
+
 /* ---- all together ---- */
 
 static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
@@ -439,6 +456,8 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findin
     judge_line(findings, pg, has_pooler(pg, pg_get_int4(result, 0, 8)));
     judge_server(findings, &server);
     status = check_clock(pg, findings, err);
+    if (status == BOXCAR_OK)
+        status = check_creators(pg, findings, err);
     if (status != BOXCAR_OK)
         return status;
     return server.may_look ? examine(pg, box, &server, findings, err)

@@ -13,10 +13,16 @@
     PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off "                             \
            "set enable_hashjoin = off set enable_mergejoin = off set max_parallel_workers_per_gather = 0"
 
+/* Statements run under whatever search_path the session has: a borrowed connection's is its owner's, a handler's
+ * statements rely on his, and behind a pooler nothing can be set for good. So they name types, functions and operators
+ * with their schema, and nothing that somebody put into another one can be found instead. */
+#define IS "operator(pg_catalog.=)"
+#define IS_NOT "operator(pg_catalog.<>)"
+
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
 #define ITEM                                                                                                 \
     "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
-    "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, owner, "     \
+    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, owner, "     \
     "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id"
 
 /* What pg_read_join_counts() reads, and a change of a join. */
@@ -24,7 +30,7 @@
 #define JOIN "join_id, " JOIN_COUNTS ", grouping_key, created_at, last_updated_at, deadline, metadata"
 #define JOIN_CHANGE "counted, ended, " JOIN_COUNTS
 
-#define EVENT "event_id, stream, version, position, type, payload, headers::text, correlation_id, created_at"
+#define EVENT "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, created_at"
 
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
@@ -47,7 +53,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_REAP] = "select :\"schema\"._reap($1)",
     [PG_CLAIM] =
         "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
-        "stream, correlation_id, headers::text, retry_count, crash_count, max_attempts, last_error, "
+        "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "
         "owner, locked_until, source, external_id, stages from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
@@ -78,8 +84,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
     [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5)",
     [PG_JOIN_MEMBERS] =
-        "select message_id, work_id, case status when 'pending' then 0 when 'completed' then 1 else 2 end, "
-        "created_at from :\"schema\"._join_members($1, $2, $3)",
+        "select message_id, work_id, case when status " IS " 'pending' then 0 when status " IS " 'completed' then 1 "
+        "else 2 end, created_at from :\"schema\"._join_members($1, $2, $3)",
     [PG_INBOX_ENQUEUE] = "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
                          "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
@@ -111,17 +117,32 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_CLOCK] = "select pg_catalog.clock_timestamp()",
     /* No function of ours: for roles that may execute none of them. */
     [PG_SERVER] =
-        "select pg_catalog.current_setting('fsync') = 'on', "
-        "pg_catalog.current_setting('synchronous_commit') <> 'off', "
-        "(select s.reset_val from pg_catalog.pg_settings s where s.name = 'default_transaction_isolation'), "
-        "pg_catalog.current_setting('autovacuum') = 'on' "
-        "and pg_catalog.current_setting('track_counts') = 'on', "
-        "pg_catalog.pg_is_in_recovery(), current_user::text, f.there, f.allowed, "
+        "select pg_catalog.current_setting('fsync') " IS " 'on', "
+        "pg_catalog.current_setting('synchronous_commit') " IS_NOT " 'off', "
+        "(select s.reset_val from pg_catalog.pg_settings s where s.name " IS " 'default_transaction_isolation'), "
+        "pg_catalog.current_setting('autovacuum') " IS " 'on' "
+        "and pg_catalog.current_setting('track_counts') " IS " 'on', "
+        "pg_catalog.pg_is_in_recovery(), current_user::pg_catalog.text, f.there, f.allowed, "
         "pg_catalog.pg_backend_pid() "
         "from (select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
         "pg_catalog.has_function_privilege(p.oid, 'execute')) as allowed from pg_catalog.pg_proc p "
-        "join pg_catalog.pg_namespace n on n.oid = p.pronamespace "
-        "where n.nspname = :'schema' and p.proname in (" DOCTOR_FUNCTIONS ")) f",
+        "join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
+        "where n.nspname " IS " :'schema' and p.proname " IS " any (array[" DOCTOR_FUNCTIONS "]::pg_catalog.name[])) f",
+    /* Whose the schema is, who we are, whether we may act for the owner, which others may create there, and the
+     * owner's number. A schema of pg_database_owner is the database owner's. */
+    [PG_SCHEMA_RIGHTS] =
+        "select pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(n.owner)::pg_catalog.text), "
+        "pg_catalog.quote_ident(current_user::pg_catalog.text), pg_catalog.pg_has_role(n.owner, 'member'), "
+        "(select pg_catalog.string_agg(distinct case when a.grantee " IS " 0 then 'public' "
+        "else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) end, ', ') "
+        "from pg_catalog.aclexplode(n.nspacl) a where a.privilege_type " IS " 'CREATE' "
+        "and case when a.grantee " IS " 0 then true when a.grantee " IS " n.nspowner then false "
+        "else not pg_catalog.pg_has_role(a.grantee, n.owner, 'member') end), n.owner::pg_catalog.int8 "
+        "from (select n.nspowner, n.nspacl, case when o.rolname " IS " 'pg_database_owner' then d.datdba "
+        "else n.nspowner end as owner from pg_catalog.pg_namespace n "
+        "join pg_catalog.pg_roles o on o.oid " IS " n.nspowner "
+        "join pg_catalog.pg_database d on d.datname " IS " pg_catalog.current_database() "
+        "where n.nspname " IS " :'schema') n",
     [PG_CHECKUP] = "select schema_version, oldest_program, functions_digest, is_own, overdue, "
                    "overdue_seconds, died_lately, halted, violations from :\"schema\"._checkup($1, $2, $3, $4)",
     [PG_LIVE_HOSTS] = "select host, workers from :\"schema\"._live_hosts($1, $2)",

@@ -76,6 +76,7 @@ enum pg_statement {
     PG_IS_DRAINED,
     PG_CLOCK,
     PG_SERVER,
+    PG_SCHEMA_RIGHTS,
     PG_CHECKUP,
     PG_LIVE_HOSTS,
     PG_LIVE_PATTERNS,
