@@ -271,6 +271,28 @@ static void refused_statement_says_that_the_transaction_must_roll_back(void **st
     borrowed_close(&b);
 }
 
+/* A server that lacks what a function uses says so, and does not send anybody to `boxcar init`. */
+static void what_is_missing_inside_a_call_is_not_a_missing_schema(void **state) {
+    static const char *const BODIES[] = {"perform no_such_function(1)", "insert into no_such_table values (1)"};
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    message.topic = BOXCAR_STR("t");
+    message.payload = BOXCAR_STR("p");
+    for (size_t i = 0; i < sizeof(BODIES) / sizeof(BODIES[0]); i++) {
+        pg_exec(conn,
+                "create or replace function strange() returns trigger language plpgsql as 'begin %s; return new; end'",
+                BODIES[i]);
+        pg_exec(conn, "create or replace trigger strange before insert on message for each row "
+                      "execute function strange()");
+        ASSERT_FAILS(f, BOXCAR_E_STORE,
+                     boxcar_enqueue(f->store, &message, NULL, &f->err));
+        assert_non_null(strstr(f->err.message, "no_such_"));
+        assert_null(strstr(f->err.message, "init"));
+    }
+    PQfinish(conn);
+}
+
 /* A pooler may have closed the session by itself just before. */
 static void end_backends_of(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
@@ -402,6 +424,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_refuses_any_isolation_but_read_committed),
     TEST(message_that_commits_late_is_delivered_though_later_ones_went_before),
     TEST(refused_statement_says_that_the_transaction_must_roll_back),
+    TEST(what_is_missing_inside_a_call_is_not_a_missing_schema),
     TEST(store_recovers_from_a_connection_that_was_cut),
     TEST(calls_leave_no_state_in_the_session),
     TEST(claim_and_ack_scan_no_table_however_much_is_done),

@@ -58,6 +58,14 @@ static const char *sqlstate_of(const PGresult *result) {
     return is_stale_claim(result) ? "40001" : PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
 
+/* A name that our own statement uses is missing when the schema is. One that is missing inside a call, where the server
+ * tells the context, is no sign of that: the server does not have what a function uses, or a trigger of the user's. */
+static bool is_inside_call(const PGresult *result) {
+    const char *context = PQresultErrorField(result, PG_DIAG_CONTEXT);
+
+    return context && *context;
+}
+
 boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
     const char *sqlstate = sqlstate_of(result);
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
@@ -68,7 +76,12 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
         return pg_error_from_connection(pg, err);
     while (strncmp(sqlstate, MEANINGS[i].sqlstate, strlen(MEANINGS[i].sqlstate)) != 0)
         i++;
-    if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED)
+    if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
+        status = error_set(err, BOXCAR_E_STORE,
+                           "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
+                           "this version of the server is supported",
+                           text ? text : "something does not exist", pg->schema);
+    else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED)
         status = error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
                            pg->schema, MEANINGS[i].remedy);
     else
