@@ -28,11 +28,11 @@ BOXCAR_API boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance
                                          boxcar_error *err);
 
 typedef struct boxcar_audit {
-    int64_t lost;     /* messages that are neither waiting, leased, dead nor done */
+    int64_t lost;     /* messages that are not leased, dead or done, and that no claim can find */
     int64_t repaired; /* of those, how many were made ready again */
 } boxcar_audit;
 
-/* Looks for messages without a trace: there should never be any. With `repair` they become
+/* Looks for messages that no claim can find: there should never be any. With `repair` they become
  * ready again. Reads the whole log: not for every minute. */
 BOXCAR_API boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit,
                                           boxcar_error *err);

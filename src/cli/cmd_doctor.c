@@ -59,7 +59,7 @@ static boxcar_finding audit_finding(const boxcar_audit *result, char text[128]) 
         finding.remedy = BOXCAR_STR("this should never happen: please report it, with the server's log");
     } else {
         finding.severity = BOXCAR_SEVERITY_PROBLEM;
-        snprintf(text, 128, "%lld lost: neither ready nor leased nor done nor dead", (long long)result->lost);
+        snprintf(text, 128, "%lld lost: no claim finds them, and they are not done", (long long)result->lost);
         finding.remedy = BOXCAR_STR("boxcar doctor --repair");
     }
     finding.text = boxcar_str_of(text);

@@ -1,7 +1,6 @@
 -- Puts messages into the parking lot, ready at once, that are nowhere else: dead letters being
--- replayed, lost messages being repaired, leftovers of a restored store. Streams that are
--- there look for their head again, and one that was halted by one of these goes on; a missing row is made under the
--- turn, as only claimers otherwise do.
+-- replayed, lost messages being repaired, leftovers of a restored store. Claimers look for
+-- the heads of their streams again, and a stream that was halted by one of these goes on.
 create or replace function :"schema"._unbury(p_box smallint, ids bigint[], keep_expiry boolean, ts timestamptz)
 returns void language plpgsql volatile :pinned as $$
 declare
@@ -18,13 +17,5 @@ begin
     perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
     update :"schema".stream s set halted_at = null, halted_by = null
     where s.box = p_box and s.key = any (keys) and s.halted_by = any (ids);
-    perform :"schema"._streams_go_on(p_box, keys, ts);
-    if not :"schema"._turn(p_box) then
-        raise exception using errcode = '55P03', message = 'claimers are busy; try again';
-    end if;
-    insert into :"schema".stream (box, key, available_at, topic, partition)
-    select p_box, n.key, ts, n.topic, :"schema"._partition(n.key, :"schema"._setting('partition_count', 10000)::int)
-    from (select m.stream as key, (array_agg(m.topic order by m.work_id))[1] as topic from :"schema".message m
-          where m.work_id = any (ids) and m.stream is not null group by m.stream) n
-    where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.key);
+    perform :"schema"._requeue_streams(p_box, keys, ts);
 end $$;

@@ -1,17 +1,25 @@
--- Looks for messages without a trace, and with repair makes them ready again. Reads the whole log.
+-- Looks for messages that no claim can find, those without a trace and heads of streams that claimers do not look at, and
+-- with repair makes them ready again. Reads the whole log.
 create or replace function :"schema".audit(repair boolean default false, out lost bigint, out repaired bigint)
 language plpgsql volatile security definer :pinned as $$
 declare
     ids bigint[];
+    stalled text[];
 begin
     lost := 0;
     repaired := 0;
     for box in 0..1 loop
         ids := :"schema"._lost_ids(box::smallint, false);
-        lost := lost + cardinality(ids);
+        stalled := :"schema"._stalled_streams(box::smallint);
+        lost := lost + cardinality(ids) + cardinality(stalled);
         if repair and ids <> '{}' then
             perform :"schema"._unbury(box::smallint, ids, true, clock_timestamp());
-            repaired := repaired + cardinality(ids);
+        end if;
+        if repair and stalled <> '{}' then
+            perform :"schema"._requeue_streams(box::smallint, stalled, clock_timestamp());
         end if;
     end loop;
+    if repair then
+        repaired := lost;
+    end if;
 end $$;

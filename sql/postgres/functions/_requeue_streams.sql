@@ -1,0 +1,21 @@
+-- Messages of these streams have come into the parking lot, or may have been forgotten there: the next claimer looks for
+-- the head of each. A missing row is made under the turn, as only claimers otherwise do. A claimer may have made it while
+-- we waited for the turn, without seeing what we parked: such a stream is woken, or noted down if somebody has it.
+create or replace function :"schema"._requeue_streams(p_box smallint, keys text[], ts timestamptz)
+returns void language plpgsql volatile :pinned as $$
+declare
+    known text[] := array(
+        select s.key from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update);
+begin
+    perform :"schema"._streams_go_on(p_box, known, ts);
+    if not :"schema"._turn(p_box) then
+        raise exception using errcode = '55P03', message = 'claimers are busy; try again';
+    end if;
+    insert into :"schema".stream_note (box, key)
+    select p_box, k from unnest(:"schema"._wake_streams(
+        p_box, array(select k from unnest(keys) k where k <> all (known)), ts)) k;
+    insert into :"schema".stream (box, key, available_at, partition)
+    select p_box, k, ts, :"schema"._partition(k, :"schema"._setting('partition_count', 10000)::int)
+    from (select distinct k from unnest(keys) k) n(k)
+    where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.k);
+end $$;

@@ -1,0 +1,20 @@
+-- Streams whose head no claimer finds: it is nobody's, and yet the stream's row is missing, waits for a lease that is not
+-- there, says a later time than the head's, or names another topic. There should be none. Halted streams wait for
+-- somebody's decision, and those noted down are looked at within a second. Stable: the clock is read after the snapshot
+-- was taken, so that no row is ahead of it.
+create or replace function :"schema"._stalled_streams(p_box smallint) returns text[]
+language plpgsql stable :pinned set enable_nestloop = off as $$
+declare
+    ts timestamptz := clock_timestamp();
+begin
+    return array(
+        select h.stream from (
+            select distinct on (p.stream) p.stream, p.topic, p.available_at from :"schema".parked p
+            where p.box = p_box and p.stream is not null order by p.stream, p.work_id) h
+        left join :"schema".stream s on s.box = p_box and s.key = h.stream
+        where s.halted_at is null
+          and (s.available_at is null or s.available_at > greatest(h.available_at, ts) or s.topic <> h.topic)
+          and not exists (select from :"schema".parked x
+                          where x.box = p_box and x.stream = h.stream and x.epoch is not null)
+          and not exists (select from :"schema".stream_note n where n.box = p_box and n.key = h.stream));
+end $$;
