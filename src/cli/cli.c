@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "report.h"
+#include "secrets.h"
 
 size_t cli_args_count(const char *const *args) {
     size_t count = 0;
@@ -112,8 +113,9 @@ static void buffer_output(void) {
 }
 
 int cli_main(int argc, char **argv) {
-    struct cli cli = {.log = {.level = BOXCAR_LOG_WARN}, .store_url_from = "--store"};
+    struct cli cli = {.log = {.level = BOXCAR_LOG_WARN}, .store_url_from = "--store", .argv = argv};
     struct option_parse parse;
+    secrets_move_environment();
     buffer_output();
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported as such */

@@ -34,6 +34,7 @@ struct cli {
     const char *schema_from;
     struct config *config;       /* what the two above and the log come from; see config.h */
     struct log_writer log;
+    char **argv; /* of the process */
 };
 
 /* One entry of the table that drives dispatch, help and option parsing. */

@@ -10,6 +10,7 @@
 #include "handlers.h"
 #include "metrics.h"
 #include "report.h"
+#include "secrets.h"
 #include "service.h"
 #include "values.h"
 #include "worker_session.h"
@@ -179,6 +180,7 @@ static int run(struct cli *cli, const char *const *args) {
     if (cli->config->handler_count == 0)
         return cli_usage(cli, "there is no handler: give for instance --handler 'orders.*=exec:/bin/cat', "
                               "or --config FILE with a section [" CONFIG_HANDLERS "]");
+    secrets_close(cli->argv);
     session.shows_progress = given.drain && isatty(STDERR_FILENO);
     cli->log.clears_line = session.shows_progress;
     raise_descriptor_limit(cli);

@@ -121,7 +121,7 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
         {"BOXCAR_CREATED_AT", text_if(message->created_at != BOXCAR_TIME_NONE, texts.created_at)},
         {"BOXCAR_HEADERS", str_is_absent(message->headers) ? BOXCAR_STR("{}") : message->headers},
         {"BOXCAR_STORE_ID", boxcar_str_of(store_id)},
-        {EXEC_RUN_ID, boxcar_str_of(run_id)},
+        {"BOXCAR_RUN_ID", boxcar_str_of(run_id)}, /* EXEC_RUN_ID */
     };
     return assemble(arena, inherited, variables, COUNT_OF(variables));
 }

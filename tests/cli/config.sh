@@ -204,6 +204,10 @@ chmod 640 secret.ini
 exits "a password in a private file" 0 boxcar config --config secret.ini
 is "no warning" "" "$err"
 unlike "masked" "*sesame*" "$out"
+for hidden in 'p%61ssword=sesame' 'options=-csesame' 'user=u&sslpassword=sesame' 'password=x&password=sesame'; do
+    exits "as $hidden" 0 env BOXCAR_STORE="postgres://127.0.0.1:1/db?$hidden" boxcar config -o json
+    unlike "masked" "*sesame*" "$out$err"
+done
 exits "in the environment" 0 env BOXCAR_STORE="$secret" boxcar config
 unlike "masked" "*sesame*" "$out$err"
 exits "the worker" 5 boxcar worker --handler t=discard --config secret.ini

@@ -140,6 +140,64 @@ refuses "a store that is not deployed" 1 "*boxcar init*" boxcar worker --handler
 refuses "a store that is not there" 5 "boxcar: worker: *" env BOXCAR_STORE=postgres://127.0.0.1:1/db boxcar worker --handler t=discard
 [ -e missing.db ] && not_ok "and none is made" || ok "and none is made"
 
+# A program has the worker's user and could look at its parent: there is no secret to find. OBX-126
+cat >bin.d/peek <<'SH'
+#!/bin/sh
+for file in environ cmdline; do
+    tr '\0' '\n' <"/proc/$PPID/$file" >"$1.$file" 2>/dev/null
+done
+ls "/proc/$PPID/fd" >"$1.fd" 2>/dev/null
+exit 0
+SH
+chmod +x bin.d/peek
+secret=sesame
+[ "$BOXCAR_TEST_KIND" = sqlite ] || [ ! -r "${PGPASSFILE:-}" ] || secret=$(head -n 1 "$PGPASSFILE" | cut -d: -f5)
+with_secret() {
+    env PGPASSFILE=/dev/null PGPASSWORD="$secret" OTHER="$secret" "$@"
+}
+enqueue secrets x
+exits "a worker with secrets" 0 with_secret boxcar worker --drain \
+    --handler "secrets=exec:$here/bin.d/peek $here/peek" --handler "unused=exec:/bin/true password=$secret"
+is "the program has looked at the arguments" 1 "$(grep -c '^--drain$' peek.cmdline)"
+is "none in the worker's environment or arguments" "" "$(grep -a "$secret" peek.environ peek.cmdline)"
+is "nor is its store" "" "$(grep -a BOXCAR_STORE peek.environ)"
+# Root may read everything, so the worker of this one is somebody else where that can be.
+as_user=
+[ "$(id -u)" != 0 ] || as_user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+if [ -z "$as_user" ] || command -v setpriv >/dev/null; then
+    enqueue secrets x
+    mkdir -m 777 others
+    cp bin.d/peek others/peek
+    [ -z "$as_user" ] || chmod -R a+rwX .
+    # shellcheck disable=SC2086 # words
+    exits "a worker that is not root" 0 with_secret $as_user "$BOXCAR" worker --drain \
+        --handler "secrets=exec:$here/others/peek $here/others/found"
+    is "its arguments can be read" 1 "$(grep -c '^--drain$' others/found.cmdline)"
+    is "its descriptors cannot" "" "$(cat others/found.fd)"
+fi
+printf '[handlers]\nreload.secret = discard\n' >secret.ini
+BOXCAR_LEASE=20s boxcar worker --config secret.ini 2>log.txt &
+pid=$!
+wait_for grep -q event=worker_start log.txt
+kill -HUP "$pid"
+wait_for grep -q 'nothing changed' log.txt
+kill "$pid"
+ended "a reload finds the variables as they were" 0
+
+# PGPASSWORD serves every connection, also those after the first was lost.
+if [ "$BOXCAR_TEST_KIND" = postgres ]; then
+    PGAPPNAME=again_$$ PGPASSFILE=/dev/null PGPASSWORD=$secret start --handler again=discard
+    enqueue again x
+    wait_for sh -c "boxcar show $id -o json | jq -e '.status == \"done\"'"
+    like "its connection is cut" "t*" "$(psql -qAtX "$BOXCAR_TEST_STORE" -c \
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'again_$$'")"
+    enqueue again x
+    wait_for sh -c "boxcar show $id -o json | jq -e '.status == \"done\"'"
+    is "connected again with the password" done "$(boxcar show "$id" -o json | jq -r .status)"
+    kill "$pid"
+    ended "and ends" 0
+fi
+
 # Too few descriptors for all threads: a warning, and work goes on with those that there are.
 enqueue scarce x
 exits "few descriptors" 0 bash -c 'ulimit -n 14; exec boxcar worker --drain --concurrency 16 --handler scarce=discard'
