@@ -40,11 +40,16 @@ typedef struct boxcar_store_options {
     boxcar_log_fn log;          /* NULL = silent */
     void *log_context;
     boxcar_log_level log_level; /* records below are not even made; default: all of them */
+    int64_t answer_timeout_ms;  /* PostgreSQL: how long the server may be silent while a call waits for
+                                   it; then the connection is closed and the call fails with
+                                   BOXCAR_E_UNAVAILABLE, outcome unknown. Deployments, upkeep, audits and
+                                   lists get twenty times as long. 0 = 30 seconds, and for ever on a
+                                   borrowed connection (postgres.h) */
 } boxcar_store_options;
 
 #ifdef __cplusplus
 #define BOXCAR_STORE_OPTIONS_INIT (boxcar_store_options{sizeof(boxcar_store_options), {0, 0}, {0, 0}, \
-    false, BOXCAR_DURABILITY_FULL, 0, 0, 0, BOXCAR_LOG_DEBUG})
+    false, BOXCAR_DURABILITY_FULL, 0, 0, 0, BOXCAR_LOG_DEBUG, 0})
 #else
 #define BOXCAR_STORE_OPTIONS_INIT ((boxcar_store_options){.struct_size = sizeof(boxcar_store_options)})
 #endif

@@ -112,9 +112,11 @@ boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
 
 void boxcar_worker_stop(boxcar_worker *worker) {
     uint64_t one = 1;
+    int64_t never = 0;
 
     if (!worker)
         return;
+    atomic_compare_exchange_strong(&worker->stop_asked_ms, &never, clock_ms());
     atomic_fetch_add(&worker->stop_requests, 1);
     (void)!write(worker->wake_fd, &one, sizeof(one));
 }

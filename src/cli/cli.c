@@ -38,6 +38,7 @@ boxcar_store_options cli_store_options(struct cli *cli) {
     if (cli->config) {
         options.durability = (boxcar_durability)config_number(cli->config, CONFIG_STORE_DURABILITY);
         options.busy_timeout_ms = (int64_t)config_number(cli->config, CONFIG_STORE_BUSY_TIMEOUT);
+        options.answer_timeout_ms = (int64_t)config_number(cli->config, CONFIG_STORE_ANSWER_TIMEOUT);
     }
     return options;
 }

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "values.h"
 
-#define BUSY_TIMEOUT_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
+#define TIMEOUT_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
 #define FROM_STORE "the store's setting"
 
 static const char *const DURABILITIES[] = {
@@ -47,10 +47,18 @@ const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS] = {
                                    .key = "busy_timeout",
                                    .type = CONFIG_DURATION,
                                    .min = 1,
-                                   .max = BUSY_TIMEOUT_MS_MAX,
+                                   .max = TIMEOUT_MS_MAX,
                                    .default_number = 30000,
                                    .environment = "BOXCAR_BUSY_TIMEOUT",
                                    .help = "how long a call waits for other writers or a lost connection"},
+    [CONFIG_STORE_ANSWER_TIMEOUT] = {.section = "store",
+                                     .key = "answer_timeout",
+                                     .type = CONFIG_DURATION,
+                                     .min = 1,
+                                     .max = TIMEOUT_MS_MAX,
+                                     .default_number = 30000,
+                                     .environment = "BOXCAR_ANSWER_TIMEOUT",
+                                     .help = "PostgreSQL: how long the server may be silent during a call"},
     [CONFIG_WORKER_CONCURRENCY] = {.section = "worker",
                                    .key = "concurrency",
                                    .type = CONFIG_COUNT,

@@ -10,6 +10,7 @@
 #define INTERVAL_MS 5000
 /* How long a reading may wait for other writers or for a connection. */
 #define PATIENCE_MS 2000
+#define ANSWER_MS 5000 /* counting in a large store takes a while */
 /* How long stopping waits for a reading that is under way. */
 #define FAREWELL_MS 1000
 /* Where counting halted streams stops. */
@@ -86,6 +87,7 @@ static boxcar_status read_stats(const struct metrics_store *store, boxcar_store 
     options.url = boxcar_str_of(store->url);
     options.schema = boxcar_str_of(store->schema);
     options.busy_timeout_ms = PATIENCE_MS;
+    options.answer_timeout_ms = ANSWER_MS;
     boxcar_status status = *connection ? BOXCAR_OK : boxcar_store_open(&options, connection, err);
     for (int box = BOXCAR_OUTBOX; status == BOXCAR_OK && box <= BOXCAR_INBOX; box++)
         status = read_box(*connection, (boxcar_box)box, &ret_stats[box], err);

@@ -10,7 +10,7 @@
 
 #define DEFAULT_SCHEMA "boxcar"
 #define BUSY_TIMEOUT_MS_DEFAULT 30000
-#define BUSY_TIMEOUT_MS_MAX (24 * 60 * 60 * 1000)
+#define TIMEOUT_MS_MAX (24 * 60 * 60 * 1000)
 
 static boxcar_status check_durability(boxcar_durability durability, boxcar_error *err) {
     if (durability != BOXCAR_DURABILITY_FULL && durability != BOXCAR_DURABILITY_NORMAL)
@@ -19,10 +19,9 @@ static boxcar_status check_durability(boxcar_durability durability, boxcar_error
     return BOXCAR_OK;
 }
 
-static boxcar_status check_busy_timeout(int64_t busy_timeout_ms, boxcar_error *err) {
-    if (busy_timeout_ms < 0 || busy_timeout_ms > BUSY_TIMEOUT_MS_MAX)
-        return error_invalid(err, "busy_timeout_ms", "busy_timeout_ms is out of range: give 0 to %d",
-                             BUSY_TIMEOUT_MS_MAX);
+static boxcar_status check_timeout(const char *argument, int64_t timeout_ms, boxcar_error *err) {
+    if (timeout_ms < 0 || timeout_ms > TIMEOUT_MS_MAX)
+        return error_invalid(err, argument, "%s is out of range: give 0 to %d", argument, TIMEOUT_MS_MAX);
     return BOXCAR_OK;
 }
 
@@ -38,7 +37,9 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
     if (status == BOXCAR_OK)
         status = check_durability(options.durability, err);
     if (status == BOXCAR_OK)
-        status = check_busy_timeout(options.busy_timeout_ms, err);
+        status = check_timeout("busy_timeout_ms", options.busy_timeout_ms, err);
+    if (status == BOXCAR_OK)
+        status = check_timeout("answer_timeout_ms", options.answer_timeout_ms, err);
     if (status != BOXCAR_OK)
         return status;
     if (str_is_absent(options.schema))

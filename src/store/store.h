@@ -262,7 +262,8 @@ struct boxcar_store {
     bool impatient; /* a lost connection is reported at once instead of waited for; the next call
                        tries to connect, once. For callers that have something better to do. */
     int64_t call_ms; /* of an impatient store: the longest that one call may wait for others or for an
-                        answer; 0 = as long as it takes. It logs no changes of state: its caller does. */
+                        answer; 0 = as long as the options allow. It logs no changes of state: its caller
+                        does. */
     bool is_down;   /* the loss was logged and the return was not yet: one line per change */
     boxcar_deployment deployment; /* the last that was asked for: when it was opened, or later */
     char *id; /* for logs; malloc'ed, freed by the backend's close */

@@ -6,7 +6,7 @@
 #define OBEY_MS 1500       /* between telling handlers to stop and giving up on them */
 #define LAST_WORDS_MS 2000 /* to settle what was given up */
 #define ABANDONED_MAX 1024 /* threads that hang; then the program is better started anew */
-#define CALL_MS_LAST 1000  /* a call may take so long, however short the grace time */
+#define CALL_MS_LAST 1000  /* what a call gets at least, however little time is left */
 #define STEP_MS 20
 
 void pump_supervise(struct pump *pump, bool all) {
@@ -25,16 +25,24 @@ void pump_supervise(struct pump *pump, bool all) {
     boxcar_worker_stop(pump->worker);
 }
 
+/* The grace time began when stopping was asked for, though the loop may have been waiting for the store then. */
 static void begin_stop(struct pump *pump) {
     pump->stopping = true;
-    pump->stop_by_ms = pump->now_ms + pump_tuning(pump)->grace_ms;
+    pump->stop_by_ms = atomic_load(&pump->worker->stop_asked_ms) + pump_tuning(pump)->grace_ms;
     atomic_store(&pump->worker->state, BOXCAR_WORKER_STOPPING);
     store_log(pump_face(pump), BOXCAR_LOG_INFO, "stop", NULL, 0, "stopping, handlers running: %zu",
               pump->view.running);
-    if (pump->store->call_ms > pump_tuning(pump)->grace_ms)
-        pump->store->call_ms =
-            pump_tuning(pump)->grace_ms > CALL_MS_LAST ? pump_tuning(pump)->grace_ms : CALL_MS_LAST;
     pump_give_back(pump, true);
+}
+
+/* A store that does not answer is not waited for when the time is over. */
+static void shorten_calls(struct pump *pump) {
+    int64_t left_ms = pump->stop_by_ms - pump->now_ms;
+
+    if (left_ms < CALL_MS_LAST)
+        left_ms = CALL_MS_LAST;
+    if (pump->store->call_ms > left_ms)
+        pump->store->call_ms = left_ms;
 }
 
 /* A short grace time is shared: half of it for the handlers, half for them to obey. */
@@ -67,6 +75,7 @@ void pump_drive_stop(struct pump *pump) {
         begin_stop(pump);
     if (!pump->stopping)
         return;
+    shorten_calls(pump);
     if (pump->held_count == 0) {
         pump->done = true;
         return;

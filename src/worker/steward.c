@@ -70,7 +70,7 @@ static bool is_stopping(struct steward *steward) {
     pthread_mutex_lock(&steward->mutex);
     stopping = steward->stopping;
     pthread_mutex_unlock(&steward->mutex);
-    return stopping;
+    return stopping || atomic_load(&steward->worker->stop_requests) > 0;
 }
 
 static void report(struct steward *steward, const boxcar_maintenance *sum) {
@@ -136,6 +136,8 @@ static void look_for_unhandled(struct steward *steward, struct boxcar_store *sto
     free(list);
 }
 
+static int64_t shorter(int64_t ms, int64_t most_ms) { return ms > 0 && ms < most_ms ? ms : most_ms; }
+
 /* An outage is the work loop's to report. */
 static void do_round(struct steward *steward) {
     boxcar_store_options options = steward->worker->store;
@@ -144,6 +146,9 @@ static void do_round(struct steward *steward) {
     boxcar_status status;
 
     options.log = NULL;
+    options.deploy = false; /* the work loop has */
+    options.answer_timeout_ms = shorter(options.answer_timeout_ms, CALL_MS);
+    options.busy_timeout_ms = shorter(options.busy_timeout_ms, CALL_MS);
     status = steward->worker->open(&options, &store, &err);
     if (status == BOXCAR_OK) {
         store->impatient = true;
@@ -162,7 +167,8 @@ static void *steward_main(void *argument) {
     struct steward *steward = argument;
 
     while (wait_for_round(steward))
-        do_round(steward);
+        if (!is_stopping(steward))
+            do_round(steward);
     return NULL;
 }
 

@@ -43,6 +43,7 @@ struct boxcar_worker {
     struct handler wait_handler; /* built in: what became of the waits for joins */
     int wake_fd;
     _Atomic int stop_requests;
+    _Atomic int64_t stop_asked_ms; /* when the first of them came; 0 = there was none */
     _Atomic int state;            /* boxcar_worker_state */
     _Atomic int64_t turned_at_ms; /* the loop */
     struct worker_counters count;

@@ -16,6 +16,7 @@ store url sqlite:boxcar.db sqlite:a.db sqlite:b.db sqlite:c.db - BOXCAR_STORE st
 store schema boxcar one two three - BOXCAR_SCHEMA schema
 store durability full normal normal - half BOXCAR_DURABILITY -
 store busy_timeout 30s 1s 2s - 25h BOXCAR_BUSY_TIMEOUT -
+store answer_timeout 30s 1s 2s - 25h BOXCAR_ANSWER_TIMEOUT -
 worker concurrency 4 5 6 7 1025 BOXCAR_CONCURRENCY concurrency
 worker batch_size 50 51 52 53 0 BOXCAR_BATCH_SIZE batch-size
 worker lease 30s 31s 32s 33s 99ms BOXCAR_LEASE lease

@@ -23,6 +23,7 @@
 #define COMMAND_RESUME 'r'
 #define COMMAND_RESET 'x'
 #define COMMAND_LOSE 'l' /* and a byte: which answer */
+#define COMMAND_MUTE 'm' /* and a byte: from which answer on */
 
 struct pair {
     int ends[2]; /* the client's, the server's */
@@ -34,7 +35,9 @@ struct relay {
     struct pair pairs[PAIRS_MAX];
     size_t count;
     bool is_cut;
-    int answers_to_loss; /* 0 = none is going to be lost */
+    bool is_mute;
+    int answers_to_loss;    /* 0 = none is going to be lost */
+    int answers_to_silence; /* 0 = it is not going to fall silent */
 };
 
 /* Unread data or a lingering time of zero: the other side sees a reset. */
@@ -58,6 +61,10 @@ static void accept_one(struct relay *relay) {
         return;
     if (relay->is_cut || relay->count == PAIRS_MAX) {
         reset(client);
+        return;
+    }
+    if (relay->is_mute) { /* its server end is no socket, and never read */
+        relay->pairs[relay->count++] = (struct pair){{client, -1}};
         return;
     }
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -86,6 +93,10 @@ static bool forward(int from, int to) {
 
 /* What the server says next, or takes it from the client for good. */
 static bool forward_answer(struct relay *relay, int from, int to) {
+    if (relay->answers_to_silence > 0 && --relay->answers_to_silence == 0) {
+        relay->is_mute = true;
+        return true;
+    }
     if (relay->answers_to_loss == 0 || --relay->answers_to_loss > 0)
         return forward(from, to);
     char bytes[65536];
@@ -98,11 +109,12 @@ static void obey(struct relay *relay) {
     unsigned char which = 0;
     if (read(relay->control, &command, 1) != 1)
         _exit(0);
-    if (command == COMMAND_LOSE) {
-        if (read(relay->control, &which, 1) != 1)
-            _exit(0);
+    if ((command == COMMAND_LOSE || command == COMMAND_MUTE) && read(relay->control, &which, 1) != 1)
+        _exit(0);
+    if (command == COMMAND_LOSE)
         relay->answers_to_loss = which;
-    }
+    relay->answers_to_silence = command == COMMAND_MUTE ? which : 0;
+    relay->is_mute = command == COMMAND_MUTE && which == 0;
     relay->is_cut = command == COMMAND_CUT;
     while (command == COMMAND_RESET && relay->count > 0)
         drop_pair(relay, relay->count - 1, reset);
@@ -116,7 +128,8 @@ static void serve(struct relay *relay) {
     size_t count = relay->count;
     for (size_t i = 0; i < 2 * count; i++)
         fds[2 + i] =
-            (struct pollfd){.fd = relay->is_cut ? -1 : relay->pairs[i / 2].ends[i % 2], .events = POLLIN};
+            (struct pollfd){.fd = relay->is_cut || relay->is_mute ? -1 : relay->pairs[i / 2].ends[i % 2],
+                            .events = POLLIN};
     if (poll(fds, 2 + 2 * count, -1) < 0)
         return;
     for (size_t i = count; i-- > 0;) {
@@ -189,11 +202,14 @@ void link_cut(struct link *link) { tell(link, COMMAND_CUT); }
 void link_resume(struct link *link) { tell(link, COMMAND_RESUME); }
 void link_reset(struct link *link) { tell(link, COMMAND_RESET); }
 
-void link_lose_answer(struct link *link, int which) {
-    char command[2] = {COMMAND_LOSE, (char)which};
+static void tell_which(struct link *link, char what, int which) {
+    char command[2] = {what, (char)which};
     if (write(link->control, command, 2) != 2 || read(link->control, command, 1) != 1)
         err(99, "link");
 }
+
+void link_lose_answer(struct link *link, int which) { tell_which(link, COMMAND_LOSE, which); }
+void link_mute(struct link *link, int which) { tell_which(link, COMMAND_MUTE, which); }
 
 void link_close(struct link *link) {
     close(link->control);

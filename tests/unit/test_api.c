@@ -564,6 +564,9 @@ static void bad_store_options_are_refused(void **state) {
     options.busy_timeout_ms = -1;
     assert_open_refused(options, "busy_timeout_ms");
     options = good;
+    options.answer_timeout_ms = -1;
+    assert_open_refused(options, "answer_timeout_ms");
+    options = good;
     options.struct_size = 0;
     assert_open_refused(options, "options");
     options.struct_size = sizeof(options) + 1;

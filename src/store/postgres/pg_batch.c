@@ -25,7 +25,7 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
         return;
     err->must_roll_back = pg_is_joined(pg);
     if (!pg_is_joined(pg))
-        PQclear(PQexec(pg->conn, "rollback"));
+        PQclear(pg_run_text(pg, "rollback"));
 }
 
 /* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
@@ -40,7 +40,7 @@ static void leave_pipeline(struct pg_store *pg) {
     }
     if (PQpipelineSync(pg->conn))
         while (pg_is_connected(pg)) {
-            result = PQgetResult(pg->conn);
+            result = pg_next_result(pg);
             bool end = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
 
             PQclear(result);
@@ -54,14 +54,14 @@ static void leave_pipeline(struct pg_store *pg) {
  * finds that out. */
 static void end_pipeline(struct pg_store *pg) {
     for (int i = 0; i < 8 && pg_is_connected(pg) && !PQexitPipelineMode(pg->conn); i++)
-        PQclear(PQgetResult(pg->conn));
+        PQclear(pg_next_result(pg));
     if (PQpipelineStatus(pg->conn) != PQ_PIPELINE_OFF && !pg_is_joined(pg))
         pg_disconnect(pg);
 }
 
 /* One round trip with what is still to be done. Returns the first error; what succeeded is marked
  * as done in x. */
-static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
+static boxcar_status talk(struct exchange *x, boxcar_error *err) {
     bool claiming[BOXES];
     boxcar_status status;
 
@@ -89,6 +89,14 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     }
     end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
+    return status;
+}
+
+static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
+    bool before = pg_talk_begin(x->pg);
+    boxcar_status status = talk(x, err);
+
+    pg_talk_end(x->pg, before);
     return status;
 }
 

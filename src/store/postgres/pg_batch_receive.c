@@ -14,11 +14,10 @@ static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_
     ExecStatusType kind;
     boxcar_status status;
 
-    pg_await(pg);
-    result = PQgetResult(pg->conn);
+    result = pg_next_result(pg);
     kind = PQresultStatus(result);
     if (result && kind != PGRES_PIPELINE_SYNC)
-        for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;)
+        for (PGresult *rest; (rest = pg_next_result(pg)) != NULL;)
             PQclear(rest);
     if (kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_PIPELINE_SYNC) {
         *ret_result = result;

@@ -1,4 +1,3 @@
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,20 +5,15 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "boxcar/postgres.h"
 #include "pg_store.h"
 
 #define TRIES_AFTER_DEADLOCK 20
+#define ANSWER_MS_DEFAULT 30000
 #define REQUEST_BYTES_MAX ((size_t)1020 << 20)
-
-int64_t pg_now_ms(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void pg_pause(int round) {
     unsigned char chance = 0;
@@ -32,9 +26,14 @@ void pg_pause(int round) {
     nanosleep(&(struct timespec){.tv_sec = pause_us / 1000000, .tv_nsec = pause_us % 1000000 * 1000}, NULL);
 }
 
-bool pg_is_connected(const struct pg_store *pg) { return pg->conn && PQstatus(pg->conn) == CONNECTION_OK; }
+bool pg_is_connected(const struct pg_store *pg) {
+    return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && !pg_is_cut(pg);
+}
 
+/* PQfinish() sends a farewell, behind what was not sent yet: it must not wait for that. */
 void pg_disconnect(struct pg_store *pg) {
+    if (PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE)
+        (void)shutdown(PQsocket(pg->conn), SHUT_RDWR);
     PQfinish(pg->conn);
     pg->conn = NULL;
 }
@@ -48,7 +47,7 @@ bool pg_in_transaction(const struct pg_store *pg) {
 /* A connection that cannot answer is none. A pooler answers with a process id of its own making, since the
  * next statement may be another server process's. Then nothing may be left behind in the session. */
 static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
-    AUTO_RESULT PGresult *result = PQexec(pg->conn, "select pg_catalog.pg_backend_pid()");
+    AUTO_RESULT PGresult *result = pg_run_text(pg, "select pg_catalog.pg_backend_pid()");
     boxcar_status status;
 
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
@@ -60,21 +59,24 @@ static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
     pg->keeps_statements =
         pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
     if (pg->own_session) /* whatever the database's default is */
-        PQclear(PQexec(pg->conn, "set default_transaction_isolation to 'read committed'"));
+        PQclear(pg_run_text(pg, "set default_transaction_isolation to 'read committed'"));
     pg->was_connected = true;
     return BOXCAR_OK;
 }
 
 /* The URL goes to libpq as it is; what stands before it are defaults that it may override. A link that is
- * cut without a word is found out within seconds. */
-boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
+ * cut without a word is found out within seconds. libpq allows connect_timeout for each address, up to the end of the
+ * login; looking a name up is the system's and takes as long as that allows. */
+static boxcar_status connect_once(struct pg_store *pg, boxcar_error *err) {
+    char timeout[16];
     const char *const keywords[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
                                     "keepalives_count", "tcp_user_timeout", "fallback_application_name",
                                     "dbname",           "client_encoding",  NULL};
-    const char *const values[] = {pg->was_connected ? "3" : "10", "5",      "2", "3", "5000", "boxcar", pg->url,
-                                  "UTF8",                         NULL};
+    const char *const values[] = {timeout, "5", "2", "3", "5000", "boxcar", pg->url, "UTF8", NULL};
 
-    PQfinish(pg->conn);
+    snprintf(timeout, sizeof(timeout), "%d", pg_connect_seconds(pg));
+    pg_disconnect(pg);
+    pg->silent_ms = 0;
     pg->own_session = pg->keeps_statements = false;
     memset(pg->uses, 0, sizeof(pg->uses));
     memset(&pg->rest, 0, sizeof(pg->rest));
@@ -85,6 +87,16 @@ boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
         return pg_error_from_connection(pg, err);
     PQsetNoticeReceiver(pg->conn, pg_notice_receive, pg);
     return start_session(pg, err);
+}
+
+boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
+    enum pg_pace before = pg->pace;
+    boxcar_status status;
+
+    pg->pace = PG_CONNECTING;
+    status = connect_once(pg, err);
+    pg->pace = before;
+    return status;
 }
 
 /* One line when the store goes away and one when it is back, however often it was tried. */
@@ -106,12 +118,12 @@ static boxcar_status connect_again(struct pg_store *pg, boxcar_error *err) {
 }
 
 static boxcar_status connect_patiently(struct pg_store *pg, boxcar_error *err) {
-    int64_t give_up_at = pg_now_ms() + pg->patience_ms;
+    int64_t give_up_at = clock_ms() + pg->patience_ms;
 
     for (int round = 0;; round++) {
         boxcar_status status = connect_again(pg, err);
 
-        if (status != BOXCAR_E_UNAVAILABLE || pg_now_ms() >= give_up_at)
+        if (status != BOXCAR_E_UNAVAILABLE || clock_ms() >= give_up_at)
             return status;
         pg_pause(round + 3);
     }
@@ -121,7 +133,7 @@ boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_err
     if (pg_is_joined(pg))
         return status;
     note_down(pg);
-    return pg->base.impatient ? status : connect_patiently(pg, err);
+    return pg->base.impatient || pg_is_cut(pg) ? status : connect_patiently(pg, err);
 }
 
 boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err) {
@@ -176,7 +188,8 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement) {
 
     if (!pg->keeps_statements || ++pg->uses[statement] != 2)
         return;
-    result = PQprepare(pg->conn, name_of(pg, statement, name), pg->sql[statement], 0, NULL);
+    result = PQsendPrepare(pg->conn, name_of(pg, statement, name), pg->sql[statement], 0, NULL) ? pg_receive(pg)
+                                                                                                : NULL;
     pg->keeps_statements = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
 }
@@ -203,66 +216,35 @@ boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const st
     return sent ? BOXCAR_OK : pg_error_from_connection(pg, err);
 }
 
-/* A server that stopped answering while its connection stands: nothing but the time tells. Cutting the
- * connection lets whoever reads next see it lost. An answer that is on its way may take its time. */
-void pg_await(struct pg_store *pg) {
-    int64_t call_ms = pg->base.impatient ? pg->base.call_ms : 0;
-    int64_t heard_at = pg_now_ms();
-
-    while (call_ms > 0 && pg_is_connected(pg) && PQisBusy(pg->conn)) {
-        struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
-        int64_t left = heard_at + call_ms - pg_now_ms();
-
-        if (left <= 0) {
-            (void)shutdown(socket.fd, SHUT_RDWR);
-            return;
-        }
-        if (poll(&socket, 1, (int)left) <= 0)
-            continue;
-        if (!PQconsumeInput(pg->conn))
-            return;
-        heard_at = pg_now_ms();
-    }
-}
-
 static bool is_success(const PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
 
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* The answer to one statement. What fails behind its rows is the commit: then nothing of it happened. */
-static PGresult *receive(struct pg_store *pg) {
-    PGresult *result;
-
-    pg_await(pg);
-    result = PQgetResult(pg->conn);
-    for (PGresult *rest; (rest = PQgetResult(pg->conn)) != NULL;) {
-        PGresult *unwanted = is_success(rest) ? rest : result;
-
-        result = is_success(rest) ? result : rest;
-        PQclear(unwanted);
-    }
-    return result;
-}
-
 boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                             PGresult **ret_result, boxcar_error *err) {
+    bool before = pg_talk_begin(pg);
+    enum pg_pace pace_before = pg->pace;
+    PGresult *result = NULL;
     boxcar_status status;
-    PGresult *result;
 
+    if (pg_statement_is_long(statement))
+        pg->pace = PG_LONG;
     pg_prepare(pg, statement);
     status = pg_send(pg, statement, params, err);
-    if (status != BOXCAR_OK)
-        return status;
-    result = receive(pg);
-    if (result && is_success(result)) {
-        *ret_result = result;
-    } else {
-        status = pg_error_from_result(pg, result, err);
-        PQclear(result);
+    if (status == BOXCAR_OK) {
+        result = pg_receive(pg);
+        if (!result || !is_success(result))
+            status = pg_error_from_result(pg, result, err);
+        pg_notice_tell(pg, status);
     }
-    pg_notice_tell(pg, status);
+    pg_talk_end(pg, before);
+    pg->pace = pace_before;
+    if (status == BOXCAR_OK)
+        *ret_result = result;
+    else
+        PQclear(result);
     return status;
 }
 
@@ -393,6 +375,7 @@ static boxcar_status store_new(const boxcar_store_options *options, struct pg_st
     pg->base.log_context = options->log_context;
     pg->base.log_level = options->log_level;
     pg->patience_ms = options->busy_timeout_ms;
+    pg->answer_ms = options->answer_timeout_ms;
     pg->schema = memory_copy_text(options->schema);
     pg->base.id = memory_copy_text(BOXCAR_STR("postgres"));
     if (!pg->schema || !pg->base.id || pg_statements_make(pg, err) != BOXCAR_OK) {
@@ -414,6 +397,8 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
 
     if (status != BOXCAR_OK)
         return status;
+    if (pg->answer_ms == 0)
+        pg->answer_ms = ANSWER_MS_DEFAULT;
     pg->url = memory_copy_text(options->url);
     status = pg->url ? pg_check_url(pg->url, err) : error_no_memory(err);
     if (status == BOXCAR_OK)

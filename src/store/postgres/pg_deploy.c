@@ -20,7 +20,7 @@ boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error 
 
     if (!filled)
         return error_no_memory(err);
-    result = PQexec(pg->conn, filled);
+    result = pg_run_text(pg, filled);
     kind = PQresultStatus(result);
     if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK)
         return BOXCAR_OK;
@@ -33,7 +33,7 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
 
     if (!filled)
         return error_no_memory(err);
-    result = PQexec(pg->conn, filled);
+    result = pg_run_text(pg, filled);
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         return pg_error_from_result(pg, result, err);
     *ret_text = NULL;
@@ -197,15 +197,10 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     return status;
 }
 
-boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
-    struct pg_store *pg = pg_store_of(store);
+static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
     boxcar_deployment deployment = {0};
-    boxcar_status status;
+    boxcar_status status = pg_ready(pg, err);
 
-    if (pg_is_joined(pg))
-        return error_set(err, BOXCAR_E_UNSUPPORTED,
-                         "a borrowed connection cannot deploy: open a store of its own");
-    status = pg_ready(pg, err);
     if (status == BOXCAR_OK)
         status = pg_deploy_run(pg, "begin isolation level read committed", err);
     if (status == BOXCAR_OK)
@@ -218,6 +213,20 @@ boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deplo
         status = pg_check_version(pg, err);
     if (status == BOXCAR_OK)
         *ret_deployment = deployment;
+    return status;
+}
+
+/* Migrations of large tables take their time, and so does a deployment that waits for another one. */
+boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    boxcar_status status;
+
+    if (pg_is_joined(pg))
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "a borrowed connection cannot deploy: open a store of its own");
+    pg->pace = PG_LONG;
+    status = deploy(pg, ret_deployment, err);
+    pg->pace = PG_ORDINARY;
     return status;
 }
 

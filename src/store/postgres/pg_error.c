@@ -98,9 +98,14 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
 boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
     const char *text = pg->conn ? PQerrorMessage(pg->conn) : "";
     size_t len = strcspn(text, "\n");
-    boxcar_status status = error_set(err, BOXCAR_E_UNAVAILABLE, "%.*s", len > 0 ? (int)len : 25,
-                                     len > 0 ? text : "the connection was closed");
+    boxcar_status status;
 
+    if (pg_is_cut(pg))
+        status = error_set(err, BOXCAR_E_UNAVAILABLE, "the server did not answer within %lld ms",
+                           (long long)pg->silent_ms);
+    else
+        status = error_set(err, BOXCAR_E_UNAVAILABLE, "%.*s", len > 0 ? (int)len : 25,
+                           len > 0 ? text : "the connection was closed");
     if (err)
         err->retryable = true;
     return status;

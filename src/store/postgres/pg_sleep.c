@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "pg_choice.h"
 #include "pg_store.h"
 
@@ -90,7 +91,7 @@ static bool register_nap(struct pg_store *pg, const struct nap *nap, boxcar_box 
 }
 
 static void fall_asleep(struct pg_store *pg, const struct nap *nap) {
-    int64_t now = pg_now_ms();
+    int64_t now = clock_ms();
 
     pg->rest.until_ms = 0;
     pg->rest.heard = false;
@@ -126,7 +127,7 @@ static bool was_called(struct pg_store *pg) {
 }
 
 static bool is_registered(const struct pg_store *pg, const struct nap *nap) {
-    return pg->rest.until_ms - pg_now_ms() > SHORT_MS && pg->rest.nap == digest_of(nap);
+    return pg->rest.until_ms - clock_ms() > SHORT_MS && pg->rest.nap == digest_of(nap);
 }
 
 static bool can_be_woken(const struct pg_store *pg, const struct nap *nap) {
@@ -136,12 +137,12 @@ static bool can_be_woken(const struct pg_store *pg, const struct nap *nap) {
 
 /* Registered: sleeps until somebody calls, or the row has ended, which is renewed then. */
 static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
-    int64_t end = pg_now_ms() + nap->longest_ms;
+    int64_t end = clock_ms() + nap->longest_ms;
 
     if (end > pg->rest.until_ms)
         end = pg->rest.until_ms;
     while (pg_is_connected(pg) && !was_called(pg)) {
-        enum awakening why = wait_for(pg, nap->wake_fd, end - pg_now_ms());
+        enum awakening why = wait_for(pg, nap->wake_fd, end - clock_ms());
 
         if (why == WOKEN)
             return;

@@ -154,6 +154,30 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
 };
 
+bool pg_statement_is_long(enum pg_statement statement) {
+    switch (statement) {
+    case PG_MAINTAIN:
+    case PG_EXPIRE_FRESH:
+    case PG_SEQUENCE_EVENTS:
+    case PG_AUDIT:
+    case PG_ADOPT:
+    case PG_STATS:
+    case PG_PAGE:
+    case PG_DEAD_PAGE:
+    case PG_DEAD_ACT:
+    case PG_SORT_NOW:
+    case PG_STREAM_PAGE:
+    case PG_JOIN_PAGE:
+    case PG_EVENT_READ_ALL:
+    case PG_CHECKUP:
+    case PG_READY_TOPICS:
+    case PG_TABLE_HEALTH:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool starts_with(const char *text, const char *token) {
     return strncmp(text, token, strlen(token)) == 0;
 }

@@ -96,6 +96,9 @@ struct pg_rest {
     bool awaited[BOXES]; /* which boxes */
 };
 
+/* How long the server may be silent: as the options say, much longer, or less. */
+enum pg_pace { PG_ORDINARY, PG_LONG, PG_CONNECTING };
+
 struct pg_store {
     struct boxcar_store base;
     PGconn *conn;
@@ -104,6 +107,9 @@ struct pg_store {
     char *url;
     char *schema;                 /* validated, not quoted */
     int64_t patience_ms;          /* how long a call waits for a lost connection */
+    int64_t answer_ms;            /* how long the server may be silent while a call waits for it; 0 = for ever */
+    enum pg_pace pace;            /* of what is under way */
+    int64_t silent_ms;            /* the connection was cut after a silence this long; 0 = it was not */
     char *sql[PG_STATEMENTS];     /* with the schema's quoted name in them */
     uint32_t session;             /* a random number, new with every connection */
     bool was_connected;           /* at least once */
@@ -120,6 +126,8 @@ static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return 
 #define PG_DOCTOR_FUNCTIONS 7
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
+/* Whether it looks at many rows: the server gets more time for it. */
+bool pg_statement_is_long(enum pg_statement statement);
 /* A text with :"schema", :'schema', :hot and :pinned filled in; malloc'ed, NULL = no memory. */
 char *pg_fill_in(const char *text, const char *schema);
 
@@ -157,7 +165,8 @@ bool pg_is_joined(const struct pg_store *pg);
 bool pg_in_transaction(const struct pg_store *pg); /* such a one */
 boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                       boxcar_error *err);
-/* Prepares a statement that is going to be used again, if the session is ours. Not in a pipeline. */
+/* Prepares a statement that is going to be used again, if the session is ours. Between pg_talk_begin() and the end, not
+ * in a pipeline. */
 void pg_prepare(struct pg_store *pg, enum pg_statement statement);
 /* One statement as a transaction of its own (or in the caller's), repeated after deadlocks and
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */
@@ -176,10 +185,23 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
                             PGresult **ret_result, boxcar_error *err);
 /* A pause that grows with `round` and is never the same for two. */
 void pg_pause(int round);
-int64_t pg_now_ms(void); /* monotonic */
-/* Waits until the next result is there. An impatient store cuts a connection on which nothing comes for
- * too long. */
+
+/* pg_wait.c: waiting for the server, never for ever. Each exchange stands between begin and end, which gets what begin
+ * returned; a connection of ours that was cut meanwhile is closed at the end. */
+bool pg_talk_begin(struct pg_store *pg);
+void pg_talk_end(struct pg_store *pg, bool was_nonblocking);
+/* Sends what is unsent and waits until the next result is there, or the connection is lost or cut. */
 void pg_await(struct pg_store *pg);
+/* pg_await() and PQgetResult(). */
+PGresult *pg_next_result(struct pg_store *pg);
+/* All results of one request, of which the first failure counts, or else the first. NULL = the connection is lost. */
+PGresult *pg_receive(struct pg_store *pg);
+/* As PQexec(), with a begin and an end of its own. */
+PGresult *pg_run_text(struct pg_store *pg, const char *text);
+/* How long connecting may take, for libpq. */
+int pg_connect_seconds(const struct pg_store *pg);
+/* The server was silent for too long, and nothing has been connected since. */
+bool pg_is_cut(const struct pg_store *pg);
 
 static inline void pg_result_cleanup(PGresult **result) { PQclear(*result); }
 #define AUTO_RESULT __attribute__((cleanup(pg_result_cleanup)))

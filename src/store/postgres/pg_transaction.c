@@ -7,7 +7,7 @@
 
 static boxcar_status run(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
                          boxcar_error *err) {
-    PGresult *result = PQexec(pg->conn, pg->sql[statement]);
+    PGresult *result = pg_run_text(pg, pg->sql[statement]);
     boxcar_status status;
 
     if (PQresultStatus(result) == PGRES_COMMAND_OK) {
@@ -62,7 +62,7 @@ void pg_rollback(struct boxcar_store *store) {
         return;
     }
     (void)PQsetnonblocking(pg->conn, 0);
-    result = PQexec(pg->conn, "rollback");
+    result = pg_run_text(pg, "rollback");
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         pg_disconnect(pg);
     PQclear(result);
