@@ -110,7 +110,10 @@ static int look_at_store(struct worker_session *session) {
 /* A thread has a timer, and pipes to its program: more threads than usual need more descriptors. */
 static void raise_descriptor_limit(const struct cli *cli) {
     struct rlimit limit;
+    const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);
     rlim_t needed = (rlim_t)config_number(cli->config, CONFIG_WORKER_CONCURRENCY) * 6 + 64;
+    if (listen && listen[0])
+        needed += METRICS_CONNECTIONS_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
         return;
     if (needed > limit.rlim_max)

@@ -10,12 +10,11 @@
 
 #include "health.h"
 #include "listener.h"
+#include "metrics_guard.h"
 #include "metrics_store.h"
 #include "metrics_text.h"
 #include "report.h"
 
-/* Prometheus, a health check and somebody who looks: few. More wait in the backlog. */
-#define CONNECTIONS_MAX 32
 #define CONNECTION_TIMEOUT_SECONDS 10
 #define CONNECTION_MEMORY 16384
 
@@ -24,6 +23,7 @@ static const char PLAIN[] = "text/plain; charset=utf-8";
 struct metrics {
     boxcar_worker *worker;
     struct metrics_store *store;
+    struct metrics_guard *guard;
     struct MHD_Daemon *daemon;
     char address[LISTENER_ADDRESS_SIZE];
 };
@@ -178,10 +178,13 @@ static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     metrics->store = metrics_store_start(cli, boxcar_worker_owner(metrics->worker));
-    if (metrics->store)
+    metrics->guard = metrics_guard_start();
+    if (metrics->store && metrics->guard)
         metrics->daemon = MHD_start_daemon(
             MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET, fd,
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+            MHD_OPTION_NOTIFY_CONNECTION, metrics_guard_on_connection, metrics->guard,
+            MHD_OPTION_NOTIFY_COMPLETED, metrics_guard_on_completed, metrics->guard,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned int)METRICS_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
             (unsigned int)CONNECTION_TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
             (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -202,6 +205,7 @@ int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, st
     memcpy(metrics->address, listener.address, sizeof(metrics->address));
     if (!start_threads(cli, metrics, listener.fd)) {
         metrics_store_stop(metrics->store);
+        metrics_guard_stop(metrics->guard);
         free(metrics);
         return cli_fail(cli, CLI_ERROR, "--metrics: cannot serve on %s", listener.address);
     }
@@ -216,6 +220,7 @@ void metrics_stop(struct metrics *metrics) {
     if (!metrics)
         return;
     MHD_stop_daemon(metrics->daemon); /* and closes the socket */
+    metrics_guard_stop(metrics->guard);
     metrics_store_stop(metrics->store);
     free(metrics);
 }

@@ -12,6 +12,10 @@
 
 #include "cli.h"
 
+/* Prometheus, a health check and somebody who looks are few; the rest is room for clients that are slow,
+ * until the guard cuts them off. More wait in the backlog. */
+#define METRICS_CONNECTIONS_MAX 128
+
 struct metrics;
 
 /* Serves until metrics_stop(). `listen` is ADDRESS:PORT, [ADDRESS]:PORT or :PORT (loopback); port 0 is

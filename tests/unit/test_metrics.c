@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,75 @@ static void a_hundred_at_once_are_all_answered(void **state) {
         assert_true(good[i]);
 }
 
+/* Clients that ask as slowly as they can: a byte now and then, so that none is taken for silent. */
+struct crowd {
+    int fds[METRICS_CONNECTIONS_MAX];
+    size_t count;
+    pthread_t thread;
+    atomic_bool is_over;
+};
+
+static void *drip(void *context) {
+    struct crowd *crowd = context;
+    for (; !crowd->is_over; usleep(50000))
+        for (size_t i = 0; i < crowd->count; i++)
+            (void)send(crowd->fds[i], "x", 1, MSG_NOSIGNAL);
+    return NULL;
+}
+
+static void crowd_begin(struct crowd *crowd, size_t count) {
+    *crowd = (struct crowd){.count = count};
+    for (size_t i = 0; i < count; i++) {
+        crowd->fds[i] = connect_to(metrics);
+        assert_true(crowd->fds[i] >= 0);
+        assert_true(send(crowd->fds[i], "GET /", 5, MSG_NOSIGNAL) == 5);
+    }
+    assert_int_equal(pthread_create(&crowd->thread, NULL, drip, crowd), 0);
+}
+
+static void crowd_end(struct crowd *crowd) {
+    crowd->is_over = true;
+    pthread_join(crowd->thread, NULL);
+    for (size_t i = 0; i < crowd->count; i++)
+        close(crowd->fds[i]);
+}
+
+static void slow_clients_keep_nobody_out(void **state) {
+    struct crowd crowd;
+    (void)state;
+    crowd_begin(&crowd, 40);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask("GET", "/healthz"), 200);
+    crowd_end(&crowd);
+}
+
+/* There is room for no other until those of this address are cut to a few. */
+static void an_address_that_takes_all_is_cut_to_a_few(void **state) {
+    struct crowd crowd;
+    (void)state;
+    crowd_begin(&crowd, METRICS_CONNECTIONS_MAX);
+    assert_int_equal(ask("GET", "/healthz"), 200);
+    crowd_end(&crowd);
+}
+
+/* A byte now and then does not keep a connection open; the server ends it. */
+static bool drip_until_closed(int fd) {
+    for (int i = 0; i < 600; i++, usleep(50000)) {
+        char byte;
+        if (send(fd, "x", 1, MSG_NOSIGNAL) < 0 || recv(fd, &byte, 1, MSG_DONTWAIT) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void a_request_without_end_is_ended(void **state) {
+    (void)state;
+    int fd = connect_to(metrics);
+    assert_true(send(fd, "GET /", 5, MSG_NOSIGNAL) == 5);
+    assert_true(drip_until_closed(fd));
+    close(fd);
+}
+
 /* A server that accepts and says nothing, as a host behind a broken network would. */
 static int silent_server(char url[64]) {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -347,6 +417,9 @@ int main(void) {
         SERVED(garbage_leaves_the_server_working),
         SERVED(headers_without_end_are_refused),
         SERVED(a_hundred_at_once_are_all_answered),
+        SERVED(slow_clients_keep_nobody_out),
+        SERVED(a_request_without_end_is_ended),
+        SERVED(an_address_that_takes_all_is_cut_to_a_few),
         SERVED(a_store_that_does_not_answer_holds_nobody_up),
         SERVED(store_numbers_come_from_the_store),
         SERVED(bad_addresses_are_refused),
