@@ -244,17 +244,18 @@ typedef struct boxcar_handler_stats {
     size_t struct_size;
     boxcar_str topic; /* the pattern; lent by the worker */
     int64_t running;
-    int64_t acked, retried, failed, deferred; /* verdicts that took effect */
+    int64_t acked, retried, failed, deferred; /* verdicts that took effect; see `dead` */
     int64_t lost;      /* verdicts that came too late */
     int64_t timed_out; /* handlers cancelled for their time */
     double seconds;    /* in the handler, all together */
     int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, not cumulated */
     boxcar_box box;    /* whose messages it handles */
+    int64_t dead;      /* retries that were the last: dead letters (exhausted), not among `retried` */
 } boxcar_handler_stats;
 
 #ifdef __cplusplus
 #define BOXCAR_HANDLER_STATS_INIT (boxcar_handler_stats{sizeof(boxcar_handler_stats), {0, 0}, 0, 0, 0, 0, \
-    0, 0, 0, 0, {0}, BOXCAR_OUTBOX})
+    0, 0, 0, 0, {0}, BOXCAR_OUTBOX, 0})
 #else
 #define BOXCAR_HANDLER_STATS_INIT ((boxcar_handler_stats){.struct_size = sizeof(boxcar_handler_stats)})
 #endif

@@ -59,7 +59,7 @@ static void log_start(const struct worker_session *session) {
 }
 
 struct totals {
-    int64_t acked, retried, failed, deferred, lost;
+    int64_t acked, retried, failed, dead, deferred, lost;
 };
 
 static struct totals read_totals(const struct worker_session *session) {
@@ -69,6 +69,7 @@ static struct totals read_totals(const struct worker_session *session) {
         totals.acked += stats.acked;
         totals.retried += stats.retried;
         totals.failed += stats.failed;
+        totals.dead += stats.dead;
         totals.deferred += stats.deferred;
         totals.lost += stats.lost;
     }
@@ -76,13 +77,14 @@ static struct totals read_totals(const struct worker_session *session) {
 }
 
 static void log_end(const struct worker_session *session) {
-    enum { NUMBERS = 6 };
-    static const char *const NAMES[NUMBERS] = {"claimed", "acked", "retried", "failed", "deferred", "lost"};
+    enum { NUMBERS = 7 };
+    static const char *const NAMES[NUMBERS] = {"claimed", "acked",    "retried", "failed",
+                                               "dead",    "deferred", "lost"};
     boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
     struct totals totals = read_totals(session);
     boxcar_worker_stats_read(session->worker, &stats);
-    const int64_t numbers[NUMBERS] = {stats.claimed, totals.acked,    totals.retried,
-                                      totals.failed, totals.deferred, totals.lost};
+    const int64_t numbers[NUMBERS] = {stats.claimed, totals.acked,    totals.retried, totals.failed,
+                                      totals.dead,   totals.deferred, totals.lost};
     char texts[NUMBERS][24];
     boxcar_log_field fields[NUMBERS];
     for (size_t i = 0; i < NUMBERS; i++) {

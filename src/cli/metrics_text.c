@@ -49,6 +49,7 @@ struct column {
 static const struct column OUTCOMES[] = {{"acked", OF_HANDLER(acked)},
                                          {"retried", OF_HANDLER(retried)},
                                          {"failed", OF_HANDLER(failed)},
+                                         {"dead", OF_HANDLER(dead)},
                                          {"deferred", OF_HANDLER(deferred)},
                                          {"lost", OF_HANDLER(lost)}};
 

@@ -35,7 +35,7 @@ int64_t worker_session_done(const struct worker_session *session) {
     boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
     int64_t done = 0;
     for (size_t i = 0; boxcar_worker_handler_stats_read(session->worker, i, &stats); i++)
-        done += stats.acked + stats.failed;
+        done += stats.acked + stats.failed + stats.dead;
     return done;
 }
 

@@ -139,6 +139,7 @@ void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats
     stats.failed = atomic_load(&handler->outcomes[OUTCOME_FAILED]);
     stats.deferred = atomic_load(&handler->outcomes[OUTCOME_DEFERRED]);
     stats.lost = atomic_load(&handler->outcomes[OUTCOME_LOST]);
+    stats.dead = atomic_load(&handler->outcomes[OUTCOME_DEAD]);
     stats.timed_out = atomic_load(&handler->timed_out);
     stats.seconds = (double)atomic_load(&handler->microseconds) / 1e6;
     for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++)

@@ -8,7 +8,15 @@
 #include "store/batch.h"
 
 /* How a message ended, as counted. */
-enum outcome { OUTCOME_ACKED, OUTCOME_RETRIED, OUTCOME_FAILED, OUTCOME_DEFERRED, OUTCOME_LOST, OUTCOMES };
+enum outcome {
+    OUTCOME_ACKED,
+    OUTCOME_RETRIED,
+    OUTCOME_FAILED,
+    OUTCOME_DEFERRED,
+    OUTCOME_LOST,
+    OUTCOME_DEAD, /* to be retried, but that was the last attempt */
+    OUTCOMES
+};
 
 struct handler {
     boxcar_box box;

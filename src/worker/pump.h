@@ -64,6 +64,8 @@ struct pump {
     struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
     int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
     int64_t no_suspects_until_ms;
+    int max_attempts; /* the store's setting, as it was last read; 0 = not yet ... */
+    int64_t next_attempts_read_ms; /* ... and when it is read again, if need be */
     int64_t next_shortage_ms; /* the next warning about programs that cannot be started */
     struct job *suspect; /* the suspect in flight: one at a time */
 
@@ -130,6 +132,10 @@ bool pump_is_wait(const struct pump *pump, const struct job *job);
 void pump_admit_wait(struct pump *pump, struct job *job);
 /* What became of the waits that went out. sent_before: they may have gone out twice. */
 void pump_take_waits(struct pump *pump, const struct batch_result *result, bool sent_before);
+
+/* ---- pump_attempts.c: the last attempt ---- */
+/* Whether a message that was to be retried, and is settled now, had no attempt left. */
+bool pump_was_last_attempt(struct pump *pump, const struct job *job);
 
 /* ---- pump_stop.c: the end ---- */
 void pump_drive_stop(struct pump *pump);

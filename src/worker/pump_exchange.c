@@ -168,6 +168,16 @@ struct answer {
     int64_t asked_at_ms;
 };
 
+/* What a verdict that took effect came to. */
+static enum outcome outcome_of(struct pump *pump, const struct job *job, enum settle_kind kind) {
+    if (kind != SETTLE_ABANDON || !pump_was_last_attempt(pump, job))
+        return OUTCOMES_OF[kind];
+    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "buried", job->message,
+                (boxcar_str){job->error, job->error_len},
+                "that was the last attempt: the message is a dead letter (exhausted)");
+    return OUTCOME_DEAD;
+}
+
 /* The callbacks of gather_match(): the tag is a job. */
 static void settled(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
     struct answer *answer = context;
@@ -181,7 +191,7 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
     } else if (job->given_back) {
         atomic_fetch_add(&pump->worker->count.given_back, 1);
     } else if (job->handler) {
-        atomic_fetch_add(&job->handler->outcomes[OUTCOMES_OF[answer->kind]], 1);
+        atomic_fetch_add(&job->handler->outcomes[outcome_of(pump, job, answer->kind)], 1);
     }
     pump_forget(pump, job);
 }

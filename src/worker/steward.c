@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/clock.h"
 
-/* How often the same complaint is repeated. */
-#define COMPLAIN_EVERY_S 600
+/* How often it complains about a box. */
+#define COMPLAIN_EVERY_MS (INT64_C(600) * 1000)
 /* Nobody waits longer than this for it at the end. */
 #define CALL_MS 5000
 
@@ -22,10 +22,7 @@ struct steward {
     int64_t interval_ms;
     unsigned generation; /* of the interval */
     bool stopping;
-    struct {
-        char *text; /* the last one about topics without a handler */
-        time_t at;
-    } complaints[BOXES];
+    int64_t next_complaint_ms[BOXES]; /* about topics without a handler; 0 = at the first look */
     unsigned random;
 };
 
@@ -103,25 +100,16 @@ static boxcar_status maintain(struct steward *steward, struct boxcar_store *stor
     return BOXCAR_OK;
 }
 
-/* The same complaint is not repeated for a while (BX-024). */
 static void complain(struct steward *steward, boxcar_box box, boxcar_str text) {
-    time_t now = time(NULL), last = steward->complaints[box].at;
-    char *known = steward->complaints[box].text;
-    bool same = known && strlen(known) == text.len && memcmp(known, text.data, text.len) == 0;
-
-    if (same && now - last < COMPLAIN_EVERY_S)
-        return;
-    free(known);
-    steward->complaints[box].text = memory_copy_text(text);
-    steward->complaints[box].at = now;
     store_log(steward->face, BOXCAR_LOG_WARN, "unhandled", NULL, 0, "%s%.*s",
               box == BOXCAR_INBOX ? "inbox: " : "", (int)(text.len < 400 ? text.len : 400), text.data);
 }
 
+/* Whatever it finds: the texts say how old messages are, so they are new each time (BX-024). */
 static void look_for_unhandled(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
     struct boxcar_finding_list *list = NULL;
 
-    if (steward->worker->handlers->boxes[box].count == 0 ||
+    if (steward->worker->handlers->boxes[box].count == 0 || clock_ms() < steward->next_complaint_ms[box] ||
         store->ops->diagnose(store, box, &list, NULL) != BOXCAR_OK)
         return;
     for (size_t i = 0; i < list->count; i++) {
@@ -129,8 +117,10 @@ static void look_for_unhandled(struct steward *steward, struct boxcar_store *sto
 
         if (finding->severity >= BOXCAR_SEVERITY_WARNING &&
             finding->check.len == strlen("unhandled_topics") &&
-            memcmp(finding->check.data, "unhandled_topics", finding->check.len) == 0)
+            memcmp(finding->check.data, "unhandled_topics", finding->check.len) == 0) {
             complain(steward, box, finding->text);
+            steward->next_complaint_ms[box] = clock_ms() + COMPLAIN_EVERY_MS;
+        }
     }
     arena_release(&list->arena);
     free(list);
@@ -175,8 +165,6 @@ static void *steward_main(void *argument) {
 static void steward_free(struct steward *steward) {
     pthread_mutex_destroy(&steward->mutex);
     pthread_cond_destroy(&steward->changed);
-    for (int box = 0; box < BOXES; box++)
-        free(steward->complaints[box].text);
     free(steward);
 }
 

@@ -65,7 +65,7 @@ is "the topic without a handler is left alone" "ready 0" "$(boxcar ls --topic ot
 is "one line at the start" 1 "$(grep -c event=worker_start err.txt)"
 like "says whom it serves" "*level=info event=worker_start store=* owner=????????-* handlers=orders.?,orders.paid,audit.? concurrency=4*" \
     "$(grep event=worker_start err.txt)"
-like "one line at the end with totals" "*event=worker_end*claimed=3 acked=3 retried=0 failed=0 deferred=0 lost=0" \
+like "one line at the end with totals" "*event=worker_end*claimed=3 acked=3 retried=0 failed=0 dead=0 deferred=0 lost=0" \
     "$(grep event=worker_end err.txt)"
 unlike "no progress line without a terminal" $'*\r*' "$err"
 exits "draining what is empty" 0 boxcar worker --drain --handler 'orders.*=discard'
@@ -90,7 +90,9 @@ done
 exits "programs that end well and badly" 0 env BOXCAR_BACKOFF_BASE=1ms boxcar worker --drain --handler "ends=exec:$here/bin.d/end"
 is "65 fails for good, 7 after its attempts" "exhausted ended with 7,rejected ended with 65" \
     "$(boxcar dead ls --topic ends -o json | jq -r '[.[]|"\(.reason) \(.last_error)"]|sort|join(",")')"
-like "totals" "*acked=1 retried=* failed=*" "$(grep event=worker_end err.txt)"
+like "totals" "*acked=1 retried=1 failed=1 dead=1 *" "$(grep event=worker_end err.txt)"
+is "the last failure is known as such" 1 "$(grep -c event=buried err.txt)"
+like "and logged" "*level=error event=buried*that was the last attempt*topic=ends * attempt=2 *ended with 7*" "$(grep event=buried err.txt)"
 boxcar settings max_attempts --reset >/dev/null
 
 # The configuration file, and the backoff of a topic.

@@ -196,6 +196,52 @@ static void drain_does_not_wait_for_the_far_future(void **state) {
     scene_free(s);
 }
 
+static size_t count_logged(struct scene *s, const char *text) {
+    size_t count = 0;
+    pthread_mutex_lock(&s->mutex);
+    for (const char *at = s->logged; (at = memmem(at, (size_t)(s->logged + s->logged_len - at), text, strlen(text)));
+         at++)
+        count++;
+    pthread_mutex_unlock(&s->mutex);
+    return count;
+}
+
+/* Each round of upkeep that expires something says so. */
+static void wait_for_upkeep(struct scene *s, size_t rounds) {
+    size_t wanted = count_logged(s, "debug maintain expired") + rounds;
+    for (int i = 0; i < 1000 && count_logged(s, "debug maintain expired") < wanted; i++) {
+        boxcar_new_message mortal = new_message("mortal", "x");
+        mortal.ttl_ms = 1;
+        enqueue_message(s->f, &mortal);
+        pause_ms(20);
+    }
+    assert_true(count_logged(s, "debug maintain expired") >= wanted);
+}
+
+/* BX-024: at the first look, and not again because the number or the age has changed. */
+static void topics_that_nobody_handles_are_warned_about_once_in_a_while(void **state) {
+    struct fixture *f = *state;
+    struct scene *s = scene_new(f);
+    s->options.drain = false;
+    s->options.maintain_ms = 20;
+    s->store.log_level = BOXCAR_LOG_DEBUG;
+    enqueue(f, "orphan", "x");
+    enqueue(f, "waif", "x");
+    scene_make(s);
+    scene_handle(s, "orders");
+    scene_start(s);
+    for (int i = 0; i < 1000 && count_logged(s, "warn unhandled") == 0; i++)
+        pause_ms(20);
+    wait_for_upkeep(s, 1);
+    size_t at_first = count_logged(s, "handles orphan") + count_logged(s, "handles waif");
+    enqueue(f, "orphan", "y");
+    wait_for_upkeep(s, 3);
+    scene_stop(s);
+    assert_int_equal(at_first, 2);
+    assert_int_equal(count_logged(s, "handles orphan") + count_logged(s, "handles waif"), 2);
+    scene_free(s);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(every_ready_message_is_handled_once_and_done),
     TEST(results_are_stored_by_every_strategy),
@@ -208,6 +254,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(streams_stay_in_order),
     TEST(discarding_acks_without_a_handler),
     TEST(drain_does_not_wait_for_the_far_future),
+    TEST(topics_that_nobody_handles_are_warned_about_once_in_a_while),
 };
 
 const struct suite WORKER_SUITE = SUITE("worker", TESTS, ON_EVERY_STORE);

@@ -36,6 +36,7 @@ static void message_is_buried_when_its_attempts_are_used_up(void **state) {
     scene_drain(s, "orders");
     assert_int_equal(s->calls, 3);
     assert_dead(f, sent.work_id, BOXCAR_REASON_EXHAUSTED);
+    assert_true(scene_logged(s, "error buried"));
     boxcar_message_list *list = find(f, sent.work_id);
     assert_text(look(list)->last_error, "broken");
     assert_int_equal(look(list)->retry_count, 3);

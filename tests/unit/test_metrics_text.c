@@ -110,6 +110,7 @@ static void outcomes_are_labels_of_one_counter(void **state) {
     handlers[0].topic = BOXCAR_STR("orders.*");
     handlers[0].acked = 1;
     handlers[0].retried = 2;
+    handlers[0].dead = 9;
     handlers[0].failed = 3;
     handlers[0].deferred = 4;
     handlers[0].lost = 5;
@@ -124,6 +125,7 @@ static void outcomes_are_labels_of_one_counter(void **state) {
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"failed\"} 3");
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"deferred\"} 4");
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"lost\"} 5");
+    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"dead\"} 9");
     assert_line(text, "boxcar_handler_timeouts_total{topic=\"orders.*\",box=\"outbox\"} 6");
     assert_line(text, "boxcar_handler_running{topic=\"orders.*\",box=\"outbox\"} 7");
     assert_line(text, "boxcar_messages_settled_total{topic=\"mail.send\",box=\"outbox\",outcome=\"acked\"} 8");
@@ -200,7 +202,7 @@ static void number_of_samples_depends_on_the_handlers_alone(void **state) {
         counts[i] = count_samples(text);
         free(text);
     }
-    size_t per_handler = 5 + 2 + BOXCAR_HANDLER_BUCKETS + 2;
+    size_t per_handler = 6 + 2 + BOXCAR_HANDLER_BUCKETS + 2;
     assert_int_equal(counts[1] - counts[0], per_handler);
     assert_int_equal(counts[2] - counts[1], per_handler);
     for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++)
