@@ -32,15 +32,19 @@ typedef struct boxcar_new_message {
                                   and not leased; 0 = never */
     boxcar_message_id message_id; /* none = a new one. An id that is already in the store
                                      makes the enqueue a no-op, reported as duplicate */
-    boxcar_str key;            /* derives message_id from a text; not together with it */
+    boxcar_str key;            /* derives message_id from the topic and this text; not together with it.
+                                  The same key again in the same topic is a duplicate, in another
+                                  topic another message. Remembered as long as its message */
     int max_attempts;          /* 0 = the store's setting */
     boxcar_join_id join_id;    /* none, or the join to attach the message to */
-    uintptr_t reserved[4];     /* zero */
+    uintptr_t unique;          /* 1: the key is free again once its message has ended (done or dead); each
+                                  message with it has a new id. Needs a key. 0: see key */
+    uintptr_t reserved[3];     /* zero */
 } boxcar_new_message;
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_MESSAGE_INIT (boxcar_new_message{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    BOXCAR_TIME_NONE, 0, 0, {{0}}, {0, 0}, 0, {{0}}, {0}})
+    BOXCAR_TIME_NONE, 0, 0, {{0}}, {0, 0}, 0, {{0}}, 0, {0}})
 #else
 #define BOXCAR_NEW_MESSAGE_INIT ((boxcar_new_message){.due_at = BOXCAR_TIME_NONE})
 #endif
@@ -49,7 +53,7 @@ typedef struct boxcar_new_message {
 typedef struct boxcar_enqueued {
     boxcar_work_id work_id;
     boxcar_message_id message_id;
-    bool duplicate; /* the message id existed; these are the ids of what is there */
+    bool duplicate; /* the message id existed, or the key was taken; these are the ids of what is there */
 } boxcar_enqueued;
 
 /* A message in the store. Text is lent by the boxcar_message_list it came from. Fields

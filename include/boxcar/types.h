@@ -109,8 +109,12 @@ BOXCAR_API boxcar_message_id boxcar_message_id_new(void);
 BOXCAR_API boxcar_owner boxcar_owner_new(void);
 BOXCAR_API boxcar_join_id boxcar_join_id_new(void);
 
-/* The id that a text key stands for: the same key gives the same id, in C, in SQL and
- * on the command line, so that enqueueing a key twice stores one message. */
+/* The id that a key stands for in a topic: the same two give the same id, in C, in SQL and
+ * on the command line, so that enqueueing a key twice stores one message. Not for unique keys,
+ * whose messages have new ids. None when the topic is too long. */
+BOXCAR_API boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, boxcar_str key);
+/* An id made of a text alone, to give as message_id. Up to schema version 9 a key stood for it,
+ * in all topics. */
 BOXCAR_API boxcar_message_id boxcar_message_id_of_key(boxcar_str key);
 
 BOXCAR_API bool boxcar_message_id_is_none(boxcar_message_id id);

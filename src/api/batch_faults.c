@@ -58,6 +58,7 @@ static const struct field MESSAGE_FIELDS[] = {
     FIELD(boxcar_new_message, delay_ms),   FIELD(boxcar_new_message, ttl_ms),
     FIELD(boxcar_new_message, message_id), FIELD(boxcar_new_message, key),
     FIELD(boxcar_new_message, max_attempts), FIELD(boxcar_new_message, join_id),
+    FIELD(boxcar_new_message, unique),
 };
 
 static const struct field INBOX_MESSAGE_FIELDS[] = {

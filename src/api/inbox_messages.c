@@ -104,8 +104,7 @@ boxcar_status inbox_messages_add(struct arena *arena, const boxcar_new_inbox_mes
             return status;
         copies[i] = to_message(&said);
         copies[i].message_id = origins[i].message_id;
-        if (!prepare_message(&copies[i]))
-            return error_no_memory(err);
+        prepare_texts(&copies[i]);
     }
     part->messages = copies;
     part->origins = origins;

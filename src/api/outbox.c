@@ -17,19 +17,23 @@
 boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_message *messages, size_t count,
                                     struct batch_part *part, boxcar_error *err) {
     boxcar_new_message *copies = arena_alloc_array(arena, count, sizeof(*copies));
+    struct message_key *keys = arena_alloc_array(arena, count, sizeof(*keys));
+    bool has_keys = false;
     size_t missing = 0;
 
-    if (!copies)
+    if (!copies || !keys)
         return error_no_memory(err);
     memcpy(copies, messages, count * sizeof(*copies));
     for (size_t i = 0; i < count; i++) {
-        if (!prepare_message(&copies[i]))
+        if (!prepare_message(&copies[i], &keys[i]))
             return error_no_memory(err);
         missing += boxcar_message_id_is_none(copies[i].message_id);
+        has_keys = has_keys || !boxcar_message_id_is_none(keys[i].id);
     }
     part->messages = copies;
+    part->keys = has_keys ? keys : NULL;
     part->message_count = count;
-    part->fresh_ids = missing == count;
+    part->fresh_ids = missing == count && !has_keys;
     return prepare_ids(copies, count, missing, err);
 }
 

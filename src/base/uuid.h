@@ -16,7 +16,8 @@ bool uuid_is_nil(const uint8_t uuid[16]);
 bool uuid_parse(boxcar_str text, uint8_t ret_uuid[16]);
 void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]);
 
-/* The name space of ids derived from a caller's key. */
+/* The name spaces of ids derived from a caller's key: from the key alone, and from that id and a topic. */
 #define UUID_NAMESPACE_KEY "boxcar:key:"
+#define UUID_NAMESPACE_TOPIC_KEY "boxcar:topic-key:"
 
 #endif

@@ -64,6 +64,13 @@ static bool read_count(struct json_line *line, const struct json_field *field, c
     return true;
 }
 
+static bool read_flag(struct json_line *line, const struct json_field *field, const json_t *value) {
+    if (!json_is_boolean(value))
+        return json_line_refuse(line, "%s is neither true nor false", field->name);
+    *(uintptr_t *)json_line_place(line, field) = json_is_true(value);
+    return true;
+}
+
 /* The fields that both boxes have, with the places in their items. */
 #define SHARED_FIELDS(type)                                                                                  \
     {"topic", json_line_read_text, offsetof(type, topic), true},                                             \
@@ -82,6 +89,7 @@ static const struct json_field OUTBOX_FIELDS[] = {
     SHARED_FIELDS(boxcar_new_message),
     {"message_id", read_message_id, AT(message_id), false},
     {"key", json_line_read_text, AT(key), false},
+    {"unique", read_flag, AT(unique), false},
     {"join", read_join, AT(join_id), false},
     {"join_id", read_join, AT(join_id), false},
 };

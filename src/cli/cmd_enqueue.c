@@ -9,7 +9,10 @@
 #include "report.h"
 #include "values.h"
 
-static struct { char *batch, *message_id, *key, *join; } given;
+static struct {
+    char *batch, *message_id, *key, *join;
+    int unique;
+} given;
 static struct new_message_given given_message;
 
 static struct poptOption OPTIONS[] = {
@@ -18,7 +21,10 @@ static struct poptOption OPTIONS[] = {
     NEW_MESSAGE_OPTIONS(given_message),
     {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the message's id; one that exists is a no-op",
      "UUID"},
-    {"key", 0, POPT_ARG_STRING, &given.key, 0, "derive the message's id from this text", "TEXT"},
+    {"key", 0, POPT_ARG_STRING, &given.key, 0,
+     "stored once for this text and the topic, as long as the message is kept", "TEXT"},
+    {"unique", 0, POPT_ARG_NONE, &given.unique, 0, "the key is free again once its message is done or dead",
+     NULL},
     {"join", 0, POPT_ARG_STRING, &given.join, 0, "make the message a member of this join", "JOIN"},
     POPT_TABLEEND};
 
@@ -58,6 +64,10 @@ static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
         cli_usage(cli, "--message-id and --key are both given: give one of them");
         return false;
     }
+    if (given.unique && !given.key) {
+        cli_usage(cli, "--unique needs a key: give --key TEXT");
+        return false;
+    }
     return value_message_id(cli, "--message-id", given.message_id, &message->message_id) &&
            value_join_id(cli, "--join", given.join, &message->join_id);
 }
@@ -67,6 +77,7 @@ static int read_message(const struct cli *cli, const char *const *args, boxcar_n
                         struct borrowed *borrowed) {
     message->topic = boxcar_str_of(args[0]);
     message->key = boxcar_str_of(given.key);
+    message->unique = given.unique != 0;
     if (!new_message_read(cli, &given_message, message, &borrowed->headers) || !read_ids(cli, message))
         return CLI_USAGE;
     if (!args[1])
@@ -90,7 +101,7 @@ static int run_one(struct cli *cli, const char *const *args) {
 }
 
 static bool has_message_options(void) {
-    return new_message_is_given(&given_message) || given.message_id || given.key || given.join;
+    return new_message_is_given(&given_message) || given.message_id || given.key || given.unique || given.join;
 }
 
 static int run_batch(struct cli *cli, const char *const *args) {
@@ -116,19 +127,24 @@ const struct command CMD_ENQUEUE = {
         "payload that begins with -.\n"
         "\n"
         "A message id (or key) that the store has already makes it a no-op that prints the ids of\n"
-        "what is there, duplicate true.\n"
+        "what is there, duplicate true. A key belongs to its topic: the same key in two topics is two\n"
+        "messages. It is remembered as long as its message: 7 days after it is done and 30 days after\n"
+        "it died, see boxcar help settings. With --unique the key is free again as soon as its message\n"
+        "is done or dead, and the next one gets an id of its own.\n"
         "\n"
         "--join makes the message a step of a join, in the same transaction; see boxcar help join. A\n"
         "join that does not exist gives exit status 3, one that has ended 4, and nothing is stored.\n"
         "\n"
         "--batch reads JSON Lines: one object a line with topic, payload, correlation_id, due, delay,\n"
-        "ttl, stream, headers (an object), message_id, key, max_attempts, join_id (or join). Any other\n"
-        "name is refused, exit status 2. A payload that is not a string is stored as its compact JSON.\n"
+        "ttl, stream, headers (an object), message_id, key, unique (true or false), max_attempts, join_id\n"
+        "(or join). Any other name is refused, exit status 2. A payload that is not a string is stored as\n"
+        "its compact JSON.\n"
         "All lines are stored or none, and the ids are printed one a line, in the order of the file.\n",
     .examples =
         "boxcar enqueue orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar enqueue mail.send - --delay 5m --header trace=abc\n"
         "boxcar enqueue orders.paid 'once only' --key order-42 --stream customer-7 -o json\n"
+        "boxcar enqueue search.reindex '' --key products --unique\n"
         "printf '{\"topic\":\"a\",\"payload\":{\"n\":1}}\\n{\"topic\":\"b\",\"payload\":\"text\"}\\n' | "
         "boxcar enqueue --batch -\n",
     .options = OPTIONS,

@@ -116,8 +116,13 @@ static boxcar_status check_due(const boxcar_new_message *message, boxcar_error *
 }
 
 static boxcar_status check_identity(const boxcar_new_message *message, boxcar_error *err) {
-    if (str_is_absent(message->key) && message->key.len == 0)
+    if (message->unique > 1)
+        return error_invalid(err, "unique", "unique is neither 0 nor 1: start from BOXCAR_NEW_MESSAGE_INIT");
+    if (str_is_absent(message->key) && message->key.len == 0) {
+        if (message->unique)
+            return error_invalid(err, "unique", "unique needs a key: give one, or leave unique 0");
         return BOXCAR_OK;
+    }
     if (!boxcar_message_id_is_none(message->message_id))
         return error_invalid(err, "key", "key and message_id are both given: give one of them");
     if (str_is_empty(message->key))

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/uuid.h"
-#include "boxcar/types.h"
+#include "boxcar/message.h"
 #include "digits.h"
+
+#define BYTES_MAX 4 /* of a character */
 
 boxcar_str boxcar_str_of(const char *text) { return text ? (boxcar_str){text, strlen(text)} : BOXCAR_NO_STR; }
 
@@ -12,6 +14,19 @@ boxcar_message_id boxcar_message_id_of_key(boxcar_str key) {
     boxcar_message_id id;
 
     uuid_derive(UUID_NAMESPACE_KEY, key, id.bytes);
+    return id;
+}
+
+boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, boxcar_str key) {
+    char text[BOXCAR_UUID_TEXT_SIZE - 1 + BYTES_MAX * BOXCAR_TOPIC_MAX + 1];
+    boxcar_message_id id = boxcar_message_id_of_key(key);
+
+    if (boxcar_message_id_is_none(id) || topic.len > BYTES_MAX * BOXCAR_TOPIC_MAX)
+        return (boxcar_message_id){{0}};
+    boxcar_message_id_format(id, text);
+    if (topic.len > 0)
+        memcpy(text + BOXCAR_UUID_TEXT_SIZE - 1, topic.data, topic.len);
+    uuid_derive(UUID_NAMESPACE_TOPIC_KEY, (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1 + topic.len}, id.bytes);
     return id;
 }
 

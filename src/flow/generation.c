@@ -83,6 +83,7 @@ void generation_free(struct generation *generation) {
     for (int box = 0; box < BOXES; box++) {
         free(generation->messages[box].items);
         free(generation->messages[box].origins);
+        free(generation->messages[box].keys);
         free(generation->messages[box].tickets);
         free(generation->stages[box].items);
         for (int kind = 0; kind < SETTLE_KINDS; kind++)
@@ -97,7 +98,7 @@ void generation_reset(struct generation *generation, uint64_t first) {
     arena_release(&generation->arena);
     for (int box = 0; box < BOXES; box++) {
         generation->messages[box].count = generation->messages[box].missing_ids = 0;
-        generation->messages[box].given_ids = false;
+        generation->messages[box].given_ids = generation->messages[box].has_keys = false;
         generation->renew_lease_ms[box] = 0;
         for (int kind = 0; kind < SETTLE_KINDS; kind++)
             gather_clear(&generation->settle[box][kind]);
@@ -135,6 +136,14 @@ static bool grow_origins(struct message_list *list, size_t capacity) {
     return origins != NULL;
 }
 
+static bool grow_keys(struct message_list *list, size_t capacity) {
+    struct message_key *keys = realloc(list->keys, capacity * sizeof(*keys));
+
+    if (keys)
+        list->keys = keys;
+    return keys != NULL;
+}
+
 static bool grow_messages(struct message_list *list, boxcar_box box) {
     size_t capacity = list->capacity ? list->capacity * 2 : FIRST_CAPACITY;
     boxcar_new_message *items = realloc(list->items, capacity * sizeof(*items));
@@ -148,6 +157,8 @@ static bool grow_messages(struct message_list *list, boxcar_box box) {
         return false;
     list->tickets = tickets;
     if (box == BOXCAR_INBOX && !grow_origins(list, capacity))
+        return false;
+    if (list->keys && !grow_keys(list, capacity))
         return false;
     list->capacity = capacity;
     return true;
@@ -168,17 +179,36 @@ static bool copy_origin(struct arena *arena, const struct inbox_origin *from, st
            arena_copy_str(arena, into->content_hash, &into->content_hash);
 }
 
+/* Those before the first that has a key have none. */
+static bool keep_key(struct message_list *list, struct message_key key) {
+    bool has_key = !boxcar_message_id_is_none(key.id);
+
+    if (!list->keys && !has_key)
+        return true;
+    if (!list->keys)
+        list->keys = calloc(list->capacity, sizeof(*list->keys));
+    if (!list->keys)
+        return false;
+    list->keys[list->count] = key;
+    list->has_keys = list->has_keys || has_key;
+    list->given_ids = list->given_ids || has_key;
+    return true;
+}
+
 static bool add_message(struct generation *generation, const struct operation *operation) {
     struct message_list *list = &generation->messages[operation->box];
     boxcar_new_message message = *operation->message;
+    struct message_key key = {.unique = false};
     bool has_id;
 
     if (list->count == list->capacity && !grow_messages(list, operation->box))
         return false;
-    if (!prepare_message(&message) || !copy_texts(&generation->arena, &message))
+    if (!prepare_message(&message, &key) || !copy_texts(&generation->arena, &message))
         return false;
     if (operation->box == BOXCAR_INBOX &&
         !copy_origin(&generation->arena, operation->origin, &list->origins[list->count]))
+        return false;
+    if (!keep_key(list, key))
         return false;
     has_id = !boxcar_message_id_is_none(message.message_id);
     list->given_ids = list->given_ids || has_id;
@@ -294,6 +324,7 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
         part->message_count = range.count;
         part->messages = range.count > 0 ? list->items + range.from : NULL;
         part->origins = range.count > 0 && box == BOXCAR_INBOX ? list->origins + range.from : NULL;
+        part->keys = range.count > 0 && list->has_keys ? list->keys + range.from : NULL;
         part->fresh_ids = !list->given_ids;
         part->renew_lease_ms = generation->renew_lease_ms[box];
         for (int kind = 0; kind < SETTLE_KINDS; kind++) {

@@ -29,10 +29,12 @@ struct operation {
 struct message_list {
     boxcar_new_message *items;
     struct inbox_origin *origins; /* of the inbox, else unused */
+    struct message_key *keys;     /* of the outbox; NULL until one has a key */
     uint64_t *tickets;
     size_t count, capacity;
     size_t missing_ids; /* so many have none yet */
-    bool given_ids;     /* some came with one */
+    bool given_ids;     /* some came with one, or with a key */
+    bool has_keys;
 };
 
 /* Stages that are recorded, in the order of their list. */

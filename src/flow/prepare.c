@@ -10,14 +10,24 @@
 
 static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
-bool prepare_message(boxcar_new_message *message) {
+void prepare_texts(boxcar_new_message *message) {
     message->correlation_id = empty_is_absent(message->correlation_id);
     message->stream = empty_is_absent(message->stream);
+}
+
+bool prepare_message(boxcar_new_message *message, struct message_key *ret_key) {
+    boxcar_message_id id;
+
+    prepare_texts(message);
+    *ret_key = (struct message_key){.unique = message->unique != 0};
     if (str_is_absent(message->key))
         return true;
-    message->message_id = boxcar_message_id_of_key(message->key);
+    id = boxcar_message_id_of_topic_key(message->topic, message->key);
+    ret_key->id = ret_key->unique ? id : boxcar_message_id_of_key(message->key);
+    if (!ret_key->unique)
+        message->message_id = id;
     message->key = BOXCAR_NO_STR;
-    return !boxcar_message_id_is_none(message->message_id);
+    return !boxcar_message_id_is_none(id) && !boxcar_message_id_is_none(ret_key->id);
 }
 
 boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err) {

@@ -4,9 +4,12 @@
 
 #include "store/batch.h"
 
-/* Empty texts become absent, a key becomes the id it stands for. false = the key's digest could not
- * be computed. The id may still be none afterwards. */
-bool prepare_message(boxcar_new_message *message);
+/* Empty texts become absent. */
+void prepare_texts(boxcar_new_message *message);
+
+/* A message of the outbox: texts, and a key becomes what it stands for: the message's id, unless it is unique. false =
+ * the key's digest could not be computed. The id may still be none afterwards. */
+bool prepare_message(boxcar_new_message *message, struct message_key *ret_key);
 
 /* New ids for the `missing` messages that have none. */
 boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err);

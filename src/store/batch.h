@@ -46,14 +46,23 @@ struct inbox_origin {
     boxcar_message_id message_id; /* derives from source and external_id */
 };
 
+/* What the key of a message of the outbox stands for. */
+struct message_key {
+    boxcar_message_id id; /* none = it has no key. Else the id that programs of schema version 9 give to the
+                             key: a message of the same topic with that id is the same message */
+    bool unique;          /* the id is that of topic and key; the key is free if its message has ended */
+};
+
 /* What is asked of one box. */
 struct batch_part {
     const boxcar_new_message *messages;    /* message_id is always set, key already derived */
     const struct inbox_origin *origins;    /* one for each message of the inbox, with the same
                                               message_id; NULL in the outbox */
+    const struct message_key *keys;        /* one for each message of the outbox; NULL: none has a key */
     size_t message_count;
     bool fresh_ids;                        /* the library made every message id in this very
-                                              call: none can be a duplicate; never in the inbox */
+                                              call: none can be a duplicate; never in the inbox, and not
+                                              with unique keys */
     struct settlement_list settle[SETTLE_KINDS];
     const int *stages;                     /* for settle[SETTLE_RECORD], in the same order */
     boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */

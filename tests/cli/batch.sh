@@ -54,6 +54,12 @@ is "is found" '{"payload":[1]}' "$(payload_of "$out")"
 exits "a line of 2 MB" 0 boxcar enqueue --batch long.jsonl
 is "is stored" 2000000 "$(payload_of "$out" | tr -d '\n' | wc -c | tr -d ' ')"
 
+# BX-027
+printf '%s\n' '{"topic":"u","payload":"p","key":"k","unique":true}' '{"topic":"u","payload":"p","key":"k","unique":true}' \
+    '{"topic":"u","payload":"p","key":"k","unique":false}' >unique.jsonl
+exits "unique keys" 0 boxcar enqueue --batch unique.jsonl -o json
+is "are stored once" '[false,true,false]' "$(json '[.[].duplicate]')"
+
 # BX-011, BX-010: the line is named, nothing is stored, no payload is repeated.
 before=$(count)
 bad() { # NAME PATTERN LINE
@@ -67,6 +73,8 @@ bad "not an object" "*object*" '["sesame"]'
 bad "an empty topic" "topic is empty: give 1 to 255 characters" '{"topic":"","payload":"sesame"}'
 bad "no topic" "topic is missing*" '{"payload":"sesame"}'
 bad "a topic that is a number" "topic is not a string*" '{"topic":5,"payload":"sesame"}'
+bad "unique that is a text" "unique is neither true nor false*" '{"topic":"a","payload":"sesame","key":"k","unique":"true"}'
+bad "unique without a key" "unique needs a key*" '{"topic":"a","payload":"sesame","unique":true}'
 bad "no payload" "payload is missing*" '{"topic":"a"}'
 bad "a null payload" "payload is null*" '{"topic":"a","payload":null}'
 bad "a NUL byte in the file" "*NUL*" '{"topic":"a","payload":"\0"}'

@@ -70,6 +70,17 @@ like "and a note" "*enqueue: note: a duplicate: *nothing was stored" "$err"
 exits "whose content" 0 boxcar show "$keyed" -o json
 is "has not changed" one "$(json .payload)"
 
+exits "the same key in another topic" 0 boxcar enqueue t.other one --key order-42 -o json
+is "is another message" false "$(json .duplicate)"
+exits "a unique key" 0 boxcar enqueue t.unique one --key order-42 --unique -o json
+is "is free at first" false "$(json .duplicate)"
+exits "while its message is unfinished" 0 boxcar enqueue t.unique two --key order-42 --unique -o json
+is "it is taken" true "$(json .duplicate)"
+exits "once that has ended" 0 boxcar cancel "$(json .work_id)"
+exits "another message" 0 boxcar enqueue t.unique three --key order-42 --unique -o json
+is "may have it" false "$(json .duplicate)"
+refuses "--unique without a key" 2 "*--unique needs a key*" boxcar enqueue t x --unique
+
 # Payloads from standard input arrive byte for byte.
 printf 'line 1\r\n\ttabs, "quotes", \\ and \xc3\xa9\n\n' >payload.txt
 id=$(boxcar enqueue t - -o json <payload.txt | jq .work_id)

@@ -151,6 +151,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
                 "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
+                "drop table unique_key; alter table message drop column unique_key cascade; "
                 "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
                 "alter table message drop column source cascade, drop column external_id cascade; "
                 "alter type claimed_message drop attribute source, drop attribute external_id; "

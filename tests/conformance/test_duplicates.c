@@ -91,7 +91,7 @@ static void key_stands_for_one_message(void **state) {
     boxcar_new_message message = new_message("t", "p");
     message.key = BOXCAR_STR("invoice 4711 \xe2\x82\xac");
     boxcar_enqueued first = enqueue_message(f, &message), again = enqueue_message(f, &message);
-    assert_same_message_id(first.message_id, boxcar_message_id_of_key(message.key));
+    assert_same_message_id(first.message_id, boxcar_message_id_of_topic_key(message.topic, message.key));
     assert_false(first.duplicate);
     assert_true(again.duplicate);
     assert_int_equal(again.work_id.value, first.work_id.value);

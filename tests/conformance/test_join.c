@@ -117,7 +117,7 @@ static void id_without_a_message_is_accepted_and_resolved_by_its_enqueue(void **
     boxcar_new_message messages[2] = {new_message(STEP, "p"), new_message(STEP, "p")};
     messages[0].message_id = boxcar_message_id_new();
     messages[1].key = BOXCAR_STR("invoice 4711");
-    boxcar_message_id ids[2] = {messages[0].message_id, boxcar_message_id_of_key(messages[1].key)};
+    boxcar_message_id ids[2] = {messages[0].message_id, boxcar_message_id_of_topic_key(messages[1].topic, messages[1].key)};
     for (int i = 0; i < 2; i++) {
         boxcar_attached attached = attach(f, id, ids[i]);
         assert_true(attached.is_new && !attached.message_exists);

@@ -201,7 +201,28 @@ static void replayed_messages_are_counted_when_they_are_named(void **state) {
     teardown(&far);
 }
 
+/* BX-027: the first try has stored it under the id that the second has. */
+static void enqueueing_a_unique_key_stores_one_message(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_new_message message = new_message("t", "p");
+        boxcar_enqueued enqueued;
+        message.key = BOXCAR_STR("k");
+        message.unique = 1;
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+        lose_none(&far);
+        assert_false(enqueued.duplicate);
+        assert_true(ack(f, f->owner, take(f, f->owner, enqueued.work_id)));
+        assert_nothing_claimable(f);
+    }
+    teardown(&far);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(enqueueing_a_unique_key_stores_one_message),
     TEST(skipping_gives_up_one_message),
     TEST(skipping_in_a_halted_stream_only_resumes_it),
     TEST(resuming_a_stream_is_no_conflict),

@@ -13,7 +13,7 @@
 /* OBX-112, OBX-108 */
 static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[] = {
-        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid)",
+        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean)",
         "enqueue_many(jsonb)",
         "outbox_claim(uuid,interval,int,text[])",
         "outbox_ack(uuid,bigint[],bigint[])",
@@ -66,9 +66,9 @@ static void enqueue_takes_everything_by_name(void **state) {
     assert_text(m->stream, "s");
     assert_int_equal(m->max_attempts, 4);
     assert_true(m->expires_at == m->created_at + INT64_C(3600) * 1000000);
-    assert_same_message_id(m->message_id, boxcar_message_id_of_key(BOXCAR_STR("k")));
+    assert_same_message_id(m->message_id, boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k")));
     boxcar_message_list_free(list);
-    assert_int_equal(pg_number(conn, "select duplicate from enqueue('x', 'y', key => 'k')"), 1);
+    assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'y', key => 'k')"), 1);
     pg_exec(conn, "select enqueue('later', 'p', correlation_id => '', due_at => now() + interval '1 hour')");
     assert_int_equal(pg_number(conn, "select correlation_id is null from outbox where topic = 'later'"), 1);
     assert_nothing_claimable(f);
@@ -91,6 +91,43 @@ static void enqueue_in_sql_is_delivered_if_and_only_if_its_transaction_commits(v
     PQfinish(conn);
 }
 
+/* BX-027 */
+static void enqueue_takes_unique_keys(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char UNIQUE[] = "select duplicate from enqueue('t', 'p', key => 'k', \"unique\" => true)";
+    static const char MANY[] = "select count(*) from enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", "
+                               "\"unique\": true}, {\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": true}, "
+                               "{\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": false}]') where duplicate";
+    assert_int_equal(pg_number(conn, UNIQUE), 0);
+    assert_int_equal(pg_number(conn, UNIQUE), 1);
+    assert_int_equal(pg_number(conn, MANY), 1);
+    assert_int_equal(pg_number(conn, MANY), 3);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '30 s', 10)"), 3);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" OWNER ", array(select work_id from outbox))"), 3);
+    assert_int_equal(pg_number(conn, MANY), 1); /* a key without unique is remembered */
+    assert_int_equal(pg_number(conn, UNIQUE), 1);
+    pg_fails(conn, "BX001", "select enqueue('t', 'p', \"unique\" => true)");
+    pg_fails(conn, "BX001", "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"unique\": true}]')");
+    pg_fails(conn, "BX001", "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", \"unique\": 1}]')");
+    PQfinish(conn);
+}
+
+/* BX-027, BX-029: what a program of schema version 9 calls, with the id that it derives from the key alone. */
+static void program_of_version_9_finds_keys_of_newer_ones(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char OLD[] = "select duplicate from _enqueue(0::smallint, array[_derive_id('boxcar:key:', 'k')], array['%s'], "
+                              "array['p'], null, null, null, null, null, null, null, false, null)";
+    assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'p', key => 'k')"), 0);
+    assert_int_equal(pg_number(conn, OLD, "t"), 1);
+    assert_int_equal(pg_number(conn, OLD, "u"), 0);
+    assert_int_equal(pg_number(conn, "select duplicate from enqueue('u', 'p', key => 'k')"), 1);
+    assert_int_equal(pg_number(conn, "select duplicate from enqueue('v', 'p', key => 'k')"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from message"), 3);
+    PQfinish(conn);
+}
+
 /* OBX-097, BX-027 */
 static void enqueue_many_gives_a_row_for_each_message_in_order(void **state) {
     struct fixture *f = *state;
@@ -98,7 +135,7 @@ static void enqueue_many_gives_a_row_for_each_message_in_order(void **state) {
     pg_exec(conn,
             "create temporary table r as select row_number() over () n, e.* from enqueue_many('["
             "{\"topic\": \"a\", \"payload\": \"1\", \"key\": \"k\"}, {\"topic\": \"b\", \"payload\": \"2\"},"
-            "{\"topic\": \"c\", \"payload\": \"3\", \"key\": \"k\"}]') e");
+            "{\"topic\": \"a\", \"payload\": \"3\", \"key\": \"k\"}]') e");
     assert_int_equal(pg_number(conn, "select count(*) from r"), 3);
     assert_int_equal(pg_number(conn, "select work_id from r where n = 1"),
                      pg_number(conn, "select work_id from r where n = 3"));
@@ -416,6 +453,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(enqueue_needs_only_topic_and_payload_and_says_what_it_stored),
     TEST(enqueue_takes_everything_by_name),
     TEST(enqueue_in_sql_is_delivered_if_and_only_if_its_transaction_commits),
+    TEST(enqueue_takes_unique_keys),
+    TEST(program_of_version_9_finds_keys_of_newer_ones),
     TEST(enqueue_many_gives_a_row_for_each_message_in_order),
     TEST(claim_in_sql_leases_and_ack_finishes),
     TEST(abandon_defer_fail_and_renew_in_sql),

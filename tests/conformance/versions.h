@@ -5,6 +5,8 @@
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \
+    "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \
+    "alter table boxcar_message drop column unique_key; " \
     "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; " \
     "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; drop table boxcar_stage; " \
     "drop view boxcar_event; drop table boxcar_event_row; " \

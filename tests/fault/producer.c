@@ -60,7 +60,7 @@ static void enqueue_shared(struct producer *p) {
     message->payload = BOXCAR_STR("shared");
     message->key = boxcar_str_of(key);
     message->message_id = (boxcar_message_id){{0}};
-    boxcar_message_id id = boxcar_message_id_of_key(message->key);
+    boxcar_message_id id = boxcar_message_id_of_topic_key(message->topic, message->key);
     struct record intent = {
         .kind = RECORD_INTENT, .client = (uint16_t)p->client->number, .before = drafts->before};
     memcpy(intent.id, id.bytes, sizeof(intent.id));

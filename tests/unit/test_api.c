@@ -56,7 +56,7 @@ static void empty_correlation_id_and_stream_become_absent(void **state) {
 /* BX-027 */
 static void ids_are_given_derived_or_new(void **state) {
     boxcar_new_message messages[3];
-    boxcar_message_id own = {{9}}, derived = boxcar_message_id_of_key(BOXCAR_STR("k"));
+    boxcar_message_id own = {{9}}, derived = boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k"));
 
     (void)state;
     for (int i = 0; i < 3; i++)

@@ -197,6 +197,9 @@ static void things_that_exclude_each_other_are_refused_together(void **state) {
     message.key = BOXCAR_STR("k");
     message.message_id.bytes[0] = 1;
     assert_refused(&message, "key");
+    message = good_message();
+    message.unique = 1;
+    assert_refused(&message, "unique");
 }
 
 /* BX-011, BX-027 */
@@ -216,7 +219,7 @@ static void reserved_fields_must_be_zero(void **state) {
     boxcar_new_message message = good_message();
 
     (void)state;
-    message.reserved[3] = 1;
+    message.reserved[2] = 1;
     assert_refused(&message, "reserved");
 }
 

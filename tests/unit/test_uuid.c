@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/uuid.h"
+#include "boxcar/message.h"
 
 /* The example of RFC 9562, appendix A.6: 2022-02-22T19:22:22.00Z. */
 static void v7_has_the_layout_of_the_rfc(void **state) {
@@ -87,6 +88,28 @@ static void a_key_always_gives_the_same_id(void **state) {
     }
 }
 
+/* As above: sha256("boxcar:topic-key:" + the id of the key + topic). BX-027 */
+static void a_key_of_a_topic_always_gives_the_same_id(void **state) {
+    static const struct {
+        const char *topic, *key, *id;
+    } vectors[] = {
+        {"orders.placed", "order-42", "0d6cb081-c518-858d-bd25-43c3bc36bfa2"},
+        {"\xD0\xBF\xD0\xBE\xD1\x87\xD1\x82\xD0\xB0", "\xD0\xBA\xD0\xBB\xD1\x8E\xD1\x87", "b53fe5ca-672f-8d25-a0d6-06034930e2c2"},
+    };
+    char text[BOXCAR_UUID_TEXT_SIZE], long_topic[4 * BOXCAR_TOPIC_MAX + 1];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(vectors); i++) {
+        boxcar_message_id_format(boxcar_message_id_of_topic_key(boxcar_str_of(vectors[i].topic),
+                                                                boxcar_str_of(vectors[i].key)),
+                                 text);
+        assert_string_equal(text, vectors[i].id);
+    }
+    memset(long_topic, 'x', sizeof(long_topic));
+    assert_true(boxcar_message_id_is_none(
+        boxcar_message_id_of_topic_key((boxcar_str){long_topic, sizeof(long_topic)}, BOXCAR_STR("k"))));
+}
+
 static void text_goes_back_and_forth(void **state) {
     static const char lower[] = "0123abcd-4567-89ef-fedc-ba9876543210";
     static const char upper[] = "0123ABCD-4567-89EF-FEDC-BA9876543210";
@@ -147,6 +170,7 @@ int main(void) {
         cmocka_unit_test(new_ids_differ_from_each_other),
         cmocka_unit_test(new_ids_carry_the_time),
         cmocka_unit_test(a_key_always_gives_the_same_id),
+        cmocka_unit_test(a_key_of_a_topic_always_gives_the_same_id),
         cmocka_unit_test(text_goes_back_and_forth),
         cmocka_unit_test(malformed_text_is_refused_and_changes_nothing),
         cmocka_unit_test(only_all_zero_is_none),

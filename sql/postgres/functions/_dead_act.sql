@@ -13,7 +13,7 @@ declare
                                         max_messages);
 begin
     oldest := (select min(i) from unnest(ids) i);
-    affected := case when replay then :"schema"._dead_replay(p_box, ids, note)
+    affected := case when replay then :"schema"._dead_replay(p_box, ids, note, num_nonnulls(work_ids, message_ids) > 0)
                      else :"schema"._dead_purge(p_box, ids) end;
     counted_steps := case when replay then (
         select count(*) from unnest(ids) i

@@ -3,6 +3,8 @@ create or replace function :"schema"._dead_purge(p_box smallint, ids bigint[]) r
 language plpgsql volatile :pinned as $$
 declare
     gone bigint[];
+    keys uuid[];
+    holders uuid[];
 begin
     if p_box = 1 then
         perform :"schema"._lock_keys(ids);
@@ -16,7 +18,11 @@ begin
     delete from :"schema".dead d where d.work_id = any (gone);
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".stage s where s.work_id = any (gone);
-    delete from :"schema".message m where m.work_id = any (gone);
+    with messages as (
+        delete from :"schema".message m where m.work_id = any (gone) returning m.message_id, m.unique_key)
+    select array_agg(m.unique_key), array_agg(m.message_id) into keys, holders
+    from messages m where m.unique_key is not null;
+    perform :"schema"._forget_keys(keys, holders);
     -- The last chance to count them, now that nobody can attach them any more.
     if :"schema"._is_step(:"schema"._multirange(gone)) then
         perform :"schema"._count_steps(:"schema"._multirange(gone), 2::smallint, clock_timestamp());

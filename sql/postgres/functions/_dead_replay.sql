@@ -1,11 +1,13 @@
--- Replays the chosen dead letters: ready again as if new, and on record (BX-004). Returns how many.
-create or replace function :"schema"._dead_replay(p_box smallint, ids bigint[], note text) returns bigint
-language plpgsql volatile :pinned as $$
+-- Replays the chosen dead letters: ready again as if new, and on record (BX-004). Returns how many. One whose unique key
+-- has been taken by a newer message stays dead: an error where it was named, else it is passed over.
+create or replace function :"schema"._dead_replay(p_box smallint, ids bigint[], note text, named boolean default true)
+returns bigint language plpgsql volatile :pinned as $$
 declare
     ts timestamptz;
     risen bigint[];
     errors text[];
 begin
+    ids := :"schema"._replayable(ids, named);
     with locked as (
         select d.work_id from :"schema".dead d where d.box = p_box and d.work_id = any (ids)
         order by d.work_id for update),

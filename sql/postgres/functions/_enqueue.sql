@@ -1,77 +1,15 @@
--- Enqueues many messages from arrays that go together by position: the library's way in, with
--- everything checked already. Optional columns may be null as a whole. delays and ttls are in
--- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
--- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
--- messages of the inbox come from. Hash joins are for what was said and what was stored, which may be many; tables
--- are looked up by their indexes.
+-- _enqueue_messages for programs of schema version 9. They derive the id of a keyed message from the key alone, so the
+-- same key of the same topic may be there under the id that topic and key give.
 create or replace function :"schema"._enqueue(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
     joins uuid[] default null, sources text[] default null, external_ids text[] default null)
-returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot
-set enable_hashjoin = on as $$
-#variable_conflict use_column
-declare
-    ts timestamptz := clock_timestamp();
-    flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
-    results :"schema".enqueue_result[];
+returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
 begin
-    -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
-    -- Expressions without a query or a call; then a careful look.
-    if flag is not null then
-        if flag >> 32 > extract(epoch from ts)::bigint - 1577836800
-           and (cardinality(topics) > 1 or flag & ((1::bigint << (hashtext(topics[1]) & 15))
-                                                   | (65536::bigint << (ascii(topics[1]) & 15))) <> 0) then
-            perform :"schema"._wake(p_box) where exists (
-                select from :"schema".sleeper s where s.until > ts and s.box = p_box and exists (
-                    select from unnest(topics, dues, delays) t(topic, due, delay)
-                    where coalesce(t.due <= ts, true) and coalesce(t.delay, 0) = 0
-                      and :"schema"._wanted(t.topic, s.exact, s.prefixes)));
-        end if;
-    end if;
-    if fresh_ids and correlations is null and streams is null and headers is null and dues is null
-       and delays is null and ttls is null and attempts is null and joins is null then
-        return query
-            insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
-            select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
-            returning work_id, message_id, false;
-        return;
-    end if;
-    with said as materialized (
-        select i.*, ts + make_interval(secs => nullif(i.ttl, 0) / 1000.0) as expires_at,
-               coalesce(i.due, ts + make_interval(secs => nullif(i.delay, 0) / 1000.0)) as due_at
-        from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
-                    external_ids)
-            with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
-                              external_id, n)),
-    stored as (
-        insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
-                                       topic, payload, stream, correlation_id, headers, source, external_id)
-        select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
-               s.topic, s.payload, s.stream, s.correlation, s.header::jsonb, s.source, s.external_id
-        from said s order by s.n
-        on conflict (message_id) do nothing
-        returning m.work_id, m.message_id)
-    select array_agg((w.work_id, s.id, w.work_id is null or s.repeated):::"schema".enqueue_result order by s.n)
-    into results
-    from (select said.id, said.n, row_number() over (partition by said.id order by said.n) > 1 as repeated
-          from said) s
-    left join stored w on w.message_id = s.id;
-    -- A statement of its own, with a snapshot of its own: the existing message may have been
-    -- committed only while we waited for its transaction.
-    select array_agg((coalesce(r.work_id, m.work_id), r.message_id, r.duplicate):::"schema".enqueue_result order by r.n)
-    into results
-    from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
-    left join lateral (
-        select m.work_id from :"schema".message m
-        where r.work_id is null and m.message_id = r.message_id limit 1) m on true;
-    if not fresh_ids then
-        perform :"schema"._resolve_members(ids, array(select r.work_id from unnest(results) r));
-    end if;
-    if joins is not null then
-        perform :"schema"._attach_enqueued(
-            joins, ids, array(select r.work_id from unnest(results) r),
-            array(select r.duplicate from unnest(results) r), ts);
-    end if;
-    return query select * from unnest(results);
+    return query select * from :"schema"._enqueue_messages(
+        p_box, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, fresh_ids, joins,
+        sources, external_ids,
+        case when not fresh_ids then array(
+            select case when :"schema"._is_derived(i.id) then :"schema"._topic_key_id(i.topic, i.id) end
+            from unnest(ids, topics) with ordinality i(id, topic, n) order by i.n) end);
 end $$;

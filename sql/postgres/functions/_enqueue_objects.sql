@@ -5,8 +5,12 @@ language plpgsql volatile :hot as $$
 declare
     said record;
 begin
-    select array_agg(case when m.o ->> 'key' is not null then :"schema"._derive_id('boxcar:key:', m.o ->> 'key')
-                          else coalesce((m.o ->> 'message_id')::uuid, :"schema"._new_message_id()) end order by m.n) as ids,
+    select array_agg(case when m.o -> 'unique' = 'true' then :"schema"._new_message_id()
+                          else coalesce(k.id, (m.o ->> 'message_id')::uuid, :"schema"._new_message_id()) end
+                     order by m.n) as ids,
+           array_agg(case when m.o -> 'unique' is distinct from 'true' then k.other end order by m.n) as others,
+           array_agg(case when m.o -> 'unique' = 'true' then k.id end order by m.n) as uniques,
+           bool_or(m.o -> 'unique' = 'true') as has_unique,
            array_agg(m.o ->> 'topic' order by m.n) as topics,
            array_agg(m.o ->> 'payload' order by m.n) as payloads,
            array_agg(nullif(m.o ->> 'correlation_id', '') order by m.n) as correlations,
@@ -18,15 +22,19 @@ begin
            array_agg((m.o ->> 'join_id')::uuid order by m.n) as joins,
            bool_or(m.o ->> 'join_id' is not null) as attaches
     into said
-    from jsonb_array_elements(messages) with ordinality m(o, n);
+    from jsonb_array_elements(messages) with ordinality m(o, n)
+    left join lateral (
+        select :"schema"._topic_key_id(m.o ->> 'topic', d.id) as id, d.id as other
+        from (select :"schema"._derive_id('boxcar:key:', m.o ->> 'key') as id) d) k on m.o ->> 'key' is not null;
     if said.ids is null then
         return '[]';
     end if;
     return (
         select jsonb_agg(jsonb_build_object('work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate)
                          order by r.n)
-        from :"schema"._enqueue(p_box, said.ids, said.topics, said.payloads, said.correlations, said.streams, said.headers,
+        from :"schema"._enqueue_messages(p_box, said.ids, said.topics, said.payloads, said.correlations, said.streams, said.headers,
                                 said.dues, null, said.ttls, said.attempts, false,
-                                case when said.attaches then said.joins end)
+                                case when said.attaches then said.joins end, null, null, said.others,
+                                case when said.has_unique then said.uniques end)
             with ordinality r(work_id, message_id, duplicate, n));
 end $$;

@@ -69,7 +69,7 @@ begin
             from rows from (unnest(results), unnest(topics), unnest(correlations), unnest(headers), unnest(payloads))
                 with ordinality i(event_id, version, duplicate, topic, correlation, header, payload, n)
             where not i.duplicate and i.topic is not null) m,
-        lateral :"schema"._enqueue(0::smallint, m.ids, m.topics, m.payloads, m.correlations, m.streams, m.headers,
+        lateral :"schema"._enqueue_messages(0::smallint, m.ids, m.topics, m.payloads, m.correlations, m.streams, m.headers,
                                    null, null, null, null, false) q
         where m.ids is not null;
         if taken is not null then

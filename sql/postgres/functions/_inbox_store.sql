@@ -9,7 +9,7 @@ declare
     stored record;
 begin
     select array_agg(e.work_id order by e.n) as work_ids, (array_agg(e.message_id) filter (where e.duplicate))[1] as taken
-    into stored from :"schema"._enqueue(
+    into stored from :"schema"._enqueue_messages(
         1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
         sources, external_ids) with ordinality e(work_id, message_id, duplicate, n);
     if stored.taken is not null then

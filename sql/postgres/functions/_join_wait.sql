@@ -19,7 +19,7 @@ begin
     end if;
     perform :"schema"._lock_lanes(p_join);
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
-    select * into wait from :"schema"._enqueue(
+    select * into wait from :"schema"._enqueue_messages(
         0::smallint, array[p_message], array[topic], array[p_payload],
         case when p_correlation is not null then array[p_correlation] end, null, null, null, null, null,
         array[p_attempts], false);

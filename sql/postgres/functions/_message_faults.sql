@@ -46,7 +46,9 @@ begin
                 when 'null' then false else s.o ? 'headers' end),
         (18, '.join_id', :"schema"._malformed('join_id'), not s.join_ok),
         (19, '.join_id', 'is the nil UUID',
-            case when s.join_ok then (s.o ->> 'join_id')::uuid = '00000000-0000-0000-0000-000000000000' end))
+            case when s.join_ok then (s.o ->> 'join_id')::uuid = '00000000-0000-0000-0000-000000000000' end),
+        (20, '.unique', :"schema"._malformed('unique'), jsonb_typeof(s.o -> 'unique') not in ('boolean', 'null')),
+        (21, '.unique', 'needs a key', s.o -> 'unique' = 'true' and s.o ->> 'key' is null))
         f(nr, field, problem, is_wrong)
     where f.is_wrong
     union all
@@ -57,6 +59,6 @@ begin
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name'
     from said s, jsonb_object_keys(s.o) k
     where k not in ('topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream', 'headers', 'message_id', 'key',
-                    'max_attempts', 'join_id')) z
+                    'max_attempts', 'join_id', 'unique')) z
     order by z.n, z.nr, z.argument;
 end $$;

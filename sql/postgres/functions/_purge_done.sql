@@ -10,6 +10,8 @@ declare
     purged int8multirange;
     unfolded int8multirange;
     gone bigint[];
+    keys uuid[];
+    holders uuid[];
 begin
     with past as materialized (
         select f.first_id, f.last_id from :"schema".finished f where f.box = p_box and f.at <= cutoff
@@ -40,11 +42,16 @@ begin
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".stage s where s.work_id = any (gone);
     with messages as (
-        delete from :"schema".message m where m.work_id = any (gone) returning m.work_id, m.topic)
-    insert into :"schema".tally as t (box, topic, done)
-    select p_box, m.topic, -count(*) from messages m where not unfolded @> m.work_id
-    group by m.topic order by m.topic
-    on conflict (box, topic) do update set done = t.done + excluded.done;
+        delete from :"schema".message m where m.work_id = any (gone)
+        returning m.work_id, m.topic, m.message_id, m.unique_key),
+    counted as (
+        insert into :"schema".tally as t (box, topic, done)
+        select p_box, m.topic, -count(*) from messages m where not unfolded @> m.work_id
+        group by m.topic order by m.topic
+        on conflict (box, topic) do update set done = t.done + excluded.done)
+    select array_agg(m.unique_key), array_agg(m.message_id) into keys, holders
+    from messages m where m.unique_key is not null;
+    perform :"schema"._forget_keys(keys, holders);
     -- The last chance to count them, now that nobody can attach them any more.
     if :"schema"._is_step(purged) then
         perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());

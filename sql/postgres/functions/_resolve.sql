@@ -52,7 +52,7 @@ begin
                           correlation, n)
     where i.outcome in (2, 3);
     if part.ids is not null then
-        perform :"schema"._enqueue(p_box, part.ids, part.topics, part.payloads, part.correlations, null, null,
+        perform :"schema"._enqueue_messages(p_box, part.ids, part.topics, part.payloads, part.correlations, null, null,
                                    null, null, null, null, false);
     end if;
 

@@ -1,26 +1,40 @@
 -- Enqueues one message in the caller's transaction: it is delivered if and only if that commits.
--- The id of a message that is already there makes it a no-op that returns the existing ids.
+-- The id of a message that is already there makes it a no-op that returns the existing ids. A key stands for an id, in its
+-- topic; with unique, it stands for its newest message, and only until that has ended.
 create or replace function :"schema".enqueue(
     topic text, payload text, correlation_id text default null, due_at timestamptz default null,
     ttl interval default null, stream text default null, headers jsonb default null,
     message_id uuid default null, key text default null, max_attempts int default null,
-    join_id uuid default null)
+    join_id uuid default null, "unique" boolean default null)
 returns :"schema".enqueue_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
     flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
+    key_id uuid;
     result :"schema".enqueue_result;
 begin
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
                                      message_id, key, max_attempts, join_id);
-    result.message_id := case when key is not null then :"schema"._derive_id('boxcar:key:', key)
-                              else coalesce(enqueue.message_id, :"schema"._new_message_id()) end;
+    if key is not null then
+        key_id := :"schema"._derive_id('boxcar:key:', key);   -- in all topics, as programs of version 9 have it
+        if "unique" then
+            key_id := :"schema"._topic_key_id(enqueue.topic, key_id);
+            result.message_id := (:"schema"._take_keys(array[key_id], array[:"schema"._new_message_id()]))[1];
+        else
+            result.message_id := (:"schema"._known_ids(array[:"schema"._topic_key_id(enqueue.topic, key_id)],
+                                                       array[key_id], array[enqueue.topic]))[1];
+        end if;
+    elsif "unique" then
+        perform :"schema"._invalid('unique', 'needs a key');
+    else
+        result.message_id := coalesce(enqueue.message_id, :"schema"._new_message_id());
+    end if;
     insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
-                                   topic, payload, stream, correlation_id, headers)
+                                   topic, payload, stream, correlation_id, headers, unique_key)
     values (result.message_id, 0, (coalesce(enqueue.stream, '') <> '')::int, enqueue.max_attempts, ts,
             enqueue.due_at, ts + ttl, enqueue.topic, enqueue.payload, nullif(enqueue.stream, ''),
-            nullif(enqueue.correlation_id, ''), enqueue.headers)
+            nullif(enqueue.correlation_id, ''), enqueue.headers, case when "unique" then key_id end)
     on conflict (message_id) do nothing
     returning m.work_id into result.work_id;
     result.duplicate := result.work_id is null;

@@ -14,7 +14,7 @@ begin
             perform :"schema"._invalid(format('messages[%s]', item.n), 'must be an object');
         end if;
         perform :"schema"._check_names(format('messages[%s].', item.n), item.object, '{topic,correlation_id,stream,key}',
-                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id}');
+                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique}');
         return next :"schema"._enqueue_object(item.object, format('messages[%s].', item.n));
     end loop;
 end $$;

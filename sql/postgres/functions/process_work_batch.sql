@@ -3,7 +3,7 @@
 -- that says for each id what happened, and the work that was claimed, so an empty batch still answers.
 --
 -- Nothing is done when anything is wrong: BX001, whose message and detail name every fault. Locks are taken in
--- the order in which the library takes them: keys of the inbox first, the claimers' turns last. A claim holds the turn until the
+-- the order in which the library takes them: keys of the inbox and unique keys first, the claimers' turns last. A claim holds the turn until the
 -- transaction ends: commit soon.
 create or replace function :"schema".process_work_batch(owner uuid, batch jsonb)
 returns :"schema".work_batch_result language plpgsql volatile security definer :hot as $$
@@ -34,6 +34,7 @@ begin
         from :"schema"._inbox_enqueue_objects(inbox -> 'messages')
             with ordinality r(work_id, message_id, duplicate, hash_mismatch, n);
     end if;
+    perform :"schema"._hold_unique_keys(outbox -> 'messages');
     select * into settled from :"schema"._settled_ids(outbox);
     select * into also_settled from :"schema"._settled_ids(inbox);
     if settled.lists + also_settled.lists > 1 then

@@ -17,6 +17,8 @@ struct exchange {
 
 /* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */
 bool pg_exchange_locks_ahead(const struct exchange *x);
+/* Then unique keys come before that: they are the first locks of a transaction. */
+bool pg_exchange_holds_keys(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
 

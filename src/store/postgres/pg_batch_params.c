@@ -108,6 +108,37 @@ static void add_messages(struct pg_params *params, const struct batch_part *part
     add_attempts(params, part, used.attempts);
 }
 
+size_t pg_count_keys(const struct batch_part *part, bool unique) {
+    size_t count = 0;
+
+    for (size_t i = 0; part->keys && i < part->message_count; i++)
+        count += part->keys[i].unique == unique && !boxcar_message_id_is_none(part->keys[i].id);
+    return count;
+}
+
+/* The keys of one kind; null where there is none. */
+static void add_keys(struct pg_params *params, const struct batch_part *part, bool unique) {
+    static const boxcar_message_id none;
+    struct buf *array;
+
+    if (pg_count_keys(part, unique) == 0) {
+        pg_params_null(params, PG_UUID_ARRAY);
+        return;
+    }
+    array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
+    for (size_t i = 0; i < part->message_count; i++)
+        pg_array_uuid(array, part->keys[i].unique == unique ? part->keys[i].id.bytes : none.bytes);
+}
+
+void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch) {
+    const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, pg_count_keys(part, true));
+
+    for (size_t i = 0; i < part->message_count; i++)
+        if (part->keys[i].unique)
+            pg_array_uuid(array, part->keys[i].id.bytes);
+}
+
 void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
     const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
     struct used used = find_used(part);
@@ -116,6 +147,8 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, 
     add_messages(params, part, used);
     pg_params_bool(params, fresh_ids);
     add_joins(params, part, used.join);
+    add_keys(params, part, false);
+    add_keys(params, part, true);
 }
 
 static void add_origins(struct pg_params *params, const struct batch_part *part, bool used, size_t field) {

@@ -1,4 +1,6 @@
 /* What a batch is answered. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "pg_batch.h"
@@ -38,6 +40,12 @@ static void receive_into(struct pg_store *pg, PGresult **ret_result, boxcar_stat
         *status = now;
 }
 
+/* An id made in this call can only have met itself, from a try whose answer was lost. */
+static bool is_own(const struct batch_part *part, size_t i, boxcar_message_id stored) {
+    return part->fresh_ids || (part->keys && part->keys[i].unique &&
+                               memcmp(stored.bytes, part->messages[i].message_id.bytes, 16) == 0);
+}
+
 static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, boxcar_error *err) {
     const struct batch_part *part = &x->batch->parts[BOXCAR_OUTBOX];
     size_t count = part->message_count;
@@ -49,8 +57,8 @@ static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, b
     for (size_t i = 0; i < count; i++) {
         enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
         pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.bytes);
-        /* An id made in this call can only have met itself, from a try whose answer was lost. */
-        enqueued[i].duplicate = pg_get_bool(result, (int)i, 2) && !part->fresh_ids;
+        enqueued[i].duplicate =
+            pg_get_bool(result, (int)i, 2) && !is_own(part, i, enqueued[i].message_id);
     }
     x->result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
     return BOXCAR_OK;
@@ -156,6 +164,10 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     boxcar_status status = BOXCAR_OK;
 
     receive_enqueued(x, BOXCAR_INBOX, &status, err);
+    if (pg_exchange_holds_keys(x)) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, &result, &status, err);
+    }
     if (pg_exchange_locks_ahead(x)) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, &result, &status, err);

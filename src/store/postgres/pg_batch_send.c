@@ -26,6 +26,10 @@ bool pg_exchange_locks_ahead(const struct exchange *x) {
     return lists > 1 || waits > 0;
 }
 
+bool pg_exchange_holds_keys(const struct exchange *x) {
+    return pg_exchange_locks_ahead(x) && pg_count_keys(&x->batch->parts[BOXCAR_OUTBOX], true) > 0;
+}
+
 static bool may_end_joins(const struct batch_part *part) {
     return part->reap || part->settle[SETTLE_ACK].count > 0 || part->settle[SETTLE_ABANDON].count > 0 ||
            part->settle[SETTLE_FAIL].count > 0 || part->settle[SETTLE_RESOLVE].count > 0;
@@ -48,6 +52,8 @@ void pg_exchange_prepare(struct exchange *x) {
         if (x->claim[box])
             pg_prepare(x->pg, PG_CLAIM);
     }
+    if (x->settle && pg_exchange_holds_keys(x))
+        pg_prepare(x->pg, PG_HOLD_KEYS);
     if (x->settle && pg_exchange_locks_ahead(x))
         pg_prepare(x->pg, PG_LOCK_AHEAD);
     if (x->settle && pg_exchange_asks_for_ends(x))
@@ -62,6 +68,13 @@ static boxcar_status send_plain(struct pg_store *pg, enum pg_statement statement
 
 static boxcar_status send_sync(struct pg_store *pg, boxcar_error *err) {
     return PQpipelineSync(pg->conn) ? BOXCAR_OK : pg_error_from_connection(pg, err);
+}
+
+static boxcar_status send_hold_keys(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    pg_params_for_hold_keys(&params, x->batch);
+    return pg_send(x->pg, PG_HOLD_KEYS, &params, err);
 }
 
 static boxcar_status send_lock_ahead(struct exchange *x, boxcar_error *err) {
@@ -138,6 +151,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     if (!x->settle)
         return BOXCAR_OK;
     status = send_enqueue(x, BOXCAR_INBOX, err);
+    if (status == BOXCAR_OK && pg_exchange_holds_keys(x))
+        status = send_hold_keys(x, err);
     if (status == BOXCAR_OK && pg_exchange_locks_ahead(x))
         status = send_lock_ahead(x, err);
     if (status == BOXCAR_OK)

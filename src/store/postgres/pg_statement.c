@@ -42,7 +42,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_BEGIN] = "begin isolation level read committed",
     [PG_COMMIT] = "commit",
     [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
-                   ":\"schema\"._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                   ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null, null, $14, $15)",
+    [PG_HOLD_KEYS] = "select :\"schema\"._hold_keys($1)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
     [PG_DEFER] = "select :\"schema\"._defer($1, $2, $3, $4, $5)",

@@ -17,6 +17,7 @@ enum pg_statement {
     PG_BEGIN,
     PG_COMMIT,
     PG_ENQUEUE,
+    PG_HOLD_KEYS,
     PG_ACK,
     PG_ABANDON,
     PG_DEFER,

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "sqlite_join.h"
+#include "sqlite_key.h"
 #include "sqlite_stream.h"
 
 struct choosing {
@@ -257,11 +258,27 @@ boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bo
     return status;
 }
 
+/* One that has lost its unique key stays dead: an error where it was named, else it is passed over. */
+static boxcar_status may_replay(struct sqlite_store *store, int64_t work_id, bool named, bool *ret_may,
+                                boxcar_error *err) {
+    boxcar_status status = sqlite_key_take_back(store, work_id, ret_may, err);
+
+    if (status == BOXCAR_OK && !*ret_may && named)
+        return error_set(err, BOXCAR_E_CONFLICT,
+                         "message %" PRId64 " cannot be replayed: its unique key belongs to a newer message. "
+                         "Replay it once that message has ended, or enqueue it anew",
+                         work_id);
+    return status;
+}
+
 boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id, bool *ret_found,
                                      bool *ret_counted, boxcar_error *err) {
     struct dead_row row;
+    bool may;
     boxcar_status status = read_dead(store, work_id, &row, ret_found, err);
 
+    if (status == BOXCAR_OK && *ret_found)
+        status = may_replay(store, work_id, true, &may, err);
     return status == BOXCAR_OK && *ret_found ? replay(store, work_id, &row, BOXCAR_NO_STR, ret_counted, err)
                                              : status;
 }
@@ -281,6 +298,8 @@ static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, i
     bool found, counted = false;
     boxcar_status status = read_dead(store, work_id, &row, &found, err);
 
+    if (status == BOXCAR_OK && found && acting->action == DEAD_REPLAY)
+        status = may_replay(store, work_id, acting->choosing.filter->ref_count > 0, &found, err);
     if (status != BOXCAR_OK || !found)
         return status;
     acting->count++;

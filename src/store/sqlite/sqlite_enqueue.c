@@ -3,6 +3,7 @@
  * that meets it, and what is fresh stays what can be handed out. */
 #include "sqlite_enqueue.h"
 #include "base/utf8.h"
+#include "sqlite_key.h"
 
 static boxcar_time due_of(const struct sqlite_store *store, const boxcar_new_message *message) {
     return message->delay_ms > 0 ? store->now + message->delay_ms * 1000 : message->due_at;
@@ -31,7 +32,8 @@ static boxcar_status read_last_work_id(struct sqlite_store *store, int64_t *ret_
 }
 
 static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                            int64_t work_id, bool *ret_inserted, boxcar_error *err) {
+                            boxcar_message_id unique_key, int64_t work_id, bool *ret_inserted,
+                            boxcar_error *err) {
     struct query query = query_on(store, S_MESSAGE_INSERT);
     boxcar_status status;
 
@@ -48,6 +50,7 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const bo
     query_time(&query, expiry_of(store, message));
     query_time(&query, message->max_attempts > 0 ? message->max_attempts : BOXCAR_TIME_NONE);
     query_text(&query, message->payload);
+    query_id(&query, unique_key.bytes);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)
         *ret_inserted = sqlite3_changes(store->db) > 0;
@@ -94,23 +97,40 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
     return status;
 }
 
-boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
-                                  const boxcar_new_message *message, boxcar_enqueued *enqueued,
-                                  boxcar_error *err) {
-    bool inserted;
+/* An id that is there: the caller's, or with a unique key our own, from a try whose end was not known. */
+static boxcar_status store_message(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                   const boxcar_new_message *message, boxcar_message_id unique_key,
+                                   boxcar_enqueued *enqueued, boxcar_error *err) {
+    bool inserted, is_unique = !boxcar_message_id_is_none(unique_key);
     boxcar_status status =
-        insert(store, enqueueing->box, message, enqueueing->last_id + 1, &inserted, err);
+        insert(store, enqueueing->box, message, unique_key, enqueueing->last_id + 1, &inserted, err);
 
     if (status != BOXCAR_OK)
         return status;
     enqueued->message_id = message->message_id;
-    enqueued->duplicate = !inserted;
-    if (inserted) {
-        enqueued->work_id.value = ++enqueueing->last_id;
-        status = place(store, enqueueing, message, enqueued->work_id.value, err);
-    } else {
-        status = find_duplicate(store, message, &enqueued->work_id.value, err);
+    enqueued->duplicate = !inserted && !is_unique;
+    if (!inserted)
+        return find_duplicate(store, message, &enqueued->work_id.value, err);
+    enqueued->work_id.value = ++enqueueing->last_id;
+    status = place(store, enqueueing, message, enqueued->work_id.value, err);
+    if (status == BOXCAR_OK && is_unique)
+        status = sqlite_key_take(store, unique_key, enqueued->work_id.value, err);
+    return status;
+}
+
+boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                  const boxcar_new_message *message, const struct message_key *key,
+                                  boxcar_enqueued *enqueued, boxcar_error *err) {
+    boxcar_message_id unique_key = {{0}};
+    boxcar_status status = BOXCAR_OK;
+    bool found = false;
+
+    if (key != NULL && !boxcar_message_id_is_none(key->id)) {
+        unique_key = key->unique ? key->id : unique_key;
+        status = sqlite_key_find(store, message, key, enqueued, &found, err);
     }
+    if (status == BOXCAR_OK && !found)
+        status = store_message(store, enqueueing, message, unique_key, enqueued, err);
     if (status != BOXCAR_OK || boxcar_join_id_is_none(message->join_id))
         return status;
     return sqlite_join_attach_enqueued(store, &enqueueing->join, message->join_id, enqueued, err);
@@ -134,7 +154,8 @@ boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
     struct enqueueing enqueueing;
     boxcar_status status = sqlite_enqueue_begin(store, box, false, &enqueueing, err);
 
-    return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, ret_enqueued, err) : status;
+    return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, NULL, ret_enqueued, err)
+                               : status;
 }
 
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
@@ -151,7 +172,8 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
         return error_no_memory(err);
     status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, part->fresh_ids, &enqueueing, err);
     for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
-        status = sqlite_enqueue_next(store, &enqueueing, &part->messages[i], &enqueued[i], err);
+        status = sqlite_enqueue_next(store, &enqueueing, &part->messages[i],
+                                     part->keys != NULL ? &part->keys[i] : NULL, &enqueued[i], err);
     result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
     return status;
 }

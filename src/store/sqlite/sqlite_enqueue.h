@@ -15,8 +15,9 @@ struct enqueueing {
 /* `fresh`: the library made the ids just now, so nobody can have told them to a join. */
 boxcar_status sqlite_enqueue_begin(struct sqlite_store *store, boxcar_box box, bool fresh,
                                    struct enqueueing *enqueueing, boxcar_error *err);
+/* key: NULL or without an id = none. */
 boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
-                                  const boxcar_new_message *message, boxcar_enqueued *enqueued,
-                                  boxcar_error *err);
+                                  const boxcar_new_message *message, const struct message_key *key,
+                                  boxcar_enqueued *enqueued, boxcar_error *err);
 
 #endif

@@ -83,7 +83,7 @@ static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *en
                                const struct key_row *row, boxcar_inbox_enqueued *enqueued,
                                boxcar_error *err) {
     boxcar_enqueued stored;
-    boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, &stored, err);
+    boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, NULL, &stored, err);
 
     if (status != BOXCAR_OK)
         return status;

@@ -79,9 +79,20 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "from boxcar_removed",
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, expires_at, max_attempts, payload) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) on conflict (message_id) do nothing",
+        "created_at, due_at, expires_at, max_attempts, payload, unique_key) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
+        "on conflict (message_id) do nothing",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
+    [S_MESSAGE_OF_OLD_KEY] =
+        "select work_id, message_id from boxcar_message where message_id = ?1 and topic = ?2",
+    [S_UNIQUE_HOLDER] =
+        "select m.work_id, m.message_id from boxcar_unique_key k join boxcar_message m on m.work_id = k.work_id "
+        "where k.key_id = ?1 and not exists (select 1 from boxcar_dead d where d.work_id = k.work_id) "
+        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("k.work_id")
+        " and f.last_id >= k.work_id)",
+    [S_UNIQUE_TAKE] = "insert into boxcar_unique_key (key_id, work_id) values (?1, ?2) "
+                      "on conflict (key_id) do update set work_id = excluded.work_id",
+    [S_UNIQUE_KEY_OF] = "select unique_key from boxcar_message where work_id = ?1",
 
     [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last from boxcar_frontier where box = ?1",
     [S_FRONTIER_WRITE] = "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, "

@@ -18,6 +18,10 @@ enum statement {
     S_LAST_WORK_ID,
     S_MESSAGE_INSERT,
     S_MESSAGE_BY_MESSAGE_ID,
+    S_MESSAGE_OF_OLD_KEY,
+    S_UNIQUE_HOLDER,
+    S_UNIQUE_TAKE,
+    S_UNIQUE_KEY_OF,
     /* claim */
     S_FRONTIER_READ,
     S_FRONTIER_WRITE,
