@@ -300,6 +300,36 @@ static const char *halt_of_a_new_stream(struct fixture *f)
                ? NULL : "a stream went on";
 }
 
+#define WORK(topic) \
+    "select outbox_ack(" WORKER ", array(select work_id from outbox_claim(" WORKER ", '30 s', 10, '{" topic "}')))"
+#define UPKEEP "select purged_done from _maintain(0::smallint)"
+
+/* Two workers' upkeep at once: each counts what was done of one topic, then wants what the other has
+ * counted. BX-020 */
+static const char *two_upkeeps(struct fixture *f)
+{
+    PGconn *one = quick_to_see_deadlocks(f), *other = quick_to_see_deadlocks(f), *observer = sql_connect(f);
+    sql_run(observer, "select enqueue(t, 'p') from unnest('{a,b}'::text[]) t");
+    sql_run(observer, WORK("b"));
+    sql_run(one, "begin");
+    sql_run(one, UPKEEP);
+    sql_run(observer, WORK("a"));
+    sql_run(observer, "insert into setting (name, number) values ('retention_done', 0)");
+    sql_send(other, UPKEEP);
+    if (!sql_is_answered(other, 1000))
+        sql_wait_blocked(observer, other);
+    sql_run(observer, "select enqueue('a', 'p')");
+    sql_run(observer, WORK("a"));
+    const char *second = sql_state(one, UPKEEP);
+    sql_run(one, "%s", second[0] ? "rollback" : "commit");
+    if (same(second, "40P01") || same(sql_answer(other), "(40P01)"))
+        return DEADLOCK;
+    sql_run(one, UPKEEP);
+    assert_int_equal(sql_number(one, "select count(*) from finished"), 0);
+    assert_int_equal(sql_number(one, "select count(*) from tally_delta"), 0);
+    return sql_number(one, "select count(*) from tally where done <> 0") == 0 ? NULL : "counters are wrong";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
@@ -334,6 +364,8 @@ static const struct trap TRAPS[] = {
        "upkeep fails because of another's transaction"}}},
     {"a_stream_that_came_meanwhile_is_not_waited_for_under_the_turn", halt_of_a_new_stream,
      {{"skip locked", "_halt_streams", "for update skip locked", "for update", UNDER_THE_TURN}}},
+    {"two_upkeeps_at_once_meet_no_deadlock", two_upkeeps,
+     {{"one at a time", "_maintain", "if pg_try_advisory_xact_lock(", "if true or pg_try_advisory_xact_lock(", DEADLOCK}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);

@@ -25,8 +25,14 @@ begin
             for update skip locked) x);
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
-    folded := :"schema"._fold_tally(p_box, most);
-    purged_done := :"schema"._purge_done(p_box, most);
+    -- One at a time: both change the counters of several topics and what was appended to them. Somebody else's upkeep that
+    -- is at it does this for us.
+    folded := 0;
+    purged_done := 0;
+    if pg_try_advisory_xact_lock(':"schema".tally'::regclass::oid::int, p_box) then
+        folded := :"schema"._fold_tally(p_box, most);
+        purged_done := :"schema"._purge_done(p_box, most);
+    end if;
     purged_dead := :"schema"._purge_dead(p_box, most);
     purged_keys := case p_box when 1 then :"schema"._purge_keys(most) else 0 end;
     delete from :"schema".sleeper p
