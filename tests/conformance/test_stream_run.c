@@ -299,6 +299,20 @@ static void ack_before_an_earlier_one_is_finished_leaves_evidence_and_counts(voi
     assert_int_equal(violations(f), 2);
 }
 
+static void evidence_is_kept_as_long_as_dead_letters(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[2];
+    enqueue_run(f, "s", 2, ids);
+    struct batch_taken batch = take_run(f, f->owner, ids, 2);
+    assert_true(ack(f, f->owner, batch.items[1]));
+    assert_true(ack(f, f->owner, batch.items[0]));
+    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    assert_int_equal(violations(f), 1);
+    set_setting(f, "retention_dead", "0");
+    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    assert_int_equal(violations(f), 0);
+}
+
 /* BX-006: nobody had the earlier one yet. */
 static void replay_behind_a_leased_message_is_no_violation(void **state) {
     struct fixture *f = *state;
@@ -362,6 +376,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(long_stream_and_plain_messages_share_a_claim),
     TEST(run_that_is_acked_in_one_call_in_any_order_is_no_violation),
     TEST(ack_before_an_earlier_one_is_finished_leaves_evidence_and_counts),
+    TEST(evidence_is_kept_as_long_as_dead_letters),
     TEST(replay_behind_a_leased_message_is_no_violation),
     TEST(batch_that_acks_a_run_brings_the_next_one),
 };

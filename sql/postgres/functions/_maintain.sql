@@ -10,6 +10,7 @@ language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     folded bigint;
+    forgotten bigint;
     joins record;
     most constant int := 2000;
 begin
@@ -34,6 +35,7 @@ begin
         purged_done := :"schema"._purge_done(p_box, most);
     end if;
     purged_dead := :"schema"._purge_dead(p_box, most);
+    forgotten := :"schema"._purge_violations(p_box, most);
     purged_keys := case p_box when 1 then :"schema"._purge_keys(most) else 0 end;
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
@@ -44,7 +46,6 @@ begin
     timed_out := joins.timed_out;
     purged_joins := joins.purged;
     more := reaped > 0 or expired >= most or folded >= most or purged_done >= most or purged_dead >= most
-        or purged_keys >= most
-        or joins.more;
+        or purged_keys >= most or forgotten >= most or joins.more;
     ended := array(select e.join_id from :"schema"._joins_ended() e);
 end $$;

@@ -2,8 +2,13 @@
 
 -- Turns and frontiers.
 
--- Streams and upkeep.
+-- Streams and upkeep. A server that publishes all tables refuses deletes from a table without a replica identity. These
+-- are appended on hot paths: a key would cost each append an index entry, the whole row costs only whoever publishes.
+alter table :"schema".attempt replica identity full;
+alter table :"schema".tally_delta replica identity full;
 alter table :"schema".stream_note replica identity full;
+alter table :"schema".stream_violation replica identity full;
+create index stream_violation_at on :"schema".stream_violation (box, at);
 
 -- Instances and waits.
 
