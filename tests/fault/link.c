@@ -144,7 +144,7 @@ static void serve(struct relay *relay) {
         obey(relay);
 }
 
-static struct sockaddr_in address_of(const char *url) {
+struct sockaddr_in link_address_of(const char *url) {
     struct sockaddr_in address = {.sin_family = AF_INET};
     char *message = NULL;
     PQconninfoOption *options = PQconninfoParse(url, &message);
@@ -160,7 +160,7 @@ static struct sockaddr_in address_of(const char *url) {
     return address;
 }
 
-static int listen_anywhere(int *ret_port) {
+int link_listen(int *ret_port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -173,8 +173,8 @@ static int listen_anywhere(int *ret_port) {
 
 void link_open(struct link *link, const char *url) {
     int controls[2];
-    struct relay relay = {.server = address_of(url)};
-    relay.listener = listen_anywhere(&link->port);
+    struct relay relay = {.server = link_address_of(url)};
+    relay.listener = link_listen(&link->port);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, controls) != 0)
         err(99, "socketpair");
     fflush(NULL);

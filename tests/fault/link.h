@@ -2,6 +2,7 @@
 #ifndef BOXCAR_TESTS_LINK_H
 #define BOXCAR_TESTS_LINK_H
 
+#include <netinet/in.h>
 #include <sys/types.h>
 
 struct link {
@@ -25,5 +26,9 @@ void link_lose_answer(struct link *link, int which);
  * hear nothing. link_reset() ends that. */
 void link_mute(struct link *link, int which);
 void link_close(struct link *link);
+
+/* For those who forward themselves: where the server of a URL is (on this host), and a socket of 127.0.0.1 that listens. */
+struct sockaddr_in link_address_of(const char *url);
+int link_listen(int *ret_port);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 
 #define TRIES_MAX 50
+#define ROUNDS_MAX 10000 /* a claim that is told again and again to go on finds nothing */
 
 /* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
  * Only behind the last sync does libpq know. */
@@ -192,7 +193,11 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, enum
     status = pg_query(x->pg, PG_WAS_SETTLED, &params, &result, err);
     if (status == BOXCAR_OK)
         status = pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err);
-    return status == BOXCAR_OK ? unite(settled, &before, &x->result->arena, err) : status;
+    if (status == BOXCAR_OK)
+        status = unite(settled, &before, &x->result->arena, err);
+    if (status == BOXCAR_OK && settled->count > said.count)
+        return pg_malformed(x->pg, "more was settled than was asked for", err);
+    return status;
 }
 
 static boxcar_status add_all_settled_before(struct exchange *x, boxcar_box box, boxcar_error *err) {
@@ -254,7 +259,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_ready(x.pg, &why);
 
-    for (int round = 0; status == BOXCAR_OK && is_unfinished(&x); round++) {
+    for (int round = 0; status == BOXCAR_OK && is_unfinished(&x) && round < ROUNDS_MAX; round++) {
         status = exchange_once(&x, &why);
         if (status != BOXCAR_OK)
             status = recover(&x, status, round, &why);

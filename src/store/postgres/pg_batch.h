@@ -22,6 +22,8 @@ bool pg_exchange_holds_keys(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
 
+/* What settles in this way. */
+enum pg_statement pg_settle_statement(enum settle_kind kind);
 /* Prepares the statements, outside of the pipeline, each once. */
 void pg_exchange_prepare(struct exchange *x);
 /* Sends what is still to be done, each transaction with a sync of its own at its end. */

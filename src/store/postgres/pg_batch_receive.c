@@ -3,15 +3,21 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "core/wait.h"
 #include "pg_batch.h"
 
 /* Flags in the last row of _claim. */
 #define CLAIM_PARKED_EXPIRED 1
 #define CLAIM_MORE 2
 
+#define SYNC PG_STATEMENTS /* the end of a transaction, no statement */
+
+static bool is_success(ExecStatusType kind) { return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK; }
+
 /* The answer to one statement. The error of a transaction is that of its first failure; what
  * follows is only skipped. */
-static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_error *err) {
+static boxcar_status receive(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
+                             boxcar_error *err) {
     PGresult *result;
     ExecStatusType kind;
     boxcar_status status;
@@ -21,20 +27,26 @@ static boxcar_status receive(struct pg_store *pg, PGresult **ret_result, boxcar_
     if (result && kind != PGRES_PIPELINE_SYNC)
         for (PGresult *rest; (rest = pg_next_result(pg)) != NULL;)
             PQclear(rest);
-    if (kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_PIPELINE_SYNC) {
+    if (kind == PGRES_PIPELINE_ABORTED)
+        status = BOXCAR_E_STORE;
+    else if ((kind == PGRES_PIPELINE_SYNC) != (statement == SYNC) && (kind == PGRES_PIPELINE_SYNC || is_success(kind)))
+        status = pg_malformed(pg, "it ends in the wrong place", err);
+    else if (is_success(kind))
+        status = pg_check_answer(pg, statement, result, err);
+    else
+        status = kind == PGRES_PIPELINE_SYNC ? BOXCAR_OK : pg_error_from_result(pg, result, err);
+    if (status == BOXCAR_OK)
         *ret_result = result;
-        return BOXCAR_OK;
-    }
-    status = kind == PGRES_PIPELINE_ABORTED ? BOXCAR_E_STORE : pg_error_from_result(pg, result, err);
-    PQclear(result);
+    else
+        PQclear(result);
     return status;
 }
 
 /* Reads on to the end of a transaction whatever happened in it, keeping the first error. */
-static void receive_into(struct pg_store *pg, PGresult **ret_result, boxcar_status *status,
-                         boxcar_error *err) {
+static void receive_into(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
+                         boxcar_status *status, boxcar_error *err) {
     boxcar_error later = BOXCAR_ERROR_INIT;
-    boxcar_status now = receive(pg, ret_result, *status == BOXCAR_OK ? err : &later);
+    boxcar_status now = receive(pg, statement, ret_result, *status == BOXCAR_OK ? err : &later);
 
     if (*status == BOXCAR_OK)
         *status = now;
@@ -96,17 +108,26 @@ static boxcar_status read_wait_outcomes(struct exchange *x, boxcar_box box, cons
     outcomes = arena_alloc_array(&x->result->arena, count, sizeof(*outcomes));
     if (!outcomes)
         return error_no_memory(err);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (numbers.items[i].value < WAIT_LOST || numbers.items[i].value > WAIT_NO_JOIN)
+            return pg_malformed(x->pg, "a wait has an outcome that does not exist", err);
         outcomes[i] = (enum wait_outcome)numbers.items[i].value;
+    }
     x->result->parts[box].waits = outcomes;
     return BOXCAR_OK;
 }
 
 static boxcar_status read_settled(struct exchange *x, boxcar_box box, enum settle_kind kind,
                                   const PGresult *result, boxcar_error *err) {
+    struct work_id_list *settled = &x->result->parts[box].settled[kind];
+    boxcar_status status;
+
     if (kind == SETTLE_RESOLVE)
         return read_wait_outcomes(x, box, result, err);
-    return pg_get_work_ids(result, 0, 0, &x->result->arena, &x->result->parts[box].settled[kind], err);
+    status = pg_get_work_ids(result, 0, 0, &x->result->arena, settled, err);
+    if (status == BOXCAR_OK && settled->count > x->batch->parts[box].settle[kind].count)
+        return pg_malformed(x->pg, "more was settled than was asked for", err);
+    return status;
 }
 
 static boxcar_status read_ended(struct exchange *x, const PGresult *result, boxcar_error *err) {
@@ -131,7 +152,7 @@ static void receive_enqueued(struct exchange *x, boxcar_box box, boxcar_status *
 
     if (count == 0)
         return;
-    receive_into(x->pg, &result, status, err);
+    receive_into(x->pg, box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE : PG_ENQUEUE, &result, status, err);
     if (*status != BOXCAR_OK)
         return;
     if ((size_t)PQntuples(result) != count)
@@ -147,14 +168,14 @@ static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_statu
 
         if (x->batch->parts[box].settle[kind].count == 0)
             continue;
-        receive_into(x->pg, &result, status, err);
+        receive_into(x->pg, pg_settle_statement((enum settle_kind)kind), &result, status, err);
         if (*status == BOXCAR_OK)
             *status = read_settled(x, box, (enum settle_kind)kind, result, err);
     }
     if (x->batch->parts[box].reap) {
         AUTO_RESULT PGresult *result = NULL;
 
-        receive_into(x->pg, &result, status, err);
+        receive_into(x->pg, PG_REAP, &result, status, err);
         if (*status == BOXCAR_OK)
             x->result->parts[box].reaped = pg_get_int8(result, 0, 0);
     }
@@ -166,49 +187,68 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     receive_enqueued(x, BOXCAR_INBOX, &status, err);
     if (pg_exchange_holds_keys(x)) {
         AUTO_RESULT PGresult *result = NULL;
-        receive_into(x->pg, &result, &status, err);
+        receive_into(x->pg, PG_HOLD_KEYS, &result, &status, err);
     }
     if (pg_exchange_locks_ahead(x)) {
         AUTO_RESULT PGresult *result = NULL;
-        receive_into(x->pg, &result, &status, err);
+        receive_into(x->pg, PG_LOCK_AHEAD, &result, &status, err);
     }
     receive_enqueued(x, BOXCAR_OUTBOX, &status, err);
     for (int box = 0; box < BOXES; box++)
         receive_settlements(x, (boxcar_box)box, &status, err);
     for (size_t i = 0; i < x->batch->instance_count; i++) {
         AUTO_RESULT PGresult *result = NULL;
-        receive_into(x->pg, &result, &status, err);
+        receive_into(x->pg, PG_REGISTER, &result, &status, err); /* or PG_HEARTBEAT, which answers alike */
     }
     if (pg_exchange_asks_for_ends(x)) {
         AUTO_RESULT PGresult *result = NULL;
-        receive_into(x->pg, &result, &status, err);
+        receive_into(x->pg, PG_JOINS_ENDED, &result, &status, err);
         if (status == BOXCAR_OK)
             status = read_ended(x, result, err);
     }
     AUTO_RESULT PGresult *sync = NULL;
-    receive_into(x->pg, &sync, &status, err);
+    receive_into(x->pg, SYNC, &sync, &status, err);
     pg_notice_tell(x->pg, status);
     return status;
 }
 
-/* Texts stay where libpq put them: the arena takes the result over. */
-static boxcar_status read_claimed(struct exchange *x, boxcar_box box, PGresult *result, boxcar_error *err) {
-    struct part_result *part = &x->result->parts[box];
-    int rows = PQntuples(result);
-    int flags = 0;
+/* A message, with all that a message has. */
+static bool is_claimed(const PGresult *result, int row) {
+    return pg_get_int8(result, row, 0) > 0 && !PQgetisnull(result, row, 3) && !PQgetisnull(result, row, 4);
+}
 
-    if (!pg_attach_result(&x->result->arena, result))
-        return error_no_memory(err);
-    if (rows > 0 && pg_get_int8(result, rows - 1, 0) == 0)
-        flags = (int)pg_get_int8(result, --rows, 1);
+static boxcar_status read_messages(struct exchange *x, boxcar_box box, const PGresult *result, int rows,
+                                   boxcar_error *err) {
+    struct part_result *part = &x->result->parts[box];
+
+    if (rows > x->batch->parts[box].claim_size)
+        return pg_malformed(x->pg, "more was claimed than was asked for", err);
     part->claimed = arena_alloc_array(&x->result->arena, (size_t)rows, sizeof(*part->claimed));
     if (!part->claimed)
         return error_no_memory(err);
     for (int i = 0; i < rows; i++) {
+        if (!is_claimed(result, i))
+            return pg_malformed(x->pg, "a message lacks its id, topic or payload", err);
         pg_read_claimed(result, i, &part->claimed[i]);
         part->claimed[i].box = box;
     }
     part->claimed_count = (size_t)rows;
+    return BOXCAR_OK;
+}
+
+/* Texts stay where libpq put them: the arena takes the result over. */
+static boxcar_status read_claimed(struct exchange *x, boxcar_box box, PGresult *result, boxcar_error *err) {
+    int rows = PQntuples(result);
+    int64_t flags = 0;
+    boxcar_status status;
+
+    if (!pg_attach_result(&x->result->arena, result))
+        return error_no_memory(err);
+    if (rows > 0 && pg_get_int8(result, rows - 1, 0) == 0)
+        flags = pg_get_int8(result, --rows, 1);
+    status = read_messages(x, box, result, rows, err);
+    if (status != BOXCAR_OK)
+        return status;
     x->bury_expired[box] = x->bury_expired[box] || (flags & CLAIM_PARKED_EXPIRED);
     x->claim[box] = rows == 0 && (flags & CLAIM_MORE);
     return BOXCAR_OK;
@@ -222,11 +262,11 @@ boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, bo
     boxcar_status status = BOXCAR_OK;
 
     if (!pg_is_joined(x->pg))
-        receive_into(x->pg, &begun, &status, err);
-    receive_into(x->pg, &claimed, &status, err);
+        receive_into(x->pg, PG_BEGIN, &begun, &status, err);
+    receive_into(x->pg, PG_CLAIM, &claimed, &status, err);
     if (!pg_is_joined(x->pg))
-        receive_into(x->pg, &committed, &status, err);
-    receive_into(x->pg, &sync, &status, err);
+        receive_into(x->pg, PG_COMMIT, &committed, &status, err);
+    receive_into(x->pg, SYNC, &sync, &status, err);
     pg_notice_tell(x->pg, status);
     if (status == BOXCAR_OK)
         return read_claimed(x, box, claimed, err);

@@ -7,6 +7,8 @@ static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
     [SETTLE_RENEW] = PG_RENEW,
 };
 
+enum pg_statement pg_settle_statement(enum settle_kind kind) { return SETTLE_STATEMENTS[kind]; }
+
 static const enum pg_statement ENQUEUE_STATEMENTS[BOXES] = {
     [BOXCAR_OUTBOX] = PG_ENQUEUE,
     [BOXCAR_INBOX] = PG_INBOX_ENQUEUE,

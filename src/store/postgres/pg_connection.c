@@ -48,14 +48,16 @@ bool pg_in_transaction(const struct pg_store *pg) {
  * next statement may be another server process's. Then nothing may be left behind in the session. */
 static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
     AUTO_RESULT PGresult *result = pg_run_text(pg, "select pg_catalog.pg_backend_pid()");
+    const char *pid = pg_only_text(result);
     boxcar_status status;
 
-    if (PQresultStatus(result) != PGRES_TUPLES_OK) {
-        status = pg_error_from_result(pg, result, err);
+    if (!pid) {
+        status = PQresultStatus(result) == PGRES_TUPLES_OK ? pg_malformed(pg, "no process id", err)
+                                                           : pg_error_from_result(pg, result, err);
         pg_disconnect(pg);
         return status;
     }
-    pg->own_session = atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
+    pg->own_session = atoi(pid) == PQbackendPID(pg->conn);
     pg->keeps_statements =
         pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
     if (pg->own_session) /* whatever the database's default is */
@@ -77,6 +79,7 @@ static boxcar_status connect_once(struct pg_store *pg, boxcar_error *err) {
     snprintf(timeout, sizeof(timeout), "%d", pg_connect_seconds(pg));
     pg_disconnect(pg);
     pg->silent_ms = 0;
+    pg->malformed = false;
     pg->own_session = pg->keeps_statements = false;
     memset(pg->uses, 0, sizeof(pg->uses));
     memset(&pg->rest, 0, sizeof(pg->rest));
@@ -235,8 +238,8 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     status = pg_send(pg, statement, params, err);
     if (status == BOXCAR_OK) {
         result = pg_receive(pg);
-        if (!result || !is_success(result))
-            status = pg_error_from_result(pg, result, err);
+        status = result && is_success(result) ? pg_check_answer(pg, statement, result, err)
+                                              : pg_error_from_result(pg, result, err);
         pg_notice_tell(pg, status);
     }
     pg_talk_end(pg, before);

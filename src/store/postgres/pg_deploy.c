@@ -36,6 +36,8 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
     result = pg_run_text(pg, filled);
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         return pg_error_from_result(pg, result, err);
+    if (PQnfields(result) != 1 || PQfformat(result, 0) != 0)
+        return pg_malformed(pg, "not one text", err);
     *ret_text = NULL;
     if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0))
         return BOXCAR_OK;

@@ -148,10 +148,10 @@ static struct held read_held(const PGresult *result, int row) {
                          .xids = pg_get_int8(result, row, 5)};
 }
 
-static bool is_kind(const struct held *held, const char *kind) { return strcmp(held->kind.data, kind) == 0; }
+static bool is_kind(const struct held *held, const char *kind) { return str_equal(held->kind, boxcar_str_of(kind)); }
 
 static boxcar_severity severity_of(const struct held *held) {
-    bool idle_slot = is_kind(held, "slot") && strcmp(held->state.data, "inactive") == 0;
+    bool idle_slot = is_kind(held, "slot") && str_equal(held->state, BOXCAR_STR("inactive"));
 
     if (held->seconds > HELD_PROBLEM_SECONDS || (!held->has_seconds && held->xids > HELD_PROBLEM_XIDS))
         return BOXCAR_SEVERITY_PROBLEM;

@@ -100,6 +100,8 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
     size_t len = strcspn(text, "\n");
     boxcar_status status;
 
+    if (pg->malformed)
+        return error_set(err, BOXCAR_E_STORE, "the server's answer is malformed");
     if (pg_is_cut(pg))
         status = error_set(err, BOXCAR_E_UNAVAILABLE, "the server did not answer within %lld ms",
                            (long long)pg->silent_ms);

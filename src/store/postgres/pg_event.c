@@ -99,13 +99,14 @@ boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64
 }
 
 /* The last row is no event; its position says how far the store has looked. */
-static boxcar_status take_position(struct boxcar_event_list **list, boxcar_error *err) {
-    if ((*list)->count == 0) {
-        boxcar_event_list_free(*list);
-        return error_set(err, BOXCAR_E_STORE, "the store did not say how far it has looked");
-    }
-    (*list)->count--;
-    (*list)->position = (*list)->items[(*list)->count].position;
+static boxcar_status take_position(struct pg_store *pg, struct boxcar_event_list *list, boxcar_error *err) {
+    if (list->count == 0)
+        return pg_malformed(pg, "it does not say how far the store has looked", err);
+    list->count--;
+    list->position = list->items[list->count].position;
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->items[i].stream.data || !list->items[i].type.data || !list->items[i].payload.data)
+            return pg_malformed(pg, "an event lacks its stream, type or payload", err);
     return BOXCAR_OK;
 }
 
@@ -135,10 +136,13 @@ boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_f
     status = query_all(pg_store_of(store), &params, &result, err);
     if (status == BOXCAR_OK)
         status = PG_INTO_LIST(result, read_event, &list, err);
-    if (status == BOXCAR_OK)
-        status = take_position(&list, err);
     if (status != BOXCAR_OK)
         return status;
+    status = take_position(pg_store_of(store), list, err);
+    if (status != BOXCAR_OK) {
+        boxcar_event_list_free(list);
+        return status;
+    }
     if (list->position < filter->after) /* see POSITION_MAX */
         list->position = filter->after;
     *ret_list = list;

@@ -97,5 +97,9 @@ boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic
     pg_params_int2(&params, box);
     pg_params_bool(&params, by_topic);
     status = pg_query(pg_store_of(store), PG_STATS, &params, &result, err);
+    if (status == BOXCAR_OK && PQntuples(result) == 0) {
+        PQclear(result);
+        return pg_malformed(pg_store_of(store), "it counts nothing", err);
+    }
     return status == BOXCAR_OK ? PG_INTO_LIST(result, read_stats, ret_list, err) : status;
 }

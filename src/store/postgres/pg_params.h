@@ -25,6 +25,7 @@ enum pg_type {
     PG_TIMESTAMPTZ_ARRAY = 1185,
     PG_INTERVAL = 1186,
     PG_UUID = 2950,
+    PG_VOID = 2278,
     PG_UUID_ARRAY = 2951
 };
 

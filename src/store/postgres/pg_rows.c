@@ -48,9 +48,15 @@ double pg_get_float8(const PGresult *result, int row, int column) {
     return value;
 }
 
+/* Infinity stays the farthest there is. */
 boxcar_time pg_get_time(const PGresult *result, int row, int column) {
-    return PQgetisnull(result, row, column) ? BOXCAR_TIME_NONE
-                                            : pg_get_int8(result, row, column) + PG_EPOCH_OFFSET_US;
+    int64_t us;
+
+    if (PQgetisnull(result, row, column))
+        return BOXCAR_TIME_NONE;
+    if (__builtin_add_overflow(pg_get_int8(result, row, column), PG_EPOCH_OFFSET_US, &us))
+        return INT64_MAX;
+    return us;
 }
 
 boxcar_str pg_get_text(const PGresult *result, int row, int column) {

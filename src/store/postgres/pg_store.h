@@ -111,6 +111,7 @@ struct pg_store {
     int64_t answer_ms;            /* how long the server may be silent while a call waits for it; 0 = for ever */
     enum pg_pace pace;            /* of what is under way */
     int64_t silent_ms;            /* the connection was cut after a silence this long; 0 = it was not */
+    bool malformed;               /* an answer on it could not be read: it is not used any more */
     char *sql[PG_STATEMENTS];     /* with the schema's quoted name in them */
     uint32_t session;             /* a random number, new with every connection */
     bool was_connected;           /* at least once */
@@ -201,14 +202,23 @@ PGresult *pg_receive(struct pg_store *pg);
 PGresult *pg_run_text(struct pg_store *pg, const char *text);
 /* How long connecting may take, for libpq. */
 int pg_connect_seconds(const struct pg_store *pg);
-/* The server was silent for too long, and nothing has been connected since. */
+/* The server was silent for too long or talked nonsense, and nothing has been connected since. */
 bool pg_is_cut(const struct pg_store *pg);
+
+/* pg_shape.c: a statement's answer has the columns and rows that the functions below read, each field of its type and
+ * length. Else BOXCAR_E_STORE; the connection is given up, and whether the statement took effect is not known. */
+boxcar_status pg_check_answer(struct pg_store *pg, enum pg_statement statement, const PGresult *result,
+                              boxcar_error *err);
+/* The same for what no shape says. */
+boxcar_status pg_malformed(struct pg_store *pg, const char *why, boxcar_error *err);
+/* The one text of an answer to pg_run_text(); NULL = it has none, or more. */
+const char *pg_only_text(const PGresult *result);
 
 static inline void pg_result_cleanup(PGresult **result) { PQclear(*result); }
 #define AUTO_RESULT __attribute__((cleanup(pg_result_cleanup)))
 #define AUTO_PARAMS __attribute__((cleanup(pg_params_release)))
 
-/* pg_rows.c: reading binary results. */
+/* pg_rows.c: reading binary results that pg_check_answer() has found good. */
 int64_t pg_get_int8(const PGresult *result, int row, int column);
 int pg_get_int4(const PGresult *result, int row, int column);
 int pg_get_int2(const PGresult *result, int row, int column);

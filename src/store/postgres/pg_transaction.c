@@ -55,6 +55,8 @@ void pg_rollback(struct boxcar_store *store) {
     if (!pg->begun)
         return;
     pg->begun = false;
+    if (pg_is_cut(pg))
+        pg_disconnect(pg);
     if (!pg_is_connected(pg) || (state == PQTRANS_IDLE && is_usable(pg)))
         return;
     if (!is_usable(pg)) {

@@ -38,7 +38,7 @@ static void cut(struct pg_store *pg, int64_t silence_ms) {
     (void)shutdown(PQsocket(pg->conn), SHUT_RDWR);
 }
 
-bool pg_is_cut(const struct pg_store *pg) { return pg->silent_ms > 0; }
+bool pg_is_cut(const struct pg_store *pg) { return pg->silent_ms > 0 || pg->malformed; }
 
 /* Until the socket is ready for what is to be done. False = the time is over, and the connection was cut. */
 static bool wait_for_socket(struct pg_store *pg, bool unsent, int64_t since_ms) {
@@ -73,9 +73,23 @@ void pg_await(struct pg_store *pg) {
     }
 }
 
+/* Nobody asked for a copy. libpq would offer it again and again. */
+static bool is_copy(const PGresult *result) {
+    ExecStatusType status = PQresultStatus(result);
+
+    return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
 PGresult *pg_next_result(struct pg_store *pg) {
+    PGresult *result;
+
     pg_await(pg);
-    return PQgetResult(pg->conn);
+    result = pg->malformed ? NULL : PQgetResult(pg->conn);
+    if (!is_copy(result))
+        return result;
+    PQclear(result);
+    pg->malformed = true;
+    return NULL;
 }
 
 bool pg_talk_begin(struct pg_store *pg) {
