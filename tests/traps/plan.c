@@ -270,7 +270,7 @@ static const struct trap TRAPS[] = {
        "p.stream >= k.key and p.stream <= k.key\n        order by p.stream, p.work_id",
        "p.stream = k.key order by p.work_id", READS_STREAMS}}},
     {"acks_in_a_long_stream_do_not_look_along_it", acks_in_a_long_stream,
-     {{"one look at its head", "_unpark", "p.stream <= k.key\n", "p.stream <= k.key and p.work_id < k.last_id\n",
+     {{"one look at its head", "_unpark", "p.stream <= k.key\n", "p.stream <= k.key and p.work_id + 0 < k.last_id\n",
        READS_STREAMS}}},
 };
 

@@ -330,6 +330,37 @@ static const char *two_upkeeps(struct fixture *f)
     return sql_number(one, "select count(*) from tally where done <> 0") == 0 ? NULL : "counters are wrong";
 }
 
+/* A replay waits for the row of one stream. Meanwhile a claimer makes the row of another that the replay is about, and
+ * somebody locks both in their order: the replay must not want the new row while it has the old one. BX-004, BX-006 */
+static const char *replay_beside_a_new_stream(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *first = sql_connect(f);
+    PGconn *replayer = quick_to_see_deadlocks(f), *settler = quick_to_see_deadlocks(f);
+    sql_enqueue_streamed(conn, "a", "1");
+    sql_enqueue_streamed(conn, "b", "2");
+    assert_string_equal(sql_claim(conn, 10), "1,2");
+    sql_run(conn, "select outbox_fail(" WORKER ", array(select work_id from message))");
+    assert_string_equal(sql_claim(conn, 10), "");
+    sql_run(conn, "select enqueue('t', 'tomorrow', stream => 'b', due_at => now() + interval '1 day')");
+    assert_string_equal(sql_claim(conn, 10), "");
+    sql_run(first, "begin; select from stream where key = 'b' for update");
+    sql_send(replayer, "select dead_replay(array(select work_id from dead))");
+    sql_wait_blocked(conn, replayer);
+    sql_run(conn, "select enqueue('t', 'tomorrow', stream => 'a', due_at => now() + interval '1 day')");
+    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(settler, "begin; select from stream where key = 'a' for update");
+    sql_send(settler, "select 1 from stream where key = 'b' for update");
+    sql_wait_blocked(conn, settler);
+    sql_run(first, "commit");
+    const char *replayed = sql_answer(replayer), *settled = sql_answer(settler);
+    if (same(replayed, "(40P01)") || same(settled, "(40P01)"))
+        return DEADLOCK;
+    sql_run(settler, "commit");
+    assert_string_equal(replayed, "2");
+    sql_run(conn, "update frontier set look_at = '-infinity'");
+    return same(sql_claim(conn, 10), "1,2") ? NULL : "a replayed message is not found";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
@@ -364,6 +395,9 @@ static const struct trap TRAPS[] = {
        "upkeep fails because of another's transaction"}}},
     {"a_stream_that_came_meanwhile_is_not_waited_for_under_the_turn", halt_of_a_new_stream,
      {{"skip locked", "_halt_streams", "for update skip locked", "for update", UNDER_THE_TURN}}},
+    {"a_replay_locks_no_stream_that_came_meanwhile", replay_beside_a_new_stream,
+     {{"staying with what it locked", "_requeue_streams", "_streams_go_on(p_box, known, ts)",
+       "_streams_go_on(p_box, keys, ts)", DEADLOCK}}},
     {"two_upkeeps_at_once_meet_no_deadlock", two_upkeeps,
      {{"one at a time", "_maintain", "if pg_try_advisory_xact_lock(", "if true or pg_try_advisory_xact_lock(", DEADLOCK}}},
 };

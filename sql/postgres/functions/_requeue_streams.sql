@@ -1,12 +1,16 @@
 -- Messages of these streams have come into the parking lot, or may have been forgotten there: the next claimer looks for
--- the head of each. A missing row is made under the turn, as only claimers otherwise do. A claimer may have made it while
--- we waited for the turn, without seeing what we parked: such a stream is woken, or noted down if somebody has it.
-create or replace function :"schema"._requeue_streams(p_box smallint, keys text[], ts timestamptz)
+-- the head of each. A stream that one of `resumed` had halted goes on. A missing row is made under the turn, as only
+-- claimers otherwise do. A claimer may have made it while we waited, without seeing what we parked: such a stream is
+-- woken under the turn, or noted down if somebody has it. Locking its row before would break the order of locks.
+create or replace function :"schema"._requeue_streams(
+    p_box smallint, keys text[], resumed bigint[], ts timestamptz)
 returns void language plpgsql volatile :pinned as $$
 declare
     known text[] := array(
         select s.key from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update);
 begin
+    update :"schema".stream s set halted_at = null, halted_by = null
+    where s.box = p_box and s.key = any (known) and s.halted_by = any (resumed);
     perform :"schema"._streams_go_on(p_box, known, ts);
     if not :"schema"._turn(p_box) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';

@@ -14,8 +14,5 @@ begin
     if keys is null then
         return;
     end if;
-    perform from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update;
-    update :"schema".stream s set halted_at = null, halted_by = null
-    where s.box = p_box and s.key = any (keys) and s.halted_by = any (ids);
-    perform :"schema"._requeue_streams(p_box, keys, ts);
+    perform :"schema"._requeue_streams(p_box, keys, ids, ts);
 end $$;

@@ -16,7 +16,7 @@ begin
             perform :"schema"._unbury(box::smallint, ids, true, clock_timestamp());
         end if;
         if repair and stalled <> '{}' then
-            perform :"schema"._requeue_streams(box::smallint, stalled, clock_timestamp());
+            perform :"schema"._requeue_streams(box::smallint, stalled, '{}', clock_timestamp());
         end if;
     end loop;
     if repair then
