@@ -20,11 +20,13 @@ extern "C" {
  * the call. */
 typedef struct boxcar_new_message {
     boxcar_str topic;          /* 1 to 255 characters, case-sensitive */
-    boxcar_str payload;        /* may be empty, not absent; opaque to Boxcar */
+    boxcar_str payload;        /* may be empty, not absent; opaque to Boxcar. At most 64 MiB (the setting
+                                  payload_bytes_max) */
     boxcar_str correlation_id; /* at most 255 characters; empty = absent */
     boxcar_str stream;         /* at most 255 characters; empty = absent. Messages of one
                                   stream are handed out one at a time, in order */
-    boxcar_str headers;        /* a JSON object whose values are strings */
+    boxcar_str headers;        /* a JSON object whose values are strings. At most 64 KiB (the setting
+                                  headers_bytes_max) */
     boxcar_time due_at;        /* not claimed before; BOXCAR_TIME_NONE or past = now */
     int64_t delay_ms;          /* due this long after the database's now; 0 = none. Not
                                   together with due_at */

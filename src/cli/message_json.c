@@ -29,7 +29,8 @@ static json_t *from_owner(boxcar_owner owner) {
 json_t *json_from_headers(boxcar_str headers) {
     if (!headers.data)
         return json_null();
-    return json_loadb(headers.data, headers.len, JSON_ALLOW_NUL, NULL);
+    json_t *value = json_loadb(headers.data, headers.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    return value ? value : json_from_str(headers); /* what got in past all checks is shown as it is */
 }
 
 static json_t *from_reason(boxcar_reason reason) {

@@ -16,6 +16,10 @@
 
 /* Due times and other points in time must lie between the years 1970 and 9999. */
 #define LIMITS_TIME_MAX INT64_C(253402300799999999)
+/* What a payload and headers may have in any store, in bytes; above that the settings payload_bytes_max and
+ * headers_bytes_max decide, which cannot be less. */
+#define LIMITS_PAYLOAD_ALWAYS 65536
+#define LIMITS_HEADERS_ALWAYS 4096
 /* How many things one call may bring. */
 #define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
 
@@ -58,6 +62,9 @@ boxcar_status limits_check_stream(boxcar_str stream, const char *argument, boxca
 boxcar_status limits_check_stream_pattern(boxcar_str pattern, boxcar_error *err);
 boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err);
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err);
+/* Whether a payload and headers are within the store's settings. */
+boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
+                                 boxcar_error *err);
 /* Ids of messages that need not exist, but must not be nil. */
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err);
 boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err);

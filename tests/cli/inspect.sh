@@ -75,6 +75,21 @@ like "is escaped" '*evil\\x1b\[31m\\ntopic*' "$out"
 boxcar cancel "$id" >/dev/null
 boxcar dead purge "$id" >/dev/null
 
+# Headers that are no object, in a row that somebody wrote by hand, are shown as they are.
+case $BOXCAR_TEST_STORE in
+sqlite:*)
+    enqueue odd x --header a=b
+    sqlite3 "${BOXCAR_TEST_STORE#sqlite:}" "update boxcar_message set headers = '[1, 2]' where topic = 'odd'"
+    exits "odd headers" 0 boxcar ls --topic odd -o json
+    is "shown as they are" '[1,2]' "$(json '.[0].headers' | jq -c .)"
+    sqlite3 "${BOXCAR_TEST_STORE#sqlite:}" "update boxcar_message set headers = 'no JSON' where topic = 'odd'"
+    exits "headers that are not even JSON" 0 boxcar claim --owner "$owner" --topic odd
+    is "shown as a text" 'no JSON' "$(json '.headers')"
+    boxcar ack --owner "$owner" "$(json .work_id)" >/dev/null
+    sqlite3 "${BOXCAR_TEST_STORE#sqlite:}" "delete from boxcar_tally where topic = 'odd'"
+    ;;
+esac
+
 # stats
 boxcar claim --owner "$owner" --topic mail.send >/dev/null
 exits "stats" 0 boxcar stats -o json

@@ -12,7 +12,7 @@ static const struct suite *const SUITES[] = {
     &ENQUEUE_SUITE,     &CLAIM_SUITE,       &ACK_SUITE,       &ABANDON_SUITE,  &DEAD_SUITE,
     &LEASE_SUITE,       &EXPIRY_SUITE,      &SUSPECT_SUITE,   &TOPIC_SUITE,    &STREAM_SUITE,
     &TTL_SUITE,         &DUPLICATE_SUITE, &KEY_SUITE,   &INSPECT_SUITE,   &MAINTAIN_SUITE, &SETTING_SUITE,
-    &CANCEL_SUITE,      &TRANSACTION_SUITE, &SQLITE_SUITE,    &POSTGRES_SUITE, &ROLE_SUITE,     &TRUST_SUITE,
+    &CANCEL_SUITE,      &TRANSACTION_SUITE, &SQLITE_SUITE,    &POSTGRES_SUITE, &ROLE_SUITE,     &TRUST_SUITE,   &ENTRY_SUITE,
     &DEPLOY_SUITE,      &BAD_INPUT_SUITE,   &BAD_STORE_SUITE, &PRIVACY_SUITE,  &CLOCK_SUITE,
     &CONCURRENCY_SUITE, &LARGE_SUITE,       &POLLING_SUITE,  &OVERLAP_SUITE,
     &HANDLER_TRANSACTION_SUITE, &INSTANCE_SUITE, &DRAINED_SUITE, &SLEEP_SUITE, &OUTAGE_SUITE, &LOST_ANSWER_SUITE, &MUTE_SUITE,
@@ -48,7 +48,7 @@ static const struct suite *suite_named(const char *name) {
 }
 
 /* Suites that change more of a schema than its rows. */
-static const char *const CHANGING[] = {"deploy", "role", "trust", "doctor_role", "doctor_postgres", "postgres", "join_postgres",
+static const char *const CHANGING[] = {"deploy", "role", "trust", "entry", "doctor_role", "doctor_postgres", "postgres", "join_postgres",
                                        "inbox_postgres", "event_postgres", "process_postgres", "overlap", "outage",
                                        "coordinator_outage", "publication"};
 

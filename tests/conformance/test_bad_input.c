@@ -53,6 +53,48 @@ static void payload_must_not_be_absent(void **state) {
     assert_store_is_empty(f);
 }
 
+/* `size` bytes. The caller frees it. */
+static char *large_text(size_t size) {
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    text[size] = '\0';
+    return text;
+}
+
+/* BX-011: the limits are settings, 64 MiB and 64 KiB by default. */
+static void payload_and_headers_have_the_size_that_the_settings_allow(void **state) {
+    struct fixture *f = *state;
+    enum { PAYLOAD_MAX = 70000, HEADERS_MAX = 5000 };
+    char *payload = large_text(PAYLOAD_MAX), *too_large = large_text(PAYLOAD_MAX + 1);
+    char *headers = large_text(HEADERS_MAX);
+    memcpy(headers, "{\"a\": \"", 7);
+    memcpy(headers + HEADERS_MAX - 2, "\"}", 2);
+    boxcar_new_message message = new_message("t", too_large);
+    enqueue_message(f, &message);
+    message.headers = boxcar_str_of(headers);
+    enqueue_message(f, &message);
+    set_setting(f, "payload_bytes_max", "70000");
+    assert_refused(f, &message, "payload");
+    message.payload = boxcar_str_of(payload);
+    enqueue_message(f, &message);
+    set_setting(f, "headers_bytes_max", "4999");
+    assert_refused(f, &message, "headers");
+    set_setting(f, "headers_bytes_max", "5000");
+    enqueue_message(f, &message);
+    boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
+    event.type = BOXCAR_STR("T");
+    event.payload = boxcar_str_of(too_large);
+    boxcar_appended appended;
+    ASSERT_INVALID(f, "payload",
+                   boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
+    event.payload = boxcar_str_of(payload);
+    ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
+    free(payload);
+    free(too_large);
+    free(headers);
+}
+
 /* OBX-009, BX-011 */
 static void correlation_id_and_stream_have_at_most_255_characters(void **state) {
     struct fixture *f = *state;
@@ -257,6 +299,7 @@ static void listings_must_be_in_range(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(topic_must_have_1_to_255_characters),
     TEST(payload_must_not_be_absent),
+    TEST(payload_and_headers_have_the_size_that_the_settings_allow),
     TEST(correlation_id_and_stream_have_at_most_255_characters),
     TEST(texts_must_be_utf_8_without_nul),
     TEST(headers_must_be_a_json_object_of_strings),

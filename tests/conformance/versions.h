@@ -1,7 +1,14 @@
-/* What takes an SQLite store back to an older schema version: everything that came later is dropped. For tests of
+/* What takes a store back to an older schema version: everything that came later is dropped. For tests of
  * upgrades; each newer migration adds its objects to the newest of these. */
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
+
+/* Version 9: before the tables check what is stored. */
+#define POSTGRES_BACK_TO_9 \
+    "alter table message drop constraint message_limits; " \
+    "alter table if exists event_row drop constraint event_row_limits; " \
+    "alter table if exists join_row drop constraint join_row_limits; " \
+    "alter table if exists inbox_key drop constraint inbox_key_limits; "
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \

@@ -42,6 +42,7 @@ static void defaults_are_those_promised(void **state) {
         {"backoff_jitter", 0},  {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
         {"retention_inbox", 30 * 86400e3},
         {"partition_count", 10000}, {"partitions_per_instance_max", 0}, {"stream_policy", 0},
+        {"payload_bytes_max", 67108864}, {"headers_bytes_max", 65536},
     };
 
     (void)state;

@@ -1,7 +1,7 @@
 -- The rules for an event (core/limits_event.c has the same for C callers). place: prefix of the argument's name.
 create or replace function :"schema"._check_event(
     place text, type text, payload text, event_id uuid, headers jsonb, correlation_id text, topic text)
-returns void language plpgsql immutable :pinned as $$
+returns void language plpgsql stable :pinned as $$
 begin
     if coalesce(type, '') = '' then
         perform :"schema"._invalid(place || 'type', 'is empty: give 1 to 255 characters');

@@ -3,7 +3,7 @@
 create or replace function :"schema"._check_message(
     place text, topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text,
     headers jsonb, message_id uuid, key text, max_attempts int, join_id uuid)
-returns void language plpgsql immutable :pinned as $$
+returns void language plpgsql stable :pinned as $$
 begin
     if coalesce(topic, '') = '' then
         perform :"schema"._invalid(place || 'topic', 'is empty: give 1 to 255 characters');
@@ -12,6 +12,8 @@ begin
     end if;
     if payload is null then
         perform :"schema"._invalid(place || 'payload', 'is null: give a text, empty if there is nothing to say');
+    elsif octet_length(payload) > 65536 then   -- the least that the setting can be
+        perform :"schema"._fits(place || 'payload', octet_length(payload), 'payload_bytes_max', 67108864);
     end if;
     if char_length(correlation_id) > 255 then
         perform :"schema"._invalid(place || 'correlation_id', 'is longer than 255 characters');
@@ -43,6 +45,8 @@ begin
             perform :"schema"._invalid(place || 'headers', 'must be a JSON object');
         elsif exists (select from jsonb_each(headers) h where jsonb_typeof(h.value) <> 'string') then
             perform :"schema"._invalid(place || 'headers', 'must be a JSON object whose values are strings');
+        elsif pg_column_size(headers) > 680 then   -- may be more than 4 KiB as text, the least that the setting can be
+            perform :"schema"._fits(place || 'headers', octet_length(headers::text), 'headers_bytes_max', 65536);
         end if;
     end if;
     if join_id = '00000000-0000-0000-0000-000000000000' then

@@ -1,5 +1,5 @@
--- Enqueues many messages from arrays that go together by position: the library's way in, with
--- everything checked already. Optional columns may be null as a whole. delays and ttls are in
+-- Enqueues many messages from arrays that go together by position: the library's way in. The library has checked
+-- everything, but who else calls this may not have: a cheap condition finds what is unusual (_refuse_message). Optional columns may be null as a whole. delays and ttls are in
 -- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
 -- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
 -- messages of the inbox come from. others: the ids that programs of another version give to the same keys (see
@@ -43,6 +43,9 @@ begin
         return query
             insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
             select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
+            where case when p_box in (0, 1) and i.id <> '00000000-0000-0000-0000-000000000000'
+                            and char_length(i.topic) between 1 and 255 and octet_length(i.payload) <= 65536 then true
+                  else :"schema"._refuse_message(p_box, i.id, i.topic, i.payload, null, null, null, null, null, null) end
             returning work_id, message_id, false;
         return;
     end if;
@@ -60,7 +63,18 @@ begin
         select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
                s.topic, s.payload, s.stream, s.correlation, s.header::jsonb, s.source, s.external_id,
                s.unique_key
-        from said s order by s.n
+        from said s
+        where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
+                        and char_length(s.topic) between 1 and 255 and octet_length(s.payload) <= 65536
+                        and coalesce(char_length(s.stream) between 1 and 255, true)
+                        and coalesce(char_length(s.correlation) <= 255, true)
+                        and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
+                        and coalesce(s.expires_at < '9999-12-31Z', true)
+                        and coalesce(s.attempt between 1 and 1000000, true)
+                        and coalesce(s.header ^@ '{' and octet_length(s.header) <= 4096, true) then true
+              else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.header::jsonb,
+                                        s.due_at, s.expires_at, s.attempt) end
+        order by s.n
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)
     select array_agg((w.work_id, s.id, w.work_id is null or s.repeated):::"schema".enqueue_result order by s.n)

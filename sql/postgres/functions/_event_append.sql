@@ -1,5 +1,5 @@
--- Appends events to a stream, from arrays that go together by position and were checked already: all of them or
--- none. p_expected: the version the stream must have, null = any. An id that the stream has already is not
+-- Appends events to a stream, from arrays that go together by position: all of them or none. The library has checked
+-- them; what others send is looked at once more (_refuse_event). p_expected: the version the stream must have, null = any. An id that the stream has already is not
 -- appended again but told with its version, and when all are such, nothing is expected of the stream: the call is
 -- the repetition of one whose answer was lost. An event with a topic is enqueued as a message as well, under its own id;
 -- a message that has that id already is somebody else's, and would be taken for the event's.
@@ -21,6 +21,7 @@ declare
     elsewhere text;
     taken text;
 begin
+    perform :"schema"._check_append(p_stream, p_expected);
     perform from :"schema".event_stream s where s.stream = p_stream for no key update;
     if not found then
         insert into :"schema".event_stream (stream) values (p_stream) on conflict (stream) do nothing;
@@ -54,7 +55,12 @@ begin
         select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.header::jsonb, i.payload
         from rows from (unnest(results), unnest(types), unnest(correlations), unnest(headers), unnest(payloads))
             with ordinality i(event_id, version, duplicate, type, correlation, header, payload, n)
-        where not i.duplicate order by i.n
+        where not i.duplicate
+          and case when i.event_id <> '00000000-0000-0000-0000-000000000000' and char_length(i.type) between 1 and 255
+                        and octet_length(i.payload) <= 65536 and coalesce(char_length(i.correlation) <= 255, true)
+                        and coalesce(i.header ^@ '{' and octet_length(i.header) <= 4096, true) then true
+              else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.header::jsonb) end
+        order by i.n
         on conflict do nothing;
         get diagnostics stored = row_count;
         if stored < wanted then   -- somebody else appended it to his stream while we were looking

@@ -1,4 +1,4 @@
--- Starts a join under an id that the library chose; one that exists is left alone. deadline_ms: from now,
+-- Starts a join under an id that the caller chose; one that exists is left alone. deadline_ms: from now,
 -- 0 = none. A large one gets lanes to count in (_lock_join).
 create or replace function :"schema"._join_start(
     p_join uuid, p_expected int, p_grouping text, p_metadata text, p_deadline timestamptz, deadline_ms bigint)
@@ -6,13 +6,15 @@ returns void language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
+    ends_at timestamptz := coalesce(p_deadline, ts + make_interval(secs => nullif(deadline_ms, 0) / 1000.0));
 begin
+    perform :"schema"._check_join(p_join, null, null);
+    perform :"schema"._check_new_join(p_expected, p_grouping, p_metadata, ends_at);
     with started as (
         insert into :"schema".join_row as j (
             join_id, expected_steps, created_at, deadline, grouping_key, metadata, last_lane)
-        values (p_join, p_expected, ts,
-                coalesce(p_deadline, ts + make_interval(secs => nullif(deadline_ms, 0) / 1000.0)),
-                nullif(p_grouping, ''), p_metadata, case when p_expected >= 50000 then 4 else 0 end)
+        values (p_join, p_expected, ts, ends_at, nullif(p_grouping, ''), p_metadata,
+                case when p_expected >= 50000 then 4 else 0 end)
         on conflict (join_id) do nothing
         returning j.join_id, j.last_lane)
     insert into :"schema".join_progress (join_id, lane, seq, completed_steps, failed_steps, updated_at)

@@ -8,6 +8,7 @@ declare
 begin
     with first as (
         select distinct on (i.stream) i.stream as key, i.topic from unnest(streams, topics, ids) i(stream, topic, id)
+        where char_length(i.stream) <= 255   -- longer ones are from before the table checked, and buried (_bury_malformed)
         order by i.stream, i.id),
     met as materialized (
         select n.key, n.topic, s.key as known, s.available_at, s.topic as known_topic from first n left join lateral (

@@ -20,6 +20,9 @@ begin
         select s.source collate "C" as source, s.external_id collate "C" as external_id, s.id, count(*) as times,
                (array_agg(s.hash order by s.n) filter (where s.hash is not null))[1] as hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
+        where case when char_length(s.source) between 1 and 255 and char_length(s.external_id) between 1 and 255
+                        and coalesce(char_length(s.hash) <= 255, true) then true
+              else :"schema"._refuse_key(s.source, s.external_id, s.hash) end
         group by 1, 2, 3),
     written as (
         insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at,

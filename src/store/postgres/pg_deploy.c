@@ -12,6 +12,7 @@
 
 #define MIGRATION_PREFIX "migrations/"
 #define FUNCTION_PREFIX "functions/"
+#define CHECKED_FROM 10 /* the version whose tables check what is stored */
 
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
@@ -199,6 +200,19 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     return status;
 }
 
+/* After an upgrade, in a transaction of its own: the deployment's own keeps everybody from the table of messages. */
+static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_BURY_MALFORMED, &none, &result, err);
+
+    if (status == BOXCAR_OK && pg_get_int8(result, 0, 0) > 0)
+        store_log(&pg->base, BOXCAR_LOG_WARN, "deploy", NULL, 0,
+                  "%lld messages with a topic or a stream of more than 255 characters are dead letters now",
+                  (long long)pg_get_int8(result, 0, 0));
+    return status;
+}
+
 static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
     boxcar_deployment deployment = {0};
     boxcar_status status = pg_ready(pg, err);
@@ -213,6 +227,8 @@ static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployme
         (void)pg_deploy_run(pg, "rollback", NULL);
     if (status == BOXCAR_OK)
         status = pg_check_version(pg, err);
+    if (status == BOXCAR_OK && deployment.previous_version > 0 && deployment.previous_version < CHECKED_FROM)
+        status = bury_malformed(pg, err);
     if (status == BOXCAR_OK)
         *ret_deployment = deployment;
     return status;

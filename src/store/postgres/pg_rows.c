@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/limits.h"
 #include "pg_store.h"
 
 static uint64_t get_u64(const char *bytes) {
@@ -48,15 +49,15 @@ double pg_get_float8(const PGresult *result, int row, int column) {
     return value;
 }
 
-/* Infinity stays the farthest there is. */
+/* A time that nobody could give, infinity for instance, becomes the nearest that somebody could. */
 boxcar_time pg_get_time(const PGresult *result, int row, int column) {
-    int64_t us;
+    int64_t time = pg_get_int8(result, row, column);
 
     if (PQgetisnull(result, row, column))
         return BOXCAR_TIME_NONE;
-    if (__builtin_add_overflow(pg_get_int8(result, row, column), PG_EPOCH_OFFSET_US, &us))
-        return INT64_MAX;
-    return us;
+    if (time < -PG_EPOCH_OFFSET_US)
+        return 0;
+    return time < LIMITS_TIME_MAX - PG_EPOCH_OFFSET_US ? time + PG_EPOCH_OFFSET_US : LIMITS_TIME_MAX;
 }
 
 boxcar_str pg_get_text(const PGresult *result, int row, int column) {

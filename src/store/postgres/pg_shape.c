@@ -36,6 +36,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_REAP] = COUNT,
     [PG_CLAIM] = "*llunnTTTTnnniiinuTnni", /* the last row may be a note without texts */
     [PG_BURY_EXPIRED] = COUNT,
+    [PG_BURY_MALFORMED] = COUNT,
     [PG_WAS_SETTLED] = IDS,
     [PG_ADOPT] = "1b",
     [PG_FIND] = "*" ITEM "i",

@@ -57,6 +57,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "
         "owner, locked_until, source, external_id, stages from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
+    [PG_BURY_MALFORMED] = "select :\"schema\"._bury_malformed()",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
     [PG_FIND] = "select " ITEM ", :\"schema\"._stages(work_id) from :\"schema\"._find($1, $2, $3)",

@@ -27,6 +27,7 @@ enum pg_statement {
     PG_REAP,
     PG_CLAIM,
     PG_BURY_EXPIRED,
+    PG_BURY_MALFORMED,
     PG_WAS_SETTLED,
     PG_ADOPT,
     PG_FIND,

@@ -102,9 +102,10 @@ static boxcar_status store_message(struct sqlite_store *store, struct enqueueing
                                    const boxcar_new_message *message, boxcar_message_id unique_key,
                                    boxcar_enqueued *enqueued, boxcar_error *err) {
     bool inserted, is_unique = !boxcar_message_id_is_none(unique_key);
-    boxcar_status status =
-        insert(store, enqueueing->box, message, unique_key, enqueueing->last_id + 1, &inserted, err);
+    boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
 
+    if (status == BOXCAR_OK)
+        status = insert(store, enqueueing->box, message, unique_key, enqueueing->last_id + 1, &inserted, err);
     if (status != BOXCAR_OK)
         return status;
     enqueued->message_id = message->message_id;

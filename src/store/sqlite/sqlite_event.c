@@ -129,6 +129,8 @@ static boxcar_status append(struct sqlite_store *store, void *context, boxcar_er
         appended->version = ++version;
         status = check_expected(appending, before, err);
         if (status == BOXCAR_OK)
+            status = sqlite_check_sizes(store, event->payload, event->headers, err);
+        if (status == BOXCAR_OK)
             status = insert(store, appending->stream, event, appended->version, err);
         if (status == BOXCAR_OK)
             status = enqueue(store, appending->stream, event, err);

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "boxcar/instance.h"
+#include "core/limits.h"
 #include "core/setting.h"
 #include "sqlite_store.h"
 
@@ -18,6 +19,8 @@ static double default_of(const char *name) {
 
 static void set_defaults(struct sqlite_settings *settings) {
     settings->max_attempts = (int)default_of("max_attempts");
+    settings->payload_max = (int64_t)default_of("payload_bytes_max");
+    settings->headers_max = (int64_t)default_of("headers_bytes_max");
     settings->retention_done_ms = (int64_t)default_of("retention_done");
     settings->retention_dead_ms = (int64_t)default_of("retention_dead");
     settings->retention_joins_ms = (int64_t)default_of("retention_joins");
@@ -36,6 +39,10 @@ static void set_defaults(struct sqlite_settings *settings) {
 static void apply_number(struct sqlite_settings *settings, boxcar_str name, double number) {
     if (str_equal(name, BOXCAR_STR("max_attempts")))
         settings->max_attempts = (int)number;
+    else if (str_equal(name, BOXCAR_STR("payload_bytes_max")))
+        settings->payload_max = (int64_t)number;
+    else if (str_equal(name, BOXCAR_STR("headers_bytes_max")))
+        settings->headers_max = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_done")))
         settings->retention_done_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_dead")))
@@ -98,6 +105,17 @@ boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err
         status = apply_row(store, &query, err);
     store->settings.loaded = status == BOXCAR_OK;
     return status;
+}
+
+boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err) {
+    boxcar_status status;
+
+    if (payload.len <= LIMITS_PAYLOAD_ALWAYS && headers.len <= LIMITS_HEADERS_ALWAYS)
+        return BOXCAR_OK;
+    status = sqlite_settings_load(store, err);
+    return status == BOXCAR_OK ? limits_check_sizes(payload.len, store->settings.payload_max, headers.len,
+                                                    store->settings.headers_max, err)
+                               : status;
 }
 
 /* ---- for people ---- */

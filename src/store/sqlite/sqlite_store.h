@@ -51,6 +51,7 @@ struct tally {
 struct sqlite_settings {
     bool loaded;
     int max_attempts;
+    int64_t payload_max, headers_max; /* bytes */
     int64_t retention_done_ms, retention_dead_ms, retention_joins_ms, retention_inbox_ms;
     boxcar_str wait_topic; /* of messages that wait for joins */
     boxcar_stream_policy stream_policy;
@@ -438,5 +439,7 @@ boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
                               struct boxcar_finding_list **ret_list, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
+/* Refuses a payload or headers that are larger than the settings allow. */
+boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err);
 
 #endif

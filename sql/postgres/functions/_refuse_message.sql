@@ -1,0 +1,25 @@
+-- What is wrong with a message that the statement storing it finds unusual: raises BX001, or returns true when it is only
+-- large. Roles can call functions that trust the library to have checked everything, so those statements look once more,
+-- by a cheap condition; a constraint of the table would show the whole row, payload included, in the error and
+-- in the server's log. Volatile, so that no planner calls it in advance.
+create or replace function :"schema"._refuse_message(
+    p_box smallint, id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
+    expires_at timestamptz, max_attempts int)
+returns boolean language plpgsql volatile :pinned as $$
+begin
+    if p_box is null or p_box not in (0, 1) then
+        perform :"schema"._invalid('box', 'must be 0 or 1');
+    end if;
+    if coalesce(id, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid('message_id', 'is missing or the nil UUID');
+    end if;
+    if stream = '' then
+        perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters, or null');
+    end if;
+    if expires_at >= '10000-01-01Z' then
+        perform :"schema"._invalid('ttl', 'is out of range: give more than 0 and at most 3650 days');
+    end if;
+    perform :"schema"._check_message('', topic, payload, correlation_id, due_at, null, stream, headers, null, null,
+                                max_attempts, null);
+    return true;
+end $$;
