@@ -1,5 +1,6 @@
 #include "log_writer.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +11,17 @@
 #include "redact.h"
 #include "text.h"
 
-/* Printable and without passwords; NULL = out of memory. */
-static char *clean(boxcar_str text) {
-    char *printable = text_printable(text, NULL);
-    char *result = printable ? redact(printable) : NULL;
-    free(printable);
+/* Takes the text; without passwords; NULL = out of memory. */
+static char *redacted(char *text) {
+    char *result = text ? redact(text) : NULL;
+    free(text);
     return result;
 }
 
 static bool needs_quotes(const char *text) { return text[0] == '\0' || strpbrk(text, " =\"\\"); }
 
 static void put_logfmt(FILE *out, const char *name, boxcar_str value) {
-    char *text = clean(value);
+    char *text = redacted(text_printable(value, NULL));
     if (!text)
         return;
     if (!needs_quotes(text)) {
@@ -48,9 +48,29 @@ static void write_logfmt(FILE *out, const boxcar_log_record *record, const char 
         put_logfmt(out, record->fields[i].name, record->fields[i].value);
 }
 
+/* Fields that are numbers. Others may look like one, as a topic or a correlation id does by chance. */
+static bool is_number_name(const char *name) {
+    static const char *const NAMES[] = {"acked",       "attempt",        "claimed",         "completed_steps",
+                                        "concurrency", "count",          "dead",            "deferred",
+                                        "failed",      "failed_steps",   "expected_steps",  "lost",
+                                        "retried",     "version",        "work_id"};
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (strcmp(name, NAMES[i]) == 0)
+            return true;
+    return false;
+}
+
+static json_t *number_of(const char *text) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    return errno == 0 && end > text && *end == '\0' ? json_integer(number) : NULL;
+}
+
 static void put_json(json_t *object, const char *name, boxcar_str value) {
-    char *text = clean(value);
-    json_object_set_new(object, name, text ? json_string(text) : json_null());
+    char *text = redacted(text_for_json(value));
+    json_t *number = text && is_number_name(name) ? number_of(text) : NULL;
+    json_object_set_new(object, name, number ? number : text ? json_string(text) : json_null());
     free(text);
 }
 

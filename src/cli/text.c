@@ -53,11 +53,16 @@ static size_t put_escape(FILE *out, unsigned char byte) {
     return written > 0 ? (size_t)written : 0;
 }
 
+/* What JSON has an escape of its own for. */
+static bool is_for_json(const unsigned char *bytes, size_t size) {
+    return size == 1 && bytes[0] > 0 && bytes[0] < 0x20;
+}
+
 /* Writes the character at the start of `rest`; returns how many bytes of it are used up. */
-static size_t put_character(FILE *out, boxcar_str rest, size_t *width) {
+static size_t put_character(FILE *out, boxcar_str rest, bool for_json, size_t *width) {
     const unsigned char *bytes = (const unsigned char *)rest.data;
     size_t size = text_character_size(rest);
-    if (size && !is_control(bytes, size)) {
+    if (size && (!is_control(bytes, size) || (for_json && is_for_json(bytes, size)))) {
         fwrite(bytes, 1, size, out);
         *width += 1;
         return size;
@@ -68,14 +73,14 @@ static size_t put_character(FILE *out, boxcar_str rest, size_t *width) {
     return used;
 }
 
-char *text_printable(boxcar_str text, size_t *ret_width) {
+static char *copy(boxcar_str text, bool for_json, size_t *ret_width) {
     char *result = NULL;
     size_t size = 0, width = 0;
     FILE *out = open_memstream(&result, &size);
     if (!out)
         return NULL;
     while (text.len > 0) {
-        size_t used = put_character(out, text, &width);
+        size_t used = put_character(out, text, for_json, &width);
         text = (boxcar_str){text.data + used, text.len - used};
     }
     if (fclose(out) != 0) {
@@ -86,3 +91,7 @@ char *text_printable(boxcar_str text, size_t *ret_width) {
         *ret_width = width;
     return result;
 }
+
+char *text_printable(boxcar_str text, size_t *ret_width) { return copy(text, false, ret_width); }
+
+char *text_for_json(boxcar_str text) { return copy(text, true, NULL); }

@@ -312,6 +312,11 @@ for format in logfmt json; do
     if [ "$format" = json ]; then
         is "every line is an object" "$(wc -l <err.txt)" "$(jq -c 'select(.time and .level and .event and .store)' err.txt | wc -l)"
         is "the totals are in it" 2 "$(jq -r 'select(.event=="worker_end").claimed' err.txt)"
+        is "newlines are escaped once" "$odd" "$(jq -r 'select(.event=="discard").topic' err.txt)"
+        is "also in other fields" "$(jq -cn --arg id $'cor\nrelation' '$id')" "$(jq -c 'select(.event=="discard").correlation_id' err.txt)"
+        is "numbers are numbers" "number number number string string" \
+            "$(jq -r 'select(.event=="worker_end") | "\(.acked|type) \(.dead|type)"' err.txt) $(
+            jq -r 'select(.event=="verdict") | "\(.attempt|type) \(.message_id|type) \(.text|type)"' err.txt)"
     else
         is "every line is a record" "$(wc -l <err.txt)" "$(grep -c '^time=.* level=.* event=.* store=.* text=' err.txt)"
     fi
