@@ -2,14 +2,27 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stopping;
+static int64_t stopped_at_ms; /* only the handler looks, which is not interrupted by itself */
 
-/* The handler is gone when the second signal comes. */
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Another one ends the program as if there were no handler: it is delivered when this returns. */
 static void stop(int signal_number) {
-    (void)signal_number;
-    stopping = 1;
+    if (!stopping) {
+        stopping = 1;
+        stopped_at_ms = now_ms();
+    } else if (now_ms() - stopped_at_ms >= STOP_ECHO_MS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
 }
 
 static sigset_t our_signals(void) {
@@ -21,7 +34,7 @@ static sigset_t our_signals(void) {
 }
 
 void stop_catch_signals(void) {
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    struct sigaction action = {.sa_handler = stop, .sa_mask = our_signals(), .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
 }

@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on a signal only makes stop_wanted() true; a second one ends the program at once. */
+/* timeout(1) signals its program and then the group that it is in, and a terminal signals both. A signal this
+ * soon after the first is the same one. */
+#define STOP_ECHO_MS 1000
+
+/* From here on a signal only makes stop_wanted() true; another one later ends the program at once. */
 void stop_catch_signals(void);
 bool stop_wanted(void);
 /* Waits, unless a signal has come or comes. */

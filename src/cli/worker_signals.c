@@ -5,6 +5,7 @@
 
 #include "progress.h"
 #include "report.h"
+#include "stop.h"
 #include "worker_session.h"
 
 /* How often progress is drawn, and how long a worker that was told twice to stop may take. */
@@ -13,6 +14,7 @@ enum { PROGRESS_MS = 200, LAST_GRACE_MS = 5000 };
 struct watch {
     struct worker_session *session;
     int stops;
+    int64_t stopped_ms;              /* when the last signal came that counted */
     int64_t started_ms, deadline_ms; /* the latter after the second signal */
 };
 
@@ -57,6 +59,9 @@ static void die(int signal_number) {
 
 static void stop(struct watch *watch, int signal_number) {
     const boxcar_log_field field = {"signal", boxcar_str_of(sigabbrev_np(signal_number))};
+    if (watch->stops > 0 && now_ms() - watch->stopped_ms < STOP_ECHO_MS)
+        return;
+    watch->stopped_ms = now_ms();
     watch->stops++;
     if (watch->stops > 2)
         die(signal_number);
