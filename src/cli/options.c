@@ -133,15 +133,18 @@ static struct poptOption *merge_tables(const struct poptOption *own) {
     return merged;
 }
 
-/* Keeps the last value of option number `val`. */
-static void keep_value(const struct poptOption *own, size_t val, char *value) {
+/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. */
+static int keep_value(const struct cli *cli, size_t val, char *value) {
+    const struct poptOption *own = own_options(cli);
     size_t own_length = table_length(own);
     const struct poptOption *option =
         val <= own_length ? &own[val - 1] : &GLOBAL_OPTIONS[val - own_length - 1];
     char **kept = option->arg;
+    bool is_second_store = option->arg == &global_options.store && *kept;
     free(*kept);
     unguard(value);
     *kept = value;
+    return is_second_store ? cli_usage(cli, "--store is given twice: a command works on one store") : CLI_DONE;
 }
 
 static void unguard_lists(const struct poptOption *table) {
@@ -158,9 +161,11 @@ static void collect_args(struct option_parse *parse) {
 }
 
 static int read_options(const struct cli *cli, struct option_parse *parse) {
-    int next;
-    while ((next = poptGetNextOpt(parse->context)) > 0)
-        keep_value(own_options(cli), (size_t)next, poptGetOptArg(parse->context));
+    int next, result = CLI_DONE;
+    while (result == CLI_DONE && (next = poptGetNextOpt(parse->context)) > 0)
+        result = keep_value(cli, (size_t)next, poptGetOptArg(parse->context));
+    if (result != CLI_DONE)
+        return result;
     if (next < -1)
         return refuse(cli, next, poptBadOption(parse->context, POPT_BADOPTION_NOALIAS));
     unguard_lists(own_options(cli));

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -40,9 +41,21 @@ boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_
     return limits_check_text(topic, argument, BOXCAR_TOPIC_MAX, err);
 }
 
+/* A * in any other place would stand for itself: such a pattern matches next to nothing, and not what was
+ * meant. */
+static boxcar_status check_star(boxcar_str pattern, const char *argument, boxcar_error *err) {
+    if (pattern.len < 2 || !memchr(pattern.data, '*', pattern.len - 1))
+        return BOXCAR_OK;
+    return error_invalid(err, argument,
+                         "%s has a * before its end, where it stands for itself: give a whole name, or PREFIX*",
+                         argument);
+}
+
 boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err) {
     boxcar_str prefix = {pattern.data, pattern.len - 1};
 
+    if (pattern.data && check_star(pattern, argument, err) != BOXCAR_OK)
+        return BOXCAR_E_INVALID;
     if (!pattern.data || !topic_is_prefix_pattern(pattern))
         return limits_check_topic(pattern, argument, err);
     return limits_check_text(prefix, argument, BOXCAR_TOPIC_MAX, err);

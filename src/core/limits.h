@@ -30,7 +30,7 @@ boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size
 boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
                                 boxcar_error *err);
 boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_error *err);
-/* A topic pattern: a topic, or a prefix followed by *; "*" alone is every topic. */
+/* A topic pattern: a topic, or a prefix followed by *; "*" alone is every topic. A * elsewhere is refused. */
 boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err);
 /* A JSON object, each key once, whose values are strings without NUL; absent is fine. */
 boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err);

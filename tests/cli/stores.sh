@@ -47,6 +47,9 @@ if [ "$BOXCAR_TEST_KIND" = postgres ]; then
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema \"${BOXCAR_SCHEMA}_SELECT\" cascade" >/dev/null 2>&1
 fi
 
+refuses "two stores" 2 "boxcar: ls: --store is given twice*" boxcar ls --store sqlite:one.db --store sqlite:two.db
+refuses "one before and one behind the command" 2 "*--store is given twice*" boxcar --store sqlite:one.db ls --store sqlite:two.db
+
 # Passwords: warned about on the command line, printed nowhere. OBX-126
 unseen() { # NAME
     unlike "$1: no password on standard error" "*sesame*" "$err"

@@ -136,6 +136,14 @@ refuses "an unknown action" 2 "*the handler of 't' is 'drop': give exec:COMMAND 
 for bad in '=discard' 't=exec:' "t=exec:'open" 't=exec:/no/such/program' 't=exec:no-such-program'; do
     refuses "--handler $bad" 2 "boxcar: worker: --handler: the handler of *" boxcar worker --drain --handler "$bad"
 done
+for bad in 'orders.*.paid' '*.paid' 'orders.**'; do
+    refuses "--handler $bad" 2 "*--handler: the handler of '$bad'*a \* before its end*PREFIX\**" boxcar worker --drain --handler "$bad=discard"
+    refuses "--inbox-handler $bad" 2 "*a \* before its end*" boxcar worker --drain --inbox-handler "$bad=discard"
+done
+printf '[handlers]\nt = discard\n[backoff orders.*.paid]\nbase = 1s\n' >star.ini
+refuses "a backoff of such a topic" 2 "*a \* before its end*" boxcar worker --drain --config star.ini
+refuses "two stores" 2 "boxcar: worker: --store is given twice: a command works on one store" \
+    boxcar worker --drain --handler t=discard --store "$BOXCAR_STORE" --store sqlite:other.db
 refuses "a bad owner" 2 "*--owner is 'me'*" boxcar worker --handler t=discard --owner me
 refuses "an argument" 2 "*unexpected argument*" boxcar worker t=discard
 refuses "a store that is not deployed" 1 "*boxcar init*" boxcar worker --handler t=discard --store sqlite:missing.db

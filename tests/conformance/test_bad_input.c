@@ -239,6 +239,10 @@ static void topics_of_a_claim_must_be_patterns(void **state) {
     assert_claim_refused(f, &options, "topics[1]");
     topics[1] = BOXCAR_STR("\xff*");
     assert_claim_refused(f, &options, "topics[1]");
+    topics[1] = BOXCAR_STR("orders.*.paid");
+    assert_claim_refused(f, &options, "topics[1]");
+    topics[1] = BOXCAR_STR("orders**");
+    assert_claim_refused(f, &options, "topics[1]");
     assert_int_equal(stats_of(f).ready, 1);
     free(too_long);
 }

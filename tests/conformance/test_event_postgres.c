@@ -129,6 +129,8 @@ static void bad_calls_have_sqlstates_of_our_own(void **state) {
         {"event_read_all(types => '{}')", "types"},
         {"event_read_all(types => '{\"\"}')", "types"},
         {"event_read_all(stream => '')", "stream"},
+        {"event_read_all(types => '{a*b}')", "types"},
+        {"event_read_all(stream => 'a*b')", "stream"},
     };
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

@@ -206,9 +206,10 @@ static void every_fault_is_named_and_nothing_is_done(void **state) {
                  "\"defers\": [{\"work_id\": 1, \"delay\": \"-1 s\"}]}}",
            "outbox.messages[1].topic", "outbox.messages[1].payload", "outbox.messages[1].ttl", "outbox.messages[1].colour",
            "outbox.messages[2]", "inbox.acks[0]", "inbox.acks[1].work_id", "inbox.acks[1].epoch", "inbox.defers[0].delay");
-    FAULTS(conn, "{\"outbox\": {\"acks\": {}, \"lease\": \"1 ms\", \"claim\": {\"batch_size\": 10001, \"topics\": [\"\", 5]}}, "
+    FAULTS(conn, "{\"outbox\": {\"acks\": {}, \"lease\": \"1 ms\", \"claim\": {\"batch_size\": 10001, \"topics\": [\"\", 5, \"a*\", \"a*b\"]}}, "
                  "\"heartbeat\": {\"pid\": \"x\", \"concurrency\": 0}}",
            "outbox.acks", "outbox.lease", "outbox.claim.batch_size", "outbox.claim.topics[0]", "outbox.claim.topics[1]",
+           "outbox.claim.topics[3]",
            "heartbeat.pid", "heartbeat.concurrency");
     FAULTS(conn, "{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\", \"message_id\": \"x\", \"key\": \"k\", "
                  "\"headers\": {\"a\": 1}, \"max_attempts\": 0, \"due_at\": \"20000-01-01\", \"join_id\": 4}]}}",
@@ -227,6 +228,9 @@ static void every_fault_is_named_and_nothing_is_done(void **state) {
            "inbox.messages[3].payload", "inbox.messages[3].colour");
     FAULTS(conn, "{\"inbox\": {\"messages\": {}}}", "inbox.messages");
     pg_fails(conn, "BX001", "select process_work_batch(null, '{}')");
+    pg_fails(conn, "BX001", "select outbox_claim(" OWNER ", '30 s', 1, '{orders.*.paid}')");
+    pg_fails(conn, "BX001", "select inbox_claim(" OWNER ", '30 s', 1, '{t,**}')");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 1, '{orders.*,*}')");
     pg_fails(conn, "BX001", "select process_work_batch(" OWNER ", null)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox"), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 1);

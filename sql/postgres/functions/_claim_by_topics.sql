@@ -12,9 +12,9 @@ begin
         perform :"schema"._invalid('batch_size', 'is out of range: give 1 to 10000');
     end if;
     if topics is not null then
-        if topics = '{}' or exists (
-            select from unnest(topics) t where coalesce(t, '') = '' or char_length(rtrim(t, '*')) > 255) then
-            perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or null for all');
+        if topics = '{}' or exists (select from unnest(topics) t where not :"schema"._is_pattern(t)) then
+            perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or prefixes and *, with no * '
+                                                 'elsewhere; or null for all');
         end if;
         select coalesce(array_agg(t) filter (where t not like '%*'), '{}'),
                coalesce(array_agg(left(t, -1)) filter (where t like '%*'), '{}')

@@ -49,9 +49,9 @@ begin
         return query select place || '.claim.topics', 'must be an array of topics, or missing for all';
     elsif jsonb_typeof(claim -> 'topics') = 'array' then
         return query
-        select format('%s.claim.topics[%s]', place, t.n - 1), 'must be a topic of 1 to 255 characters, or a prefix and *'
+        select format('%s.claim.topics[%s]', place, t.n - 1),
+               'must be a topic of 1 to 255 characters, or a prefix and *, with no * elsewhere'
         from jsonb_array_elements(claim -> 'topics') with ordinality t(value, n)
-        where jsonb_typeof(t.value) <> 'string' or t.value #>> '{}' = ''
-           or char_length(rtrim(t.value #>> '{}', '*')) > 255;
+        where jsonb_typeof(t.value) <> 'string' or not :"schema"._is_pattern(t.value #>> '{}');
     end if;
 end $$;

@@ -16,16 +16,17 @@ declare
 begin
     perform :"schema"._check_event_page('after', after, max_events);
     if types is not null then
-        if types = '{}' or exists (
-            select from unnest(types) t where coalesce(t, '') = '' or char_length(rtrim(t, '*')) > 255) then
-            perform :"schema"._invalid('types', 'must be types of 1 to 255 characters, or null for all');
+        if types = '{}' or exists (select from unnest(types) t where not :"schema"._is_pattern(t)) then
+            perform :"schema"._invalid('types', 'must be types of 1 to 255 characters, or prefixes and *, with no * '
+                                                'elsewhere; or null for all');
         end if;
         select coalesce(array_agg(t) filter (where t not like '%*'), '{}'),
                coalesce(array_agg(left(t, -1)) filter (where t like '%*'), '{}')
         into exact, prefixes from unnest(types) t;
     end if;
-    if stream = '' or char_length(place) > 255 then
-        perform :"schema"._invalid('stream', 'must have 1 to 255 characters, or be null for all');
+    if not :"schema"._is_pattern(stream) and stream is not null then
+        perform :"schema"._invalid('stream', 'must have 1 to 255 characters, or be a prefix and *, with no * elsewhere; '
+                                             'or null for all');
     end if;
     if types is null and stream is null then
         return query
