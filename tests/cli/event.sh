@@ -135,7 +135,8 @@ is "a type" "order.paid" "$(boxcar event follow --once --type order.paid | jq -r
 is "types" "order.placed order.paid a a" "$(boxcar event follow --once --type 'order.*' --type a | jq -r .type | xargs)"
 is "a stream" "1 2" "$(boxcar event follow --once --stream order-1 | jq .version | xargs)"
 is "streams" "pipe" "$(boxcar event follow --once --stream 'p*' | jq -r .stream | sort -u)"
-is "both" "2" "$(boxcar event follow --once --stream 'order*' --type '*.paid' --type order.paid | jq .version)"
+is "both" "2" "$(boxcar event follow --once --stream 'order*' --type 'x*' --type order.paid | jq .version)"
+refuses "a star before the end" 2 "*--type*a \* before its end*" boxcar event follow --once --type '*.paid'
 refuses "follow as a table" 2 "*JSON Lines*" boxcar event follow --once -o table
 refuses "follow as one array" 2 "*JSON Lines*" boxcar event follow --once -o json
 refuses "after nowhere" 2 "*--after is '-1'*" boxcar event follow --once --after -1
