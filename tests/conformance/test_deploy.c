@@ -163,6 +163,9 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table event_row, event_stream, event_run, event_frontier cascade; "
                 "drop type event_entry, event_append_result cascade; "
                 "alter type claimed_message drop attribute stages; alter table setting drop column text; "
+                "drop view outbox_turn, inbox_turn, event_turn; "
+                "update frontier set skip = (select range_agg(int8range(work_id, work_id + 1)) from frontier_skip) "
+                "where box = 0 and lane = 0; drop table frontier_skip cascade; "
                 "drop table stream_rule, stream_violation, stream_note cascade; alter table stream drop column topic cascade, "
                 "drop column partition cascade, drop column halted_at cascade, drop column halted_by cascade; "
                 "update store set schema_version = 1, functions_digest = 'of version 1'");
@@ -189,6 +192,9 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     boxcar_work_id ready = enqueue(f, "t", "p").work_id;
     boxcar_work_id streamed = enqueue_streamed(f, "s", "p").work_id;
     assert_nothing_claimable_of(f, "nothing"); /* sorts it in, where claims do that */
+    boxcar_work_id cancelled = enqueue(f, "t", "p").work_id; /* before any claim has met it */
+    boxcar_message_ref ref = {.work_id = cancelled};
+    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_store_close(f->store);
     f->store = NULL;
     take_back_to_version_1(f);
@@ -209,8 +215,9 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
         fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 0);
     assert_status(f, done, BOXCAR_DONE);
     assert_dead(f, dead, BOXCAR_REASON_REJECTED);
+    assert_dead(f, cancelled, BOXCAR_REASON_CANCELLED);
     if (!fixture_is_sqlite(f))
-        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 1);
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 2);
     assert_true(ack(f, f->owner, taken));
     struct taken both[2];
     assert_int_equal(take_all(f, f->owner, 30000, both, 2), 2);

@@ -157,8 +157,8 @@ static const char *streams_served(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_leases_that_ended", leases_ended,
-     {{"the lower bound of leases", "_claim", LOOK, ALWAYS_LOOK, WALKS},
-      {"looking in full only now and then", "_claim", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
+     {{"the lower bound of leases", "_before_claim", LOOK, ALWAYS_LOOK, WALKS},
+      {"looking in full only now and then", "_claim_items", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
       {"moving the bound", "_move_frontier", "f.seq := before.seq + 1;",
        "f.lease_from := '-infinity'; f.seq := before.seq + 1;", WALKS}}},
     {"claims_do_not_walk_through_leases_that_were_settled", leases_settled,
@@ -166,8 +166,8 @@ static const struct trap TRAPS[] = {
     {"acks_do_not_walk_through_leases_that_ended", acks,
      {{"the lower bound of leases", "_take_any", "and l.until >= f.lease_from", "", ACK_WALKS}}},
     {"claims_do_not_walk_through_retried_messages", parked_served,
-     {{"the lower bound of parked messages", "_claim", DUE, "", WALKS},
-      {"looking in full only now and then", "_claim", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
+     {{"the lower bound of parked messages", "_claim_items", DUE, "", WALKS},
+      {"looking in full only now and then", "_claim_items", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
       {"moving the bound", "_move_frontier", "f.seq := before.seq + 1;",
        "f.due_from := '-infinity'; f.seq := before.seq + 1;", WALKS}}},
     {"claims_of_parked_messages_do_not_walk_through_retried_ones", parked_served_and_ready,
@@ -177,7 +177,7 @@ static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_cancelled_messages", parked_cancelled,
      {{"the upper bound of the look", "_move_frontier", "and p.available_at <= ts", "", WALKS}}},
     {"claims_do_not_walk_through_messages_that_expired", parked_expired,
-     {{"the lower bound of expiries", "_claim", "and p.expires_at >= f.expiring_from", "", WALKS}}},
+     {{"the lower bound of expiries", "_before_claim", "and p.expires_at >= f.expiring_from", "", WALKS}}},
     {"claims_do_not_walk_through_streams_that_were_served", streams_served,
      {{"the lower bound of streams", "_has_due_stream", "s.available_at >= due_from and", "", WALKS}}},
 };

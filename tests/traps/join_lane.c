@@ -102,8 +102,7 @@ static const char *nearer_while_waiting(struct fixture *f)
     be_patient(holder);
     leave(holder, 8001);
     sql_run(holder, "begin");
-    sql_run(holder,
-            "select pg_advisory_xact_lock(_lane_key(" JOIN ", lane)) from generate_series(1, 4) lane");
+    sql_run(holder, "select from join_progress where lane > 0 for no key update");
     for (int i = 0; i < 2; i++) {
         sql_run(ackers[i], "begin");
         sql_send(ackers[i], "%s", i ? ACK("2") : ACK("1"));
@@ -258,6 +257,9 @@ static const char *overdue_for_an_ack(struct fixture *f)
     return ended_beside_a_lane(f, conn, true, ACK("2"));
 }
 
+#define FREE_LANES \
+    "select count(*) from (select from join_progress where lane > 0 for no key update skip locked) p"
+
 /* Others allow for 2,000 steps that they cannot see, per lane. A transaction with more has the join to
  * itself. JOIN-023 */
 static const char *more_than_its_share(struct fixture *f)
@@ -266,17 +268,12 @@ static const char *more_than_its_share(struct fixture *f)
     start_run(acker, LARGE, 2001);
     sql_run(acker, "begin");
     assert_int_equal(sql_number(acker, ACK_WHERE("payload::int <= 2000")), 2000);
-    int64_t locks_before =
-        sql_number(observer, "select count(*) from pg_locks where pid = %d and locktype = 'advisory'",
-                   PQbackendPID(acker));
-    assert_int_equal(locks_before, 1);
+    assert_int_equal(sql_number(observer, FREE_LANES), 3);
     assert_int_equal(sql_number(acker, ACK("2001")), 1);
-    int64_t locks =
-        sql_number(observer, "select count(*) from pg_locks where pid = %d and locktype = 'advisory'",
-                   PQbackendPID(acker));
+    int64_t free_lanes = sql_number(observer, FREE_LANES);
     sql_run(acker, "commit");
     assert_int_equal(sql_number(observer, COUNTED), 2001);
-    return locks == 4 ? NULL : GREEDY;
+    return free_lanes == 0 ? NULL : GREEDY;
 }
 
 /* Others have counted in lanes since this snapshot was taken. JOIN-023, JOIN-061 */
@@ -371,13 +368,12 @@ static const struct trap TRAPS[] = {
      {{"adding up", "_may_share", "c.ours + p_steps", "p_steps", GREEDY}}},
     {"old_snapshot_does_not_count_in_a_large_join",
      old_snapshot,
-     {{"the lock", "_lock_lanes", "where p.join_id = p_join for no key update", "where p.join_id = p_join",
-       BLIND}}},
+     {{"the lock", "_lock_lanes", "limit 1 for no key update", "limit 1", BLIND}}},
     {"end_of_a_large_join_is_counted_later_beside_a_long_ack",
      end_beside_a_long_ack,
      {{"the bound of the wait", "_try_lock", " SET lock_timeout TO '800ms'\n", "", HANGS},
       {"trying every lane", "_lock_in_time",
-       "bool_and(pg_try_advisory_xact_lock(:\"schema\"._lane_key(f, lane)))", "true", MISCOUNTED},
+       "order by p.seq desc limit 1 for no key update skip locked", "order by p.seq desc limit 1", MISCOUNTED},
       {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED}}},
 };
 

@@ -12,7 +12,7 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
     "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_due_streams', '_meet_streams', '_claim_parked', " \
-    "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_frontier', '_move_frontier', '_sort_streams', " \
+    "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_move_frontier', '_sort_streams', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_any', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
     "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', 'inbox_already_processed', " \
@@ -196,7 +196,7 @@ static const char *plans_for_streams(struct fixture *f)
         work_on_streams(conn);
     sql_run(other, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
                    "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'o' || i from generate_series(1, %d) i", LARGE);
-    sql_run(other, "select _sort_now(0::smallint)");
+    sql_run(other, SORT_STREAMS);
     return work_on_streams(conn) < LARGE ? NULL : READS_STREAMS;
 }
 
@@ -207,7 +207,7 @@ static const char *plans_beside_a_long_stream(struct fixture *f)
     keep_autovacuum_away(conn);
     sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
                   "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'long' from generate_series(1, %d) i", 2 * LARGE);
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     sql_run(conn, "analyze " TABLES);
     for (int i = 0; i < 3; i++)
         if (work_on_streams(conn) >= LARGE)
@@ -233,7 +233,7 @@ static const char *acks_in_a_long_stream(struct fixture *f)
     PGconn *conn = sql_connect(f);
     sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
                   "gen_random_uuid(), 0, 1, now(), 't', 'p', 'long' from generate_series(1, %d) i", 10 * LARGE);
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     sql_run(conn, "analyze " TABLES);
     for (int i = 0; i < 3; i++)
         if (pages_of_an_ack(conn) > LONG_PAGES)

@@ -41,6 +41,10 @@ const char *sql_claim(PGconn *conn, int batch_size);
 #define CLAIM(owner, lease, batch_size) \
     "select coalesce(string_agg(payload, ',' order by payload), '') from outbox_claim(" owner ", " lease ", " \
     batch_size ")"
+/* Sorts new messages of streams into the parking lot, as a claim does. */
+#define SORT_STREAMS \
+    "do $$ begin perform _turn(0::smallint); for i in 1 .. 20 loop " \
+    "exit when _sort_streams(0::smallint, clock_timestamp()); end loop; end $$"
 /* A message that was abandoned once and is ready again. */
 void sql_park(PGconn *conn, const char *payload);
 

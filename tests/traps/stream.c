@@ -31,7 +31,7 @@ static const char *cancelled_in_a_run(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *canceller = sql_connect(f);
     enqueue_run(conn, 3);
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     sql_run(canceller, "begin; select from parked where work_id = " ID("2") " for update");
     bool is_right = same(sql_text(conn, TAKE("10")), "1");
     sql_run(canceller, "rollback");
@@ -106,7 +106,7 @@ static const char *late_is_no_violation(struct fixture *f)
     sql_run(conn, "select enqueue('t', '1', stream => 's')");
     assert_string_equal(sql_text(conn, TAKE("4")), "1");
     sql_run(late, "commit");
-    sql_run(late, "select _sort_now(0::smallint)");
+    sql_run(late, SORT_STREAMS);
     sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("1") "])");
     if (sql_number(conn, "select count(*) from stream_violation") != 0)
         return "a late commit counts as out of order";
@@ -162,7 +162,7 @@ static const char *stalled(struct fixture *f)
         sql_run(conn, "select enqueue('t', '%d', stream => 's%d')", i, i);
     sql_run(conn, "select enqueue('t', 'behind', stream => 's1')");
     sql_run(conn, "select stream_rule('s6', 'halt')");
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     assert_int_equal(sql_number(conn, "select lost from audit()"), 0);
     sql_run(conn, "update stream set available_at = now() + interval '1 day' where key = 's1'");
     sql_run(conn, "update stream set available_at = null where key = 's2'");
@@ -190,7 +190,7 @@ static const char *unwanted_streams(struct fixture *f)
                   "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'o' || i from generate_series(1, %d) i", OTHERS);
     for (int i = 0; i < 4; i++)
         sql_run(conn, "select enqueue('mine', '%d', stream => 'm%d')", i, i);
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     assert_string_equal(sql_text(conn, WANTED), "0");
     sql_run(conn, "begin");
     assert_string_equal(sql_text(conn, WANTED), "1");
@@ -220,7 +220,7 @@ static const struct trap TRAPS[] = {
     {"a_stream_that_was_held_when_its_head_came_is_woken_later", woken_later,
      {{"noting it", "_meet_streams", "if changed is not null then", "if false then",
        "a stream waits for a message that is not its head"},
-      {"looking at the notes", "_claim", "if have_turn and full_look then", "if false then",
+      {"looking at the notes", "_claim_items", "if have_turn and full_look then", "if false then",
        "a stream waits for a message that is not its head"}}},
     {"a_head_that_is_replayed_while_its_stream_comes_back_is_found", replayed_unseen,
      {{"waking the stream", "_requeue_streams", "array(select k from unnest(keys) k where k <> all (known))", "'{}'",

@@ -47,7 +47,7 @@ static PGconn *hold_turn(struct fixture *f)
 {
     PGconn *holder = sql_connect(f);
     sql_run(holder, "begin");
-    sql_run(holder, "select pg_advisory_xact_lock('frontier'::regclass::oid::int, 0)");
+    sql_run(holder, "lock table outbox_turn in share update exclusive mode");
     return holder;
 }
 
@@ -115,7 +115,7 @@ static const char *head_against_replay(struct fixture *f)
     PGconn *claimer = quick_to_see_deadlocks(f), *replayer = quick_to_see_deadlocks(f);
     sql_enqueue_streamed(claimer, "s", "head");
     sql_enqueue_streamed(claimer, "s", "next");
-    sql_run(claimer, "select _sort_now(0::smallint)");
+    sql_run(claimer, SORT_STREAMS);
     sql_run(claimer, CANCEL("next"));
     PGconn *holder = hold_turn(f);
     return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), replayer,
@@ -347,7 +347,7 @@ static const char *replay_beside_a_new_stream(struct fixture *f)
     sql_send(replayer, "select dead_replay(array(select work_id from dead))");
     sql_wait_blocked(conn, replayer);
     sql_run(conn, "select enqueue('t', 'tomorrow', stream => 'a', due_at => now() + interval '1 day')");
-    sql_run(conn, "select _sort_now(0::smallint)");
+    sql_run(conn, SORT_STREAMS);
     sql_run(settler, "begin; select from stream where key = 'a' for update");
     sql_send(settler, "select 1 from stream where key = 'b' for update");
     sql_wait_blocked(conn, settler);
@@ -361,16 +361,71 @@ static const char *replay_beside_a_new_stream(struct fixture *f)
     return same(sql_claim(conn, 10), "1,2") ? NULL : "a replayed message is not found";
 }
 
+/* Somebody holds a stream of the inbox in which a message's lease has expired. */
+static PGconn *hold_an_expired_stream(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f);
+    sql_run(holder, "select inbox_enqueue('t', 'source', '1', 'p', stream => 's')");
+    assert_int_equal(sql_number(holder, "select count(*) from inbox_claim(" WORKER ", '100 ms', 1)"), 1);
+    sql_run(holder, "update lease set until = clock_timestamp()");
+    sql_run(holder, "update frontier set lease_from = '-infinity'");
+    sql_run(holder, "alter function _try_expire_leases(smallint, timestamptz, int) set lock_timeout = '60s'");
+    sql_run(holder, "begin; select from stream for update");
+    return holder;
+}
+
+/* Whether the one who waits has the outbox's turn meanwhile. */
+static const char *waits_without_a_turn(PGconn *holder, PGconn *claimer, PGconn *observer)
+{
+    sql_wait_blocked(observer, claimer);
+    int64_t turns = sql_number(observer, "select count(*) from pg_locks where pid = %d and granted "
+                                         "and relation in ('outbox_turn'::regclass, 'inbox_turn'::regclass)",
+                               PQbackendPID(claimer));
+    sql_run(holder, "commit");
+    assert_string_equal(sql_answer(claimer), "1");
+    return turns ? UNDER_THE_TURN : NULL;
+}
+
+/* A batch that claims from both boxes releases the leases of both before it takes a turn. BX-020 */
+static const char *batch_of_both_boxes(struct fixture *f)
+{
+    PGconn *holder = hold_an_expired_stream(f), *claimer = sql_connect(f);
+    sql_enqueue(claimer, "fresh");
+    sql_send(claimer, "select (header #>> '{claimed,outbox}')::int from process_work_batch(" OTHER_WORKER ", "
+                      "'{\"outbox\": {\"claim\": {\"batch_size\": 1}}, \"inbox\": {\"claim\": {\"batch_size\": 1}}}')");
+    return waits_without_a_turn(holder, claimer, sql_connect(f));
+}
+
+/* The library's claims from both boxes in a transaction of its user's. BX-020 */
+static const char *claims_of_both_boxes(struct fixture *f)
+{
+    PGconn *holder = hold_an_expired_stream(f), *claimer = sql_connect(f);
+    sql_enqueue(claimer, "fresh");
+    sql_send(claimer, "begin; select _before_claims(); "
+                      "select count(*) from _claim_after(0::smallint, " OTHER_WORKER ", '30 s', 1, null, null, true, true)");
+    const char *verdict = waits_without_a_turn(holder, claimer, sql_connect(f));
+    assert_int_equal(sql_number(claimer, "select count(*) from _claim_after(1::smallint, " OTHER_WORKER
+                                         ", '30 s', 1, null, null, true, true)"), 1);
+    sql_run(claimer, "commit");
+    return verdict;
+}
+
 static const struct trap TRAPS[] = {
+    {"a_batch_of_both_boxes_waits_before_it_takes_a_turn", batch_of_both_boxes,
+     {{"the order", "process_work_batch", "perform :\"schema\"._before_claim(",
+       "perform :\"schema\"._turn(0::smallint); perform :\"schema\"._before_claim(", UNDER_THE_TURN}}},
+    {"claims_of_both_boxes_in_one_transaction_wait_before_a_turn", claims_of_both_boxes,
+     {{"the order", "_before_claims", "perform :\"schema\"._before_claim(0::smallint);",
+       "perform :\"schema\"._turn(0::smallint);", UNDER_THE_TURN}}},
     {"a_claim_inside_a_long_transaction_leaves_parked_work_to_others", bounded_wait,
      {{"the bound of the wait", "_turn", " SET lock_timeout TO '2s'\n", "", HANGS},
-      {"the turn", "_turn", "if pg_try_advisory_xact_lock(class, box) then", "if true then", HANGS}}},
+      {"the turn", "_turn", "if box = 0 then", "if true then null; elsif box = 0 then", HANGS}}},
     {"a_claim_without_the_turn_gets_past_what_is_locked", past_what_is_locked,
      {{"skip locked in the choice", "_claim_parked", "limit wanted for update skip locked", "limit wanted",
        "a locked message hides the ones behind it"}}},
     {"an_expired_lease_is_released_before_the_turn", expiry_against_replay,
-     {{"the turn being the last lock", "_claim", "perform :\"schema\"._try_expire_leases(",
-       "have_turn := :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
+     {{"the turn being the last lock", "_before_claim", "perform :\"schema\"._try_expire_leases(",
+       "perform :\"schema\"._turn(p_box);\n    perform :\"schema\"._expire_leases(", DEADLOCK}}},
     {"an_expired_lease_of_a_stream_that_somebody_holds_is_left_for_later", expiry_against_a_held_stream,
      {{"the bound of the wait", "_try_expire_leases", " SET lock_timeout TO '100ms'\n", "", HANGS}}},
     {"a_claim_passes_over_a_stream_that_is_locked", head_against_replay,
@@ -387,7 +442,8 @@ static const struct trap TRAPS[] = {
      {{"saying that it may be tried again", "_bury_fresh", "when unique_violation then", "when too_many_columns then",
        "a cancel fails in a way nobody expects"}}},
     {"a_message_cancelled_beside_one_who_replays_it_is_in_one_place", cancelled_while_replayed,
-     {{"knowing what was buried before", "_bury_fresh", "f.skip @> m.work_id or ", "", TWICE}}},
+     {{"knowing what was buried before", "_bury_fresh", "select unnest(ids);",
+       "select unnest(ids) on conflict do nothing;", TWICE}}},
     {"what_would_halt_a_stream_that_somebody_holds_is_buried_later", halt_of_a_held_stream,
      {{"skip locked", "_free_to_die", "for update skip locked", "for update", "upkeep waits for another's transaction"},
       {"looking before the turn", "_expire_fresh",

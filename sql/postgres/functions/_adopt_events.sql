@@ -10,7 +10,7 @@ declare
     highest bigint;
 begin
     lock table :"schema".event_row in share row exclusive mode;
-    perform pg_advisory_xact_lock(':"schema".event_frontier'::regclass::oid::int, 0);
+    lock table :"schema".event_turn in share update exclusive mode;
     select * into strict f from :"schema".event_frontier x order by x.seq desc limit 1;
     select coalesce(max(r.first_position + r.last_id - r.first_id), 0) + 1 into f.next_position
     from (select * from :"schema".event_run x order by x.first_position desc limit 1) r;

@@ -17,16 +17,16 @@ begin
     f := :"schema"._frontier(p_box, p_lane);
     if exists (select from :"schema".message m
                where m.work_id = any (ids)
-                 and (m.era <> f.era or f.skip @> m.work_id or :"schema"._is_behind(f, m.xid, m.work_id))) then
+                 and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     if p_lane = 1 and p_reason <> 5 then
         perform :"schema"._halt_streams(p_box, ids, true, ts);
     end if;
     f.seq := f.seq + 1;
-    f.skip := f.skip + :"schema"._multirange(ids);
     f.expired_from := greatest(f.expired_from, new_expired_from);
-    insert into :"schema".frontier select f.*;
+    perform :"schema"._add_frontier(f);
+    insert into :"schema".frontier_skip select unnest(ids);
 exception when unique_violation then
     raise exception using errcode = '40001', message = 'a message was buried meanwhile; try again';
 end $$;

@@ -13,6 +13,7 @@ declare
     chunk int;
     w record;
     sorted record;
+    reached int;
 begin
     taken := '{}';
     parked_expired := false;
@@ -21,25 +22,34 @@ begin
         -- Whoever has to sort through much that is not for him takes larger and larger steps.
         chunk := wanted - cardinality(taken);
         if total > cardinality(taken) then
-            chunk := greatest(chunk, 500, least(total - cardinality(taken), 10000));
+            chunk := greatest(chunk, least(4 * total, 10000));
         end if;
-        select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
-               bool_and(x.due_at is null and x.expires_at is null
-                        and :"schema"._wanted(x.topic, exact, prefixes)) as plain
-        into w from :"schema"._window(f, chunk) x;
+        -- One statement, so that whoever removes a message that was buried is seen whole or not at all.
+        select x.*, exists (select from :"schema".frontier_skip s
+                            where s.work_id >= x.low and s.work_id <= x.high) as has_buried
+        into w from (
+            select array_agg(x.work_id) as ids, count(*) as n, array_agg(x.xid) as xids,
+                   min(x.work_id) as low, max(x.work_id) as high,
+                   bool_and(x.due_at is null and x.expires_at is null
+                            and :"schema"._wanted(x.topic, exact, prefixes)) as plain
+            from :"schema"._window(f, chunk) x) x;
         if w.n > 0 then
-            if w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
+            if w.plain and not w.has_buried and w.n <= wanted - cardinality(taken) then
                 taken := taken || w.ids;
+                reached := w.n;
             else
                 select * into sorted
                 from :"schema"._sort_fresh(f, w.ids, wanted - cardinality(taken), ts, exact, prefixes);
                 taken := taken || sorted.straight;
                 parked_expired := parked_expired or sorted.parked_expired;
-                f.skip := f.skip - :"schema"._multirange(w.ids);
+                reached := sorted.reached;
             end if;
-            f.position_xid := w.last_xid;
-            f.position_id := w.ids[w.n];
-            total := total + w.n;
+            if w.has_buried then
+                perform :"schema"._pass_over(w.ids[:reached]);
+            end if;
+            f.position_xid := w.xids[reached];
+            f.position_id := w.ids[reached];
+            total := total + reached;
         end if;
         exit when cardinality(taken) >= wanted;
         if w.n >= chunk then
@@ -53,11 +63,6 @@ begin
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
-        if f.skip <> '{}' then   -- what is purged or behind need not be passed over any more
-            select coalesce(range_agg(int8range(m.work_id, m.work_id + 1)), '{}') into f.skip
-            from :"schema"._ids(f.skip) i join :"schema".message m on m.work_id = i
-            where not :"schema"._is_behind(f, m.xid, m.work_id);
-        end if;
     end loop;
     if total = 0 then
         f := unmoved;   -- an empty window is looked through again, at no cost, instead of written

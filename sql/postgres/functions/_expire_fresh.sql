@@ -9,11 +9,13 @@ declare
     f :"schema".frontier := :"schema"._frontier(p_box, p_lane);
     due bigint[];
     ids bigint[];
+    last_expiry timestamptz;
 begin
-    select array_agg(x.work_id) into due from (
-        select m.work_id from :"schema".message m
+    select array_agg(x.work_id), max(x.expires_at) into due, last_expiry from (
+        select m.work_id, m.expires_at from :"schema".message m
         where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
-          and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id) and not f.skip @> m.work_id
+          and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id)
+          and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id)
         order by m.expires_at limit max_messages) x;
     if due is null then
         -- Nothing to bury, but maybe much to look past next time.
@@ -22,7 +24,7 @@ begin
             f := :"schema"._frontier(p_box, p_lane);
             f.seq := f.seq + 1;
             f.expired_from := greatest(f.expired_from, ts - interval '1 minute');
-            insert into :"schema".frontier select f.*;
+            perform :"schema"._add_frontier(f);
         end if;
         return 0;
     end if;
@@ -32,6 +34,7 @@ begin
     end if;
     perform :"schema"._bury_fresh(
         p_box, p_lane, ids, 3::smallint, 'expired', null,
-        case when ids = due and cardinality(due) < max_messages then ts - interval '1 minute' end, ts);
+        case when ids = due then least(ts - interval '1 minute',
+                                       case when cardinality(due) >= max_messages then last_expiry end) end, ts);
     return cardinality(ids);
 end $$;

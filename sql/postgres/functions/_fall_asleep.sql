@@ -1,6 +1,7 @@
 -- A worker is about to wait for its topics, for at most so long; with p_listen it also asks this session
 -- to hear. Both take effect with the commit, so who enqueues afterwards notifies, and the worker must look
--- once more for what came before. Naps that are over go; those that somebody else is removing are his.
+-- once more for what came before. Naps that are over go, and those that began before the clock was set back; those that
+-- somebody else is removing are his.
 create or replace function :"schema"._fall_asleep(
     p_instance uuid, p_box smallint, p_exact text[], p_prefixes text[], nap interval, p_listen boolean)
 returns void language plpgsql volatile security definer :hot as $$
@@ -12,7 +13,7 @@ begin
         execute format('listen %I', :"schema"._channel());
     end if;
     with over as materialized (
-        select s.ctid as row from :"schema".sleeper s where s.until <= ts
+        select s.ctid as row from :"schema".sleeper s where s.until <= ts or s.until > ts + nap + interval '1 minute'
         order by s.until limit 100 for update skip locked)
     delete from :"schema".sleeper s using over o where s.ctid = o.row;
     insert into :"schema".sleeper (until, instance_id, box, exact, prefixes)

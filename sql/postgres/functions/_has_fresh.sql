@@ -13,7 +13,8 @@ begin
         select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
                bool_or(coalesce(x.due_at <= latest, true)
                        and coalesce(x.expires_at > greatest(x.due_at, ts), true)
-                       and :"schema"._wanted(x.topic, exact, prefixes) and not f.skip @> x.work_id) as found
+                       and :"schema"._wanted(x.topic, exact, prefixes) and not exists (
+                           select from :"schema".frontier_skip k where k.work_id = x.work_id)) as found
         into w from :"schema"._window(f, chunk) x;
         if w.found then
             return true;

@@ -19,7 +19,8 @@ begin
         select x.* from :"schema"._window(f, most) x union all select x.* from :"schema"._window(beyond, most) x),
     live as (
         select w.topic, w.stream, w.due_at, first_value(w.work_id) over s as head_id, first_value(w.due_at) over s as head_due
-        from w where not f.skip @> w.work_id and coalesce(w.expires_at > ts, true)
+        from w where coalesce(w.expires_at > ts, true)
+          and not exists (select from :"schema".frontier_skip k where k.work_id = w.work_id)
         window s as (partition by w.stream order by w.work_id))
     select (select count(*) from w),
            exists (select from live m left join lateral (

@@ -14,7 +14,9 @@ begin
                   order by j.join_id for no key update skip locked);
     free := array(select f from unnest(free) f cross join lateral (
                       select j.last_lane from :"schema".join_row j where j.join_id = f limit 1) j
-                  where (select coalesce(bool_and(pg_try_advisory_xact_lock(:"schema"._lane_key(f, lane))), true)
-                         from generate_series(1, j.last_lane) lane));
+                  where j.last_lane = 0 or (
+                      select count(*) from generate_series(0, j.last_lane) l(lane) cross join lateral (
+                          select from :"schema".join_progress p where p.join_id = f and p.lane = l.lane
+                          order by p.seq desc limit 1 for no key update skip locked) p) > j.last_lane);
     return array(select case when i = any (free) then 0 end from unnest(p_joins) with ordinality i(i, n) order by n);
 end $$;

@@ -5,10 +5,9 @@ language plpgsql volatile as $$
 declare
     last_lane constant int := (select j.last_lane from :"schema".join_row j where j.join_id = p_join);
 begin
-    for lane in 1 .. coalesce(last_lane, 0) loop
-        perform pg_advisory_xact_lock(:"schema"._lane_key(p_join, lane));
-    end loop;
-    if last_lane > 0 and current_setting('transaction_isolation') <> 'read committed' then
-        perform from :"schema".join_progress p where p.join_id = p_join for no key update;
+    if last_lane > 0 then
+        perform from generate_series(0, last_lane) l(lane) cross join lateral (
+            select from :"schema".join_progress p where p.join_id = p_join and p.lane = l.lane
+            order by p.seq desc limit 1 for no key update) p;
     end if;
 end $$;

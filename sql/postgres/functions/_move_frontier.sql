@@ -6,16 +6,16 @@ create or replace function :"schema"._move_frontier(
 returns void language plpgsql volatile :hot as $$
 declare
     looked timestamptz;
-    moved boolean := (f.epoch, f.position_xid, f.position_id, f.skip, f.suspects_next)
+    moved boolean := (f.epoch, f.position_xid, f.position_id, f.suspects_next)
         is distinct from
-        (before.epoch, before.position_xid, before.position_id, before.skip, before.suspects_next);
+        (before.epoch, before.position_xid, before.position_id, before.suspects_next);
 begin
     if not moved and not full_look then
         return;
     end if;
     if full_look then
         looked := clock_timestamp();
-        f.look_at := looked + greatest(interval '1 second', 20 * (looked - ts));
+        f.look_at := looked + least(greatest(interval '1 second', 20 * (looked - ts)), interval '1 minute');
         -- An idle claimer whose look was cheap leaves no row behind.
         if not moved and looked - ts < interval '2 milliseconds' then
             return;
@@ -46,9 +46,5 @@ begin
         where s.box = f.box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
         order by s.available_at limit 1));
     f.seq := before.seq + 1;
-    insert into :"schema".frontier select f.*;
-    if f.seq % 256 = 0 then
-        delete from :"schema".frontier x
-        where x.box = f.box and x.lane = f.lane and x.seq between f.seq - 1024 and f.seq - 256;
-    end if;
+    perform :"schema"._add_frontier(f);
 end $$;

@@ -1,9 +1,9 @@
--- Sorts messages of the window: the first wanted ones that are due and of the claimer's topics go
--- straight to him; the rest is parked: not due yet, expired, of another topic, or more than he asked
--- for. Those in f.skip are buried already.
+-- Sorts messages of the window, up to the last one that goes straight to the claimer: wanted ones that are due and
+-- of his topics. Those before it that do not are parked: not due yet, expired, or of another topic. Those in
+-- frontier_skip are buried already. reached: how many were sorted; the rest stays in the window.
 create or replace function :"schema"._sort_fresh(
     f :"schema".frontier, ids bigint[], wanted int, ts timestamptz, exact text[], prefixes text[],
-    out straight bigint[], out parked_expired boolean)
+    out straight bigint[], out parked_expired boolean, out reached int)
 language plpgsql volatile :hot as $$
 begin
     with sorted as materialized (
@@ -11,15 +11,17 @@ begin
                coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
                    and :"schema"._wanted(m.topic, exact, prefixes) as go
         from unnest(ids) with ordinality i(id, n) join :"schema".message m on m.work_id = i.id
-        where not f.skip @> m.work_id),
-    served as materialized (
-        select s.*, s.go and count(*) filter (where s.go) over (order by s.n) <= wanted as serve from sorted s),
+        where not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id)),
+    counted as materialized (
+        select s.*, count(*) filter (where s.go) over (order by s.n) as served from sorted s),
+    met as materialized (
+        select c.* from counted c where c.served < wanted or c.go and c.served = wanted),
     aside as (
         insert into :"schema".parked (work_id, box, available_at, expires_at, topic)
-        select s.work_id, f.box, greatest(s.due_at, ts), s.expires_at, s.topic
-        from served s where not s.serve
+        select m.work_id, f.box, greatest(m.due_at, ts), m.expires_at, m.topic from met m where not m.go
         returning coalesce(expires_at <= ts, false) as expired)
-    select coalesce(array_agg(s.work_id order by s.n) filter (where s.serve), '{}'),
-           coalesce((select bool_or(a.expired) from aside a), false)
-    into straight, parked_expired from served s;
+    select coalesce(array_agg(m.work_id order by m.n) filter (where m.go), '{}'),
+           coalesce((select bool_or(a.expired) from aside a), false),
+           case when max(m.served) = wanted then max(m.n) else cardinality(ids) end
+    into straight, parked_expired, reached from met m;
 end $$;

@@ -29,12 +29,12 @@ begin
             insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
             select i.id, p_box, greatest(i.due_at, ts), i.expires_at, i.topic, i.stream
             from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream)
-            where not f.skip @> i.id;
+            where not exists (select from :"schema".frontier_skip k where k.work_id = i.id);
+            perform :"schema"._pass_over(w.ids);
             perform :"schema"._meet_streams(p_box, w.streams, w.topics, w.ids, partitions, ts);
             moved := true;
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
-            f.skip := f.skip - :"schema"._multirange(w.ids);
         end if;
         exit when w.n >= chunk or advanced;
         f.base := f.target;
@@ -47,11 +47,7 @@ begin
     -- enough.
     if moved or before.position_xid > '0' then
         f.seq := f.seq + 1;
-        insert into :"schema".frontier select f.*;
-        if f.seq % 64 = 0 then
-            delete from :"schema".frontier x
-            where x.box = p_box and x.lane = 1 and x.seq between f.seq - 256 and f.seq - 64;
-        end if;
+        perform :"schema"._add_frontier(f);
     end if;
     return w.n < chunk;
 end $$;

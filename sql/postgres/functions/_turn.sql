@@ -3,13 +3,12 @@
 -- bounded, so that a claim inside somebody's long transaction does not hang everyone.
 create or replace function :"schema"._turn(box smallint) returns boolean
 language plpgsql volatile :pinned set lock_timeout = '2s' as $$
-declare
-    class int := ':"schema".frontier'::regclass::oid::int;
 begin
-    if pg_try_advisory_xact_lock(class, box) then
-        return true;
+    if box = 0 then
+        lock table :"schema".outbox_turn in share update exclusive mode;
+    else
+        lock table :"schema".inbox_turn in share update exclusive mode;
     end if;
-    perform pg_advisory_xact_lock(class, box);
     return true;
 exception when lock_not_available then
     return false;

@@ -29,6 +29,7 @@ begin
         perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
     end loop;
     update :"schema".join_row j set ended_xid = null where j.ended_xid is not null;
+    delete from :"schema".frontier_skip;
     start := :"schema"._snapshot();
     insert into :"schema".frontier
     select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '{}', false,

@@ -56,6 +56,9 @@ begin
              :"schema"._batch_topics(p.part) t
         where jsonb_typeof(batch -> p.name) <> 'null';
     end if;
+    -- Before the first turn, for both boxes: under a turn nothing waits.
+    perform :"schema"._before_claim(c.box::smallint)
+    from (values (0, outbox), (1, inbox)) c(box, part) where coalesce((c.part #>> '{claim,batch_size}')::int, 0) > 0;
     result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox);
     result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox);
     result.header := result.header || jsonb_build_object(

@@ -2,6 +2,36 @@
 
 -- Turns and frontiers.
 
+-- Everybody who claims, buries or counts steps reads one of these two tables first. So no call that began under the
+-- locks of version 9 is still under way when the functions change.
+lock table :"schema".frontier, :"schema".join_row in access exclusive mode;
+
+-- A turn is taken by locking one of these, in SHARE UPDATE EXCLUSIVE mode: that takes rights on it, which only the
+-- owner has, and costs no more than an advisory lock, which anybody can take. Views, because tables are vacuumed, and
+-- vacuum takes the same lock.
+create view :"schema".outbox_turn as select 1 as turn where false;
+create view :"schema".inbox_turn as select 1 as turn where false;
+create view :"schema".event_turn as select 1 as turn where false;
+
+-- Messages that were buried while they lay beyond the frontier: claimers pass over them, and remove their rows here.
+-- frontier.skip, where they were kept before, stays empty.
+create table :"schema".frontier_skip (
+    work_id bigint primary key)
+    with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+insert into :"schema".frontier_skip
+select m.work_id
+from (select distinct on (f.box, f.lane) f.skip from :"schema".frontier f order by f.box, f.lane, f.seq desc) f,
+     unnest(f.skip) r join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r);
+delete from :"schema".frontier f
+where f.seq < (select max(x.seq) from :"schema".frontier x where x.box = f.box and x.lane = f.lane);
+update :"schema".frontier f set skip = '{}' where f.skip <> '{}';
+
+-- Lanes of large joins are locked by their rows in join_progress.
+drop function if exists :"schema"._lane_key(uuid, int);
+
+-- It says now how far it came.
+drop function if exists :"schema"._sort_fresh(:"schema".frontier, bigint[], int, timestamptz, text[], text[]);
+
 -- Streams and upkeep. A server that publishes all tables refuses deletes from a table without a replica identity. These
 -- are appended on hot paths: a key would cost each append an index entry, the whole row costs only whoever publishes.
 alter table :"schema".attempt replica identity full;

@@ -8,9 +8,9 @@ with f as (
 select m.* from f join :"schema".message m
   on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base)
 where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
-  and not f.skip @> m.work_id
+  and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id)
 union all
 select m.* from f cross join lateral pg_snapshot_xip(f.base) late(xid) join :"schema".message m
   on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid = late.xid
 where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
-  and not f.skip @> m.work_id;
+  and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id);

@@ -13,6 +13,7 @@ struct exchange {
     bool claim[BOXES]; /* still to be done */
     bool unknown;      /* an earlier try may have taken effect */
     bool bury_expired[BOXES];
+    bool together; /* both claims are made in one transaction, the caller's */
 };
 
 /* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */

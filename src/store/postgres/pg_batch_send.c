@@ -42,7 +42,13 @@ bool pg_exchange_asks_for_ends(const struct exchange *x) {
            (may_end_joins(&x->batch->parts[BOXCAR_OUTBOX]) || may_end_joins(&x->batch->parts[BOXCAR_INBOX]));
 }
 
+/* In a transaction that claims from both boxes, everything that may wait comes before the first turn. */
+static enum pg_statement claim_statement(const struct exchange *x) {
+    return x->together ? PG_CLAIM_AFTER : PG_CLAIM;
+}
+
 void pg_exchange_prepare(struct exchange *x) {
+    x->together = pg_is_joined(x->pg) && x->claim[BOXCAR_OUTBOX] && x->claim[BOXCAR_INBOX];
     for (int box = 0; box < BOXES; box++) {
         const struct batch_part *part = &x->batch->parts[box];
 
@@ -52,7 +58,7 @@ void pg_exchange_prepare(struct exchange *x) {
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
         if (x->claim[box])
-            pg_prepare(x->pg, PG_CLAIM);
+            pg_prepare(x->pg, claim_statement(x));
     }
     if (x->settle && pg_exchange_holds_keys(x))
         pg_prepare(x->pg, PG_HOLD_KEYS);
@@ -178,8 +184,10 @@ static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error
     pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg));
     if (!pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_BEGIN, err);
+    if (x->together && box == BOXCAR_OUTBOX)
+        status = send_plain(x->pg, PG_BEFORE_CLAIMS, err);
     if (status == BOXCAR_OK)
-        status = pg_send(x->pg, PG_CLAIM, &params, err);
+        status = pg_send(x->pg, claim_statement(x), &params, err);
     if (status == BOXCAR_OK && !pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_COMMIT, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

@@ -15,6 +15,7 @@
 #define NOTHING "1v"
 #define COUNT "1l"
 #define IDS "1L"
+#define CLAIMED "*llunnTTTTnnniiinuTnni" /* the last row may be a note without texts */
 #define ITEM "luBtntTTTTnnniiinulTTnRTnn"
 #define COUNTS "iiitn"
 #define JOIN "u" COUNTS "nTTTn"
@@ -34,7 +35,9 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_RECORD_STAGES] = IDS,
     [PG_RENEW] = IDS,
     [PG_REAP] = COUNT,
-    [PG_CLAIM] = "*llunnTTTTnnniiinuTnni", /* the last row may be a note without texts */
+    [PG_CLAIM] = CLAIMED,
+    [PG_BEFORE_CLAIMS] = NOTHING,
+    [PG_CLAIM_AFTER] = CLAIMED,
     [PG_BURY_EXPIRED] = COUNT,
     [PG_BURY_MALFORMED] = COUNT,
     [PG_WAS_SETTLED] = IDS,
@@ -70,7 +73,6 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_EVENT_READ_ALL] = "*unllnnnnT", /* the last row is no event */
     [PG_SEQUENCE_EVENTS] = NOTHING,
     [PG_REGISTER] = NOTHING,
-    [PG_SORT_NOW] = NOTHING,
     [PG_STREAM_PAGE] = "*ttillnTiuTl",
     [PG_STREAM_HEAD] = COUNT,
     [PG_HALTED_BY] = COUNT,

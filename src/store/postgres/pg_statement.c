@@ -19,6 +19,12 @@
 #define IS "operator(pg_catalog.=)"
 #define IS_NOT "operator(pg_catalog.<>)"
 
+/* CLAIMED: the columns of a claim in the order in which pg_read_claimed() reads them. */
+#define CLAIMED                                                                                              \
+    "work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "             \
+    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "            \
+    "owner, locked_until, source, external_id, stages"
+
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
 #define ITEM                                                                                                 \
     "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
@@ -52,10 +58,9 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_RECORD_STAGES] = "select :\"schema\"._record_stages($1, $2, $3, $4, $5)",
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
-    [PG_CLAIM] =
-        "select work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "
-        "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "
-        "owner, locked_until, source, external_id, stages from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
+    [PG_CLAIM] = "select " CLAIMED " from :\"schema\"._claim($1, $2, $3, $4, $5, $6, $7, $8)",
+    [PG_BEFORE_CLAIMS] = "select :\"schema\"._before_claims()",
+    [PG_CLAIM_AFTER] = "select " CLAIMED " from :\"schema\"._claim_after($1, $2, $3, $4, $5, $6, $7, $8)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
     [PG_BURY_MALFORMED] = "select :\"schema\"._bury_malformed()",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
@@ -100,7 +105,6 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
     [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
-    [PG_SORT_NOW] = "select :\"schema\"._sort_now($1)",
     [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
                        "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
     [PG_STREAM_HEAD] = "select :\"schema\"._stream_head($1, $2)",
@@ -167,7 +171,6 @@ bool pg_statement_is_long(enum pg_statement statement) {
     case PG_PAGE:
     case PG_DEAD_PAGE:
     case PG_DEAD_ACT:
-    case PG_SORT_NOW:
     case PG_STREAM_PAGE:
     case PG_JOIN_PAGE:
     case PG_EVENT_READ_ALL:

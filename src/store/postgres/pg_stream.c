@@ -23,26 +23,12 @@ static void read_stream(const PGresult *r, int row, void *item) {
     stream->halted_by.value = pg_get_int8(r, row, 10);
 }
 
-/* So that streams nobody has claimed from yet are there as well. In somebody's transaction it would hold up
- * every claimer. */
-static boxcar_status sort_now(struct pg_store *pg, boxcar_box box, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    if (pg->borrowed || pg_in_transaction(pg))
-        return BOXCAR_OK;
-    pg_params_int2(&params, box);
-    return pg_query(pg, PG_SORT_NOW, &params, &result, err);
-}
-
 boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
                              struct boxcar_stream_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
-    boxcar_status status = sort_now(pg_store_of(store), filter->box, err);
+    boxcar_status status;
 
-    if (status != BOXCAR_OK)
-        return status;
     pg_params_int2(&params, filter->box);
     pg_params_text(&params, stream);
     pg_params_bool(&params, filter->halted);

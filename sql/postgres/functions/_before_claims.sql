@@ -1,0 +1,8 @@
+-- _before_claim for both boxes: for the library, when it claims from both in a transaction of its user's. The claims
+-- themselves follow as _claim_after.
+create or replace function :"schema"._before_claims() returns void
+language plpgsql volatile security definer :hot as $$
+begin
+    perform :"schema"._before_claim(0::smallint);
+    perform :"schema"._before_claim(1::smallint);
+end $$;
