@@ -9,6 +9,9 @@ begin
     else
         lock table :"schema".inbox_turn in share update exclusive mode;
     end if;
+    if current_setting('max_prepared_transactions') <> '0' then
+        perform :"schema"._note_end(box, true);
+    end if;
     return true;
 exception when lock_not_available then
     return false;

@@ -1,8 +1,12 @@
 -- Wakes the sleepers of a box, when and if the transaction commits. Callers ask first whether there is one
 -- who would want the message: a notification makes commits queue up. A transaction that wakes often sends
--- one notification.
+-- one notification. A transaction that has notified cannot be prepared: where that can happen, its end decides.
 create or replace function :"schema"._wake(p_box smallint) returns void
 language plpgsql volatile :pinned as $$
 begin
-    perform pg_notify(:"schema"._channel(), p_box::text);
+    if current_setting('max_prepared_transactions') = '0' then
+        perform pg_notify(:"schema"._channel(), p_box::text);
+    else
+        perform :"schema"._note_end(p_box, false);
+    end if;
 end $$;

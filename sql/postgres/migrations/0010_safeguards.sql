@@ -26,6 +26,15 @@ delete from :"schema".frontier f
 where f.seq < (select max(x.seq) from :"schema".frontier x where x.box = f.box and x.lane = f.lane);
 update :"schema".frontier f set skip = '{}' where f.skip <> '{}';
 
+-- What is to be done when a transaction ends, on servers that have prepared transactions (_note_end). The body of the
+-- trigger comes with the functions.
+create unlogged table :"schema".end_note (
+    box smallint not null,
+    has_turn boolean not null);
+create function :"schema"._at_end() returns trigger language plpgsql as $$ begin return null; end $$;
+create constraint trigger end_note_at_end after insert on :"schema".end_note
+    deferrable initially deferred for each row execute function :"schema"._at_end();
+
 -- Lanes of large joins are locked by their rows in join_progress.
 drop function if exists :"schema"._lane_key(uuid, int);
 

@@ -1,0 +1,18 @@
+-- At the end of a transaction, on servers that have prepared transactions. A prepared one may not have notified, so
+-- sleepers are not woken by it: polling finds its messages. And it would keep the claimers' turn until somebody ends it,
+-- maybe days later: that is refused. Only the text of the statement tells the two ends of a transaction apart.
+create or replace function :"schema"._at_end() returns trigger
+language plpgsql volatile security definer :pinned as $$
+declare
+    is_prepared constant boolean := coalesce(current_query() ~* '\mprepare\s+transaction\M', false);
+begin
+    if new.has_turn and is_prepared then
+        raise exception using errcode = 'BX004',
+            message = 'this transaction has the claimers'' turn and cannot be prepared: nobody else could claim '
+                'until the prepared transaction ends',
+            hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
+    elsif not new.has_turn and not is_prepared then
+        perform pg_notify(:"schema"._channel(), new.box::text);
+    end if;
+    return null;
+end $$;

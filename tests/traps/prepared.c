@@ -1,0 +1,129 @@
+/* Prepared transactions, on a server that has them (with-prepared). A transaction that has notified cannot be prepared,
+ * and one that has the claimers' turn must not be: nobody could claim until somebody ends it. */
+#include "trap.h"
+
+static const char REFUSED[] = "an enqueue cannot be prepared while somebody sleeps for its topic";
+static const char NOT_WOKEN[] = "a sleeper is not woken by an ordinary transaction";
+static const char KEEPS[] = "a prepared transaction keeps the turn";
+
+/* A worker that sleeps for every topic and listens. */
+static PGconn *sleeper(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select _fall_asleep(" WORKER ", 0::smallint, '{}', '{\"\"}', '60 s', true)");
+    return conn;
+}
+
+static bool is_woken(PGconn *conn)
+{
+    sql_run(conn, "select 1"); /* reads what has arrived */
+    PGnotify *note = PQnotifies(conn);
+    bool woken = note != NULL;
+    PQfreemem(note);
+    return woken;
+}
+
+static const char *prepare(PGconn *conn, struct fixture *f)
+{
+    return sql_state(conn, "prepare transaction '%s'", f->schema);
+}
+
+static void finish(PGconn *conn, struct fixture *f, const char *how)
+{
+    sql_run(conn, "%s prepared '%s'", how, f->schema);
+}
+
+/* BX-001, BX-012 */
+static const char *enqueue_in_a_prepared_transaction(struct fixture *f)
+{
+    PGconn *worker = sleeper(f), *producer = sql_connect(f);
+    sql_run(producer, "begin");
+    sql_enqueue(producer, "prepared");
+    sql_run(producer, "select * from enqueue_many('[{\"topic\": \"t\", \"payload\": \"too\"}]')");
+    if (!same(prepare(producer, f), "")) {
+        sql_run(producer, "rollback");
+        return REFUSED;
+    }
+    assert_string_equal(sql_claim(worker, 10), "");
+    finish(producer, f, "commit");
+    assert_false(is_woken(worker));
+    assert_string_equal(sql_claim(worker, 10), "prepared,too");
+    return NULL;
+}
+
+/* BX-012 */
+static const char *enqueue_in_an_ordinary_transaction(struct fixture *f)
+{
+    PGconn *worker = sleeper(f), *producer = sql_connect(f);
+    sql_enqueue(producer, "alone");
+    if (!is_woken(worker))
+        return NOT_WOKEN;
+    sql_run(producer, "begin");
+    sql_enqueue(producer, "rolled back");
+    sql_run(producer, "rollback");
+    assert_false(is_woken(worker));
+    sql_run(producer, "begin");
+    sql_enqueue(producer, "committed");
+    sql_run(producer, "commit");
+    return is_woken(worker) ? NULL : NOT_WOKEN;
+}
+
+/* Whether a transaction with this in it is refused, and leaves the turn to others. */
+static bool is_refused(struct fixture *f, const char *statement)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    sql_run(conn, "begin");
+    sql_run(conn, "%s", statement);
+    const char *state = prepare(conn, f);
+    bool refused = same(state, "BX004");
+    if (refused) {
+        sql_run(conn, "rollback");
+        sql_run(other, "begin; lock table outbox_turn in share update exclusive mode nowait; rollback");
+    } else {
+        finish(conn, f, "rollback");
+    }
+    return refused;
+}
+
+/* With and without work, and whoever else takes the turn. BX-020 */
+static const char *turn_in_a_prepared_transaction(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    if (!is_refused(f, CLAIM(WORKER, "'30 s'", "10")))
+        return KEEPS;
+    sql_enqueue(conn, "fresh");
+    if (!is_refused(f, CLAIM(WORKER, "'30 s'", "10")) || !is_refused(f, "select outbox_cancel(1)"))
+        return KEEPS;
+    sql_run(conn, "begin");
+    sql_run(conn, CLAIM(WORKER, "'30 s'", "10"));
+    sql_run(conn, "commit"); /* an ordinary end is nobody's business */
+    return NULL;
+}
+
+/* BX-002 */
+static const char *ack_in_a_prepared_transaction(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_enqueue(conn, "p");
+    assert_string_equal(sql_claim(conn, 1), "p");
+    sql_run(conn, "begin");
+    assert_int_equal(sql_number(conn, "select outbox_ack(" WORKER ", array[1])"), 1);
+    assert_string_equal(prepare(conn, f), "");
+    finish(conn, f, "commit");
+    return sql_number(conn, "select count(*) from outbox where status = 'done'") == 1 ? NULL : "an ack was lost";
+}
+
+static const struct trap TRAPS[] = {
+    {"an_enqueue_can_be_prepared_while_somebody_sleeps", enqueue_in_a_prepared_transaction,
+     {{"leaving it to the end", "_wake", "current_setting('max_prepared_transactions') = '0'", "true", REFUSED},
+      {"looking how it ends", "_at_end", "'\\mprepare\\s+transaction\\M'", "'none'", REFUSED}}},
+    {"sleepers_are_woken_where_transactions_can_be_prepared", enqueue_in_an_ordinary_transaction,
+     {{"waking them at the end", "_at_end", "elsif not new.has_turn and not is_prepared then", "elsif false then",
+       NOT_WOKEN}}},
+    {"a_transaction_with_the_turn_is_not_prepared", turn_in_a_prepared_transaction,
+     {{"noting it", "_turn", "if current_setting('max_prepared_transactions') <> '0' then", "if false then", KEEPS},
+      {"refusing it", "_at_end", "if new.has_turn and is_prepared then", "if false then", KEEPS}}},
+    {"an_ack_can_be_prepared", ack_in_a_prepared_transaction, {{0}}},
+};
+
+const struct trap_group PREPARED_TRAPS = TRAP_GROUP("prepared", TRAPS);
