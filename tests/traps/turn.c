@@ -5,7 +5,7 @@
 static const char HANGS[] = "a claim waits for another's transaction";
 static const char DEADLOCK[] = "a deadlock";
 
-enum { PATIENCE_MS = 3500 };
+enum { PATIENCE_MS = 3500, SORTED_AT_ONCE = 5000 /* as in _sort_streams */ };
 
 /* BX-020 */
 static const char *bounded_wait(struct fixture *f)
@@ -70,6 +70,12 @@ static const char *play(struct fixture *f, PGconn *holder, PGconn *first, const 
     sql_run(holder, "commit");
     const char *a = sql_answer(first), *b = sql_answer(second);
     return same(a, "(40P01)") || same(b, "(40P01)") ? DEADLOCK : NULL;
+}
+
+static bool is_blocked(PGconn *observer, PGconn *conn)
+{
+    return sql_number(observer, "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
+                      PQbackendPID(conn)) > 0;
 }
 
 #define CANCEL(payload) "select outbox_cancel(work_id) from message where payload = '" payload "'"
@@ -300,6 +306,37 @@ static const char *halt_of_a_new_stream(struct fixture *f)
                ? NULL : "a stream went on";
 }
 
+/* Messages of two streams expire, and a claimer meets those of one of them just before they are buried: the other's row is
+ * not locked then, since those who settle lock both in the order of their keys. BX-005, BX-006 */
+static const char *buried_in_part(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *holder = sql_connect(f);
+    PGconn *upkeep = quick_to_see_deadlocks(f), *settler = quick_to_see_deadlocks(f);
+    sql_run(conn, "select stream_rule('*', 'halt')");
+    sql_run(conn, "select enqueue('t', 'tomorrow', stream => s, due_at => now() + interval '1 day') "
+                  "from unnest('{a,b}'::text[]) s");
+    assert_string_equal(sql_claim(conn, 1), "");
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, expires_at, topic, payload, stream) select "
+                  "gen_random_uuid(), 0, 1, now(), now(), 't', 'p', 'b' from generate_series(1, %d) i", SORTED_AT_ONCE);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, expires_at, topic, payload, stream) values "
+                  "(gen_random_uuid(), 0, 1, now(), now(), 't', 'p', 'a')");
+    sql_run(holder, "begin; lock table attempt in share mode");
+    sql_send(upkeep, "select _expire_fresh(0::smallint, 1::smallint, %d)", 2 * SORTED_AT_ONCE);
+    sql_wait_blocked(conn, upkeep);
+    assert_string_equal(sql_claim(conn, 1), "");
+    assert_int_equal(sql_number(conn, "select count(*) from parked where expires_at is not null"), SORTED_AT_ONCE);
+    sql_run(settler, "begin; select from stream where key = 'a' for update");
+    sql_run(holder, "commit");
+    while (!sql_is_answered(upkeep, 50) && !is_blocked(conn, upkeep))
+        ;
+    const char *settled = sql_state(settler, "select from stream where key = 'b' for update");
+    const char *buried = sql_answer(upkeep);
+    if (same(settled, "40P01") || same(buried, "(40P01)"))
+        return DEADLOCK;
+    assert_string_equal(buried, "(40001)");
+    return NULL;
+}
+
 #define WORK(topic) \
     "select outbox_ack(" WORKER ", array(select work_id from outbox_claim(" WORKER ", '30 s', 10, '{" topic "}')))"
 #define UPKEEP "select purged_done from _maintain(0::smallint)"
@@ -316,8 +353,8 @@ static const char *two_upkeeps(struct fixture *f)
     sql_run(observer, WORK("a"));
     sql_run(observer, "insert into setting (name, number) values ('retention_done', 0)");
     sql_send(other, UPKEEP);
-    if (!sql_is_answered(other, 1000))
-        sql_wait_blocked(observer, other);
+    while (!sql_is_answered(other, 50) && !is_blocked(observer, other))
+        ;
     sql_run(observer, "select enqueue('a', 'p')");
     sql_run(observer, WORK("a"));
     const char *second = sql_state(one, UPKEEP);
@@ -454,6 +491,9 @@ static const struct trap TRAPS[] = {
     {"a_replay_locks_no_stream_that_came_meanwhile", replay_beside_a_new_stream,
      {{"staying with what it locked", "_requeue_streams", "_streams_go_on(p_box, known, ts)",
        "_streams_go_on(p_box, keys, ts)", DEADLOCK}}},
+    {"upkeep_locks_no_stream_whose_messages_nobody_met", buried_in_part,
+     {{"halting only what was met", "_bury", "_halt_streams(p_box, met, false, ts)",
+       "_halt_streams(p_box, ids, false, ts)", DEADLOCK}}},
     {"two_upkeeps_at_once_meet_no_deadlock", two_upkeeps,
      {{"one at a time", "_maintain", "if pg_try_advisory_xact_lock(", "if true or pg_try_advisory_xact_lock(", DEADLOCK}}},
 };

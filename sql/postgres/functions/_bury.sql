@@ -6,6 +6,7 @@ create or replace function :"schema"._bury(
 returns void language plpgsql volatile :hot as $$
 declare
     keys text[];
+    met bigint[];
     items int8multirange := :"schema"._multirange(ids);
 begin
     with gone as (
@@ -19,11 +20,12 @@ begin
     join :"schema".message m on m.work_id = i.id
     left join gone g on g.work_id = i.id
     order by m.work_id)
-    select array_agg(distinct g.stream) into keys from gone g where g.stream is not null;
+    select array_agg(distinct g.stream), array_agg(g.work_id) into keys, met from gone g where g.stream is not null;
     if keys is not null then
         perform :"schema"._streams_go_on(p_box, keys, ts);
+        -- Only streams that are locked by now. Those of messages that nobody had met are halted by _bury_fresh.
         if p_reason <> 5 then
-            perform :"schema"._halt_streams(p_box, ids, false, ts);
+            perform :"schema"._halt_streams(p_box, met, false, ts);
         end if;
     end if;
     if :"schema"._is_step(items) then
