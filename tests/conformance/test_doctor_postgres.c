@@ -271,7 +271,64 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
     PQfinish(conn);
 }
 
+/* ---- claims ---- */
+
+/* Somebody who has claimed and goes about something else. */
+static PGconn *hold_turn(struct fixture *f) {
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "set application_name = 'slowpoke'");
+    pg_exec(conn, "begin; select outbox_claim(gen_random_uuid(), '30 s', 1)");
+    return conn;
+}
+
+/* BX-020: and nothing is left of it. */
+static void claim_is_tried_and_taken_back(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    int64_t rows = fixture_sql_number(f, NULL, "select count(*) from frontier");
+    assert_found(f, "claim", BOXCAR_SEVERITY_OK, "had its turn after");
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from frontier"), rows);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from lease"), 0);
+    assert_true(ack(f, f->owner, take(f, f->owner, id)));
+}
+
+/* BX-020 */
+static void transaction_that_keeps_the_turn_is_named(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = hold_turn(f);
+    char session[64];
+    snprintf(session, sizeof(session), "session %d (slowpoke, role ", PQbackendPID(holder));
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, session);
+    PQfinish(holder);
+    assert_found(f, "claim", BOXCAR_SEVERITY_OK, "had its turn after");
+}
+
+/* BX-020 */
+static void claim_that_fails_is_a_problem(void **state) {
+    struct fixture *f = *state;
+    fixture_sql(f, NULL, "alter function _claim_fresh rename to misplaced");
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: function");
+}
+
+/* Viewers take no turn, and still learn who has it. BX-020, OBX-125 */
+static void viewer_is_told_who_keeps_the_turn(void **state) {
+    struct fixture *f = *state;
+    boxcar_store *store = open_as(f, "viewer");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
+    PGconn *holder = hold_turn(f);
+    pg_exec(conn, "select pg_sleep(2.2)"); /* less is nothing to speak of */
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_PROBLEM, "(slowpoke, role ");
+    PQfinish(holder);
+    PQfinish(conn);
+    close_as(f, "viewer", store);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(claim_is_tried_and_taken_back),
+    TEST(transaction_that_keeps_the_turn_is_named),
+    TEST(claim_that_fails_is_a_problem),
     TEST(open_transaction_of_a_moment_is_no_trouble),
     TEST(snapshot_held_for_minutes_is_a_warning_that_names_the_session),
     TEST(snapshot_held_for_hours_is_a_problem),
@@ -291,6 +348,7 @@ const struct suite DOCTOR_POSTGRES_SUITE = SUITE("doctor_postgres", TESTS, ON_PO
 static const struct CMUnitTest DIRECT_TESTS[] = {
     TEST(viewer_may_look_at_everything_but_others_sessions),
     TEST(worker_may_look),
+    TEST(viewer_is_told_who_keeps_the_turn),
     TEST(producer_is_told_what_it_may_not_see),
     TEST(careless_settings_of_a_session_are_told),
     TEST(diagnosis_inside_a_transaction_of_the_program_does_not_end_it),

@@ -5,7 +5,7 @@ create or replace function :"schema".grant_access(role_name name, access text) r
 language plpgsql volatile :pinned as $$
 declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
-        '_held_snapshots', '_table_health'];
+        '_held_snapshots', '_table_health', '_turn_holders'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_attempts_spent'];   -- these two: views run functions with the reader's rights
@@ -17,7 +17,7 @@ declare
         'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_abandon', '_defer', '_fail', '_renew',
-        '_claim_after', '_before_claims', '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
+        '_claim_after', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_record_stages', '_stages',

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "pg_store.h"
+#include "pg_diagnose.h"
 #include "store/checkup.h"
 
 #define CLOCK_TRIES 3
@@ -23,7 +23,7 @@
 struct server {
     bool syncs, commits_durably, vacuums, is_standby;
     boxcar_str isolation, role; /* lent by the result */
-    bool has_functions, may_look;
+    bool has_functions, may_look, may_claim;
 };
 
 static void read_server(const PGresult *result, struct server *server) {
@@ -34,6 +34,7 @@ static void read_server(const PGresult *result, struct server *server) {
     server->is_standby = pg_get_bool(result, 0, 4);
     server->role = pg_get_text(result, 0, 5);
     server->has_functions = pg_get_int8(result, 0, 6) >= PG_DOCTOR_FUNCTIONS;
+    server->may_claim = pg_get_bool(result, 0, 9);
     server->may_look = server->has_functions && pg_get_int8(result, 0, 7) >= PG_DOCTOR_FUNCTIONS;
 }
 
@@ -417,6 +418,8 @@ static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct s
         status = check_held(pg, findings, server->role, err);
     if (status == BOXCAR_OK)
         status = check_bloat(pg, findings, server->vacuums, err);
+    if (status == BOXCAR_OK && !server->is_standby)
+        status = pg_check_claim(pg, box, server->may_claim, findings, err);
     return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
 }
 
@@ -424,7 +427,7 @@ static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct s
 static boxcar_status examine_hidden(struct pg_store *pg, const struct server *server,
                                     struct findings *findings, boxcar_error *err) {
     AUTO_BUF struct buf remedy = BUF_INIT;
-    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat"};
+    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat", "claim"};
     const char *why = server->has_functions ? "not visible to this role"
                                             : "the store lacks the functions that this program looks with";
 

@@ -87,7 +87,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_GET_UP] = NOTHING,
     [PG_IS_DRAINED] = "1b",
     [PG_CLOCK] = "1T",
-    [PG_SERVER] = "1bbtbbtlli",
+    [PG_SERVER] = "1bbtbbtllib",
     [PG_SCHEMA_RIGHTS] = "*ttbnl",
     [PG_CHECKUP] = "1iinblflll",
     [PG_LIVE_HOSTS] = "*tl",
@@ -95,6 +95,8 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_READY_TOPICS] = "*tf",
     [PG_HELD_SNAPSHOTS] = "*titnfl",
     [PG_TABLE_HEALTH] = "*tllfb",
+    [PG_TURN_HOLDERS] = "*innnf",
+    [PG_TRY_CLAIM] = "1bfn",
 };
 
 static const struct kind {

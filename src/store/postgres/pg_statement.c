@@ -41,7 +41,7 @@
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
     "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
-    "'_table_health'"
+    "'_table_health', '_turn_holders'"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
@@ -129,11 +129,14 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "pg_catalog.current_setting('autovacuum') " IS " 'on' "
         "and pg_catalog.current_setting('track_counts') " IS " 'on', "
         "pg_catalog.pg_is_in_recovery(), current_user::pg_catalog.text, f.there, f.allowed, "
-        "pg_catalog.pg_backend_pid() "
+        "pg_catalog.pg_backend_pid(), coalesce(c.may_claim, false) "
         "from (select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
         "pg_catalog.has_function_privilege(p.oid, 'execute')) as allowed from pg_catalog.pg_proc p "
         "join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
-        "where n.nspname " IS " :'schema' and p.proname " IS " any (array[" DOCTOR_FUNCTIONS "]::pg_catalog.name[])) f",
+        "where n.nspname " IS " :'schema' and p.proname " IS " any (array[" DOCTOR_FUNCTIONS "]::pg_catalog.name[])) f, "
+        "(select pg_catalog.bool_or(pg_catalog.has_function_privilege(p.oid, 'execute')) as may_claim "
+        "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
+        "where n.nspname " IS " :'schema' and p.proname " IS " '_try_claim') c",
     /* Whose the schema is, who we are, whether we may act for the owner, which others may create there, and the
      * owner's number. A schema of pg_database_owner is the database owner's. */
     [PG_SCHEMA_RIGHTS] =
@@ -158,6 +161,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select kind, pid, name, state, seconds, xids from :\"schema\"._held_snapshots($1)",
     [PG_TABLE_HEALTH] =
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
+    [PG_TURN_HOLDERS] = "select pid, name, role_name, state, seconds from :\"schema\"._turn_holders($1)",
+    [PG_TRY_CLAIM] = "select had_turn, seconds, failure from :\"schema\"._try_claim($1)",
 };
 
 bool pg_statement_is_long(enum pg_statement statement) {

@@ -86,6 +86,8 @@ enum pg_statement {
     PG_READY_TOPICS,
     PG_HELD_SNAPSHOTS,
     PG_TABLE_HEALTH,
+    PG_TURN_HOLDERS,
+    PG_TRY_CLAIM,
     PG_STATEMENTS
 };
 
@@ -127,7 +129,7 @@ struct pg_store {
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
 
 /* pg_statement.c */
-#define PG_DOCTOR_FUNCTIONS 7
+#define PG_DOCTOR_FUNCTIONS 8
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
 /* Whether it looks at many rows: the server gets more time for it. */

@@ -1,0 +1,22 @@
+-- Claims a message as a worker does, and takes everything back (boxcar doctor): whether the turn came in time, after how
+-- long, and what went wrong if something did. Nobody can keep the turn by this: it is given back before the call ends.
+create or replace function :"schema"._try_claim(
+    p_box smallint, out had_turn boolean, out seconds double precision, out failure text)
+language plpgsql volatile security definer :hot as $$
+declare
+    began timestamptz;
+begin
+    perform :"schema"._before_claim(p_box);
+    began := clock_timestamp();
+    had_turn := :"schema"._turn(p_box);
+    seconds := extract(epoch from clock_timestamp() - began);
+    if had_turn then
+        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true);
+    end if;
+    raise exception using errcode = 'BX099';
+exception
+    when sqlstate 'BX099' then
+        null;
+    when others then
+        failure := sqlerrm;
+end $$;
