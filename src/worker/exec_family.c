@@ -28,8 +28,39 @@ struct process_list {
     size_t count, capacity;
 };
 
+/* ---- the number ----
+ *
+ * RLIMIT_RTTIME says how many microseconds a real-time process may compute without a pause. From 2^62 on that
+ * is as good as no limit, so the lower bits can tell a family; children inherit limits whatever else they
+ * shed, and limits can be read without any right to look into a process. */
+#define LIMIT_FIRST (UINT64_C(1) << 62)
+
+static rlim_t number_of(const char *mark) {
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (; *mark; mark++)
+        hash = (hash ^ (unsigned char)*mark) * UINT64_C(1099511628211);
+    return (rlim_t)(LIMIT_FIRST | hash >> 2);
+}
+
+static bool has_number(pid_t pid, rlim_t number) {
+    struct rlimit limit;
+
+    return prlimit(pid, RLIMIT_RTTIME, NULL, &limit) == 0 && limit.rlim_cur == number;
+}
+
+/* Where a limit is set already it is kept: there is no number then. */
+static rlim_t give_number(pid_t pid, const char *mark) {
+    struct rlimit limit;
+
+    if (!mark || prlimit(pid, RLIMIT_RTTIME, NULL, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY)
+        return 0;
+    limit.rlim_cur = number_of(mark);
+    return prlimit(pid, RLIMIT_RTTIME, &limit, NULL) == 0 ? limit.rlim_cur : 0;
+}
+
 void exec_family_init(struct exec_family *family, pid_t pid, const char *mark) {
-    *family = (struct exec_family){.pid = pid, .mark = mark};
+    *family = (struct exec_family){.pid = pid, .mark = mark, .limit = give_number(pid, mark)};
 }
 
 void exec_family_release(struct exec_family *family) {
@@ -195,9 +226,13 @@ static void add_related(struct exec_family *family, struct process_list *list) {
     }
 }
 
+static bool is_marked(const struct exec_family *family, pid_t pid) {
+    return (family->limit != 0 && has_number(pid, family->limit)) || has_mark(pid, family->mark);
+}
+
 static void add_marked(struct exec_family *family, struct process_list *list) {
     for (size_t i = 0; family->mark && i < list->count; i++) {
-        if (!list->all[i].is_member && has_mark(list->all[i].pid, family->mark))
+        if (!list->all[i].is_member && is_marked(family, list->all[i].pid))
             (void)add_member(family, &list->all[i]);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -242,6 +243,7 @@ static void become_orphan(const char *ready) {
         return;
     while (getppid() == parent)
         usleep(1000);
+    usleep(50000); /* for the program to notice */
     write_ready(ready);
 }
 
@@ -249,6 +251,16 @@ static void forget_environment(const char *ready) {
     if (fork() == 0)
         execle("/proc/self/exe", "leaver", "stay", ready, (char *)NULL, (char *const[]){NULL});
     sleep(20);
+}
+
+static void become_clean_orphan(const char *ready) {
+    pid_t parent = getpid();
+
+    if (fork() != 0)
+        return;
+    while (getppid() == parent)
+        usleep(1000);
+    execle("/proc/self/exe", "leaver", "stay", ready, (char *)NULL, (char *const[]){NULL});
 }
 
 static int leave(const char *how, const char *ready) {
@@ -262,6 +274,10 @@ static int leave(const char *how, const char *ready) {
         leave_session(become_orphan, ready);
     else if (strcmp(how, "environment") == 0)
         leave_session(forget_environment, ready);
+    else if (strcmp(how, "everything") == 0)
+        leave_session(become_clean_orphan, ready);
+    if (strcmp(how, "orphan") == 0 || strcmp(how, "everything") == 0)
+        wait(NULL); /* nothing is left of the one in between, not even a zombie */
     sleep(20);
     return 0;
 }
@@ -286,11 +302,20 @@ static void assert_leaver_is_ended(const char *how) {
 
 /* BX-023: nothing of a cancelled handler runs beside the next attempt, wherever it went. */
 static void processes_that_leave_their_group_are_ended(void **state) {
+    struct rlimit before, own;
+
     (void)state;
     assert_leaver_is_ended("group");
     assert_leaver_is_ended("session");
     assert_leaver_is_ended("environment");
     assert_leaver_is_ended("orphan");
+    assert_leaver_is_ended("everything");
+    /* Where the limit is in use the variable has to do. */
+    assert_int_equal(getrlimit(RLIMIT_RTTIME, &before), 0);
+    own = (struct rlimit){.rlim_cur = 1000000000, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_RTTIME, &own), 0);
+    assert_leaver_is_ended("orphan");
+    assert_int_equal(setrlimit(RLIMIT_RTTIME, &before), 0);
 }
 
 /* BX-023: another worker may run the message already. */
