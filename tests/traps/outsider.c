@@ -52,7 +52,8 @@ static const char *advisory_locks(struct fixture *f)
 static const char *locks_of_the_turn(struct fixture *f)
 {
     static const char *const ACCESS[] = {"producer", "worker", "viewer", "admin"};
-    static const char *const TURNS[] = {"outbox_turn", "inbox_turn", "event_turn", "frontier", "join_progress"};
+    static const char *const TURNS[] = {"outbox_turn", "inbox_turn", "event_turn", "outbox_upkeep", "inbox_upkeep",
+                                         "frontier", "join_progress"};
     const char *verdict = NULL;
     for (size_t i = 0; i < sizeof(ACCESS) / sizeof(ACCESS[0]); i++) {
         PGconn *conn = connect_as(f, ACCESS[i]);

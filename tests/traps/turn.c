@@ -495,7 +495,7 @@ static const struct trap TRAPS[] = {
      {{"halting only what was met", "_bury", "_halt_streams(p_box, met, false, ts)",
        "_halt_streams(p_box, ids, false, ts)", DEADLOCK}}},
     {"two_upkeeps_at_once_meet_no_deadlock", two_upkeeps,
-     {{"one at a time", "_maintain", "if pg_try_advisory_xact_lock(", "if true or pg_try_advisory_xact_lock(", DEADLOCK}}},
+     {{"one at a time", "_maintain", "if :\"schema\"._upkeep_turn(p_box) then", "if true then", DEADLOCK}}},
 };
 
 const struct trap_group TURN_TRAPS = TRAP_GROUP("turn", TRAPS);

@@ -30,7 +30,7 @@ begin
     -- is at it does this for us.
     folded := 0;
     purged_done := 0;
-    if pg_try_advisory_xact_lock(':"schema".tally'::regclass::oid::int, p_box) then
+    if :"schema"._upkeep_turn(p_box) then
         folded := :"schema"._fold_tally(p_box, most);
         purged_done := :"schema"._purge_done(p_box, most);
     end if;
