@@ -108,11 +108,88 @@ static void topics_and_streams_of_255_characters_of_four_bytes_work_throughout(v
     boxcar_message_list_free(list);
 }
 
+/* ---- a claim is bounded in bytes ---- */
+
+enum { PIECE = 30 * 1024 * 1024, PIECES = 4 };
+
+/* It compresses well: what counts is what a claimer receives, not what the server keeps. */
+static void enqueue_pieces(struct fixture *f, const char *stream, boxcar_work_id ids[PIECES]) {
+    char *text = malloc(PIECE);
+    boxcar_new_message message = new_message("t", NULL);
+    assert_non_null(text);
+    memset(text, 'x', PIECE);
+    message.payload = (boxcar_str){text, PIECE};
+    message.stream = stream ? boxcar_str_of(stream) : BOXCAR_NO_STR;
+    for (int i = 0; i < PIECES; i++)
+        ids[i] = enqueue_message(f, &message).work_id;
+    free(text);
+}
+
+/* All of them, in order, each for the first time, never more at once than the bound and one message. */
+static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], settle_fn settle_by) {
+    int claims = 0;
+    for (size_t seen = 0; seen < PIECES; claims++) {
+        boxcar_settlement settlements[PIECES];
+        boxcar_message_list *list = claim(f, f->owner, 10);
+        size_t count = boxcar_message_list_count(list), settled = 0;
+        assert_in_range(count, 1, 3);
+        for (size_t i = 0; i < count; i++) {
+            const boxcar_message *m = boxcar_message_list_get(list, i);
+            assert_int_equal(m->work_id.value, ids[seen + i].value);
+            assert_int_equal(m->payload.len, PIECE);
+            assert_int_equal(m->retry_count + m->crash_count, 0);
+            settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
+        }
+        boxcar_message_list_free(list);
+        ASSERT_OK(f, settle_by(f->store, f->owner, settlements, count, NULL, &settled, &f->err));
+        assert_int_equal(settled, count);
+        seen += count;
+    }
+    assert_in_range(claims, 2, PIECES);
+}
+
+/* OBX-114: fresh ones first; then what was given back. */
+static void claim_of_large_messages_brings_few(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[PIECES];
+    enqueue_pieces(f, NULL, ids);
+    take_pieces(f, ids, boxcar_ack);
+    assert_nothing_claimable(f);
+}
+
+static void claim_of_large_messages_from_a_stream_brings_few_in_order(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[PIECES];
+    enqueue_pieces(f, "s", ids);
+    take_pieces(f, ids, boxcar_ack);
+    assert_nothing_claimable(f);
+}
+
+/* What a bounded claim gives back is there at once, for anybody, and has spent no attempt. */
+static void claim_of_large_messages_leaves_the_rest_to_others(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[PIECES];
+    size_t seen = 0;
+    enqueue_pieces(f, NULL, ids);
+    for (int i = 0; i < PIECES && seen < PIECES; i++) {
+        boxcar_message_list *list = claim(f, i % 2 ? f->other : f->owner, 10);
+        for (size_t k = 0; k < boxcar_message_list_count(list); k++)
+            assert_int_equal(boxcar_message_list_get(list, k)->retry_count, 0);
+        assert_in_range(boxcar_message_list_count(list), 1, 3);
+        seen += boxcar_message_list_count(list);
+        boxcar_message_list_free(list);
+    }
+    assert_int_equal(seen, PIECES);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(payload_of_64_mebibytes_arrives_byte_for_byte),
     TEST(ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each),
     TEST(thousand_messages_of_ten_kibibytes_fit_in_a_call),
     TEST(topics_and_streams_of_255_characters_of_four_bytes_work_throughout),
+    TEST(claim_of_large_messages_brings_few),
+    TEST(claim_of_large_messages_from_a_stream_brings_few_in_order),
+    TEST(claim_of_large_messages_leaves_the_rest_to_others),
 };
 
 const struct suite LARGE_SUITE = SUITE("large", TESTS, ON_EVERY_STORE);

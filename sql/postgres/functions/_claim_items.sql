@@ -6,6 +6,7 @@ create or replace function :"schema"._claim_items(
     out items int8multirange, out has_parked boolean, out epoch bigint, out until timestamptz, out flags int)
 language plpgsql volatile as $$
 declare
+    bytes_max constant bigint := 64 << 20;   -- of payload, as on SQLite
     f :"schema".frontier;
     before :"schema".frontier;
     ts timestamptz;
@@ -97,6 +98,12 @@ begin
     if side <> '{}' or fresh <> '{}' then
         f.epoch := epoch;
         items := :"schema"._multirange(side || fresh);
+        -- Most claims are one run of ids, and small: that is seen most cheaply here.
+        if upper(items) - lower(items) > cardinality(side) + cardinality(fresh) or (
+            select sum(octet_length(m.payload)) from :"schema".message m
+            where m.work_id >= lower(items) and m.work_id < upper(items)) > bytes_max then
+            items := :"schema"._bound_claim(p_box, items, bytes_max, ts);
+        end if;
         has_parked := side <> '{}';
         until := ts + lease;
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked)

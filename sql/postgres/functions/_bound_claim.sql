@@ -1,0 +1,29 @@
+-- What one claim brings is bounded in bytes of payload: a claimer that cannot receive it has leased messages for nothing,
+-- and each of them is charged an attempt. Returns the oldest of the items that fit together, one at least, so that a larger
+-- one goes alone. The others are given back, no attempt spent. A stream stays in order, since its later messages are those
+-- that go back. (octet_length of a text reads its length only, wherever it is stored.)
+create or replace function :"schema"._bound_claim(
+    p_box smallint, items int8multirange, max_bytes bigint, ts timestamptz)
+returns int8multirange language plpgsql volatile :hot as $$
+declare
+    excess bigint[];
+begin
+    if (select sum(octet_length(m.payload)) <= max_bytes
+        from unnest(items) r cross join lateral (
+            select x.payload from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
+            order by x.work_id offset 0) m) then
+        return items;
+    end if;
+    select array_agg(z.work_id) into excess
+    from (select m.work_id, row_number() over w as n, sum(octet_length(m.payload)) over w as bytes
+          from unnest(items) r cross join lateral (
+              select x.work_id, x.payload from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
+              order by x.work_id offset 0) m
+          window w as (order by m.work_id rows unbounded preceding)) z
+    where z.n > 1 and z.bytes > max_bytes;
+    if excess is null then
+        return items;
+    end if;
+    perform :"schema"._release(p_box, excess, null, null, null, array_fill(0::bigint, array[cardinality(excess)]), null, ts);
+    return items - :"schema"._multirange(excess);
+end $$;
