@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LAST_GRACE_S = 5 }; /* for the call that is under way */
+
 static volatile sig_atomic_t stopping;
 static int64_t stopped_at_ms; /* only the handler looks, which is not interrupted by itself */
 
@@ -19,10 +21,18 @@ static void stop(int signal_number) {
     if (!stopping) {
         stopping = 1;
         stopped_at_ms = now_ms();
+        alarm(LAST_GRACE_S);
     } else if (now_ms() - stopped_at_ms >= STOP_ECHO_MS) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
+}
+
+/* The server does not answer. Nothing is lost: what it was asked for is a transaction. */
+static void give_up(int signal_number) {
+    (void)signal_number;
+    signal(SIGTERM, SIG_DFL);
+    raise(SIGTERM);
 }
 
 static sigset_t our_signals(void) {
@@ -37,6 +47,8 @@ void stop_catch_signals(void) {
     struct sigaction action = {.sa_handler = stop, .sa_mask = our_signals(), .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    action.sa_handler = give_up;
+    sigaction(SIGALRM, &action, NULL);
 }
 
 bool stop_wanted(void) { return stopping; }

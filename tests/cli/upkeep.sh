@@ -100,6 +100,24 @@ for signal in TERM INT; do
     is "maintain ends cleanly on $signal" 0 "$status"
     if [ "$(wc -l <rounds.txt)" -ge 2 ]; then ok "after several rounds"; else not_ok "after several rounds"; fi
 done
+
+# It ends although the server does not answer: here it waits for a lock that nobody gives back.
+if [ "$BOXCAR_TEST_KIND" = postgres ]; then
+    rm -f held go
+    psql -qX "$BOXCAR_TEST_STORE" -c "begin; lock table $BOXCAR_SCHEMA.lease in access exclusive mode" -c '\! touch held' \
+        -c '\! until [ -e go ]; do sleep 0.05; done' -c commit &
+    holder=$!
+    until [ -e held ]; do sleep 0.05; done
+    boxcar maintain --once >rounds.txt 2>err.txt &
+    pid=$!
+    sleep 0.5
+    kill -s TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    is "maintain ends on TERM although the server is silent" $((128 + 15)) "$status"
+    touch go
+    wait "$holder"
+fi
 refuses "an interval of 0" 2 "*--interval*100ms to 24h" boxcar maintain --interval 0
 refuses "a malformed interval" 2 "*--interval is 'often'*" boxcar maintain --interval often
 
