@@ -327,7 +327,7 @@ static const struct trap TRAPS[] = {
     {"member_attached_before_its_message_counts", attached_before_its_message,
      {{"resolving single ones", "enqueue", "elsif enqueue.message_id is not null or key is not null then",
        "elsif false then", MISCOUNTED},
-      {"resolving many", "_enqueue", "if not fresh_ids then", "if false then", MISCOUNTED}}},
+      {"resolving many", "_enqueue_messages", "if not fresh_ids then", "if false then", MISCOUNTED}}},
     {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
      {{"the lock", "_resolve", "unnest(joins, :\"schema\"._lock_in_time(joins))",
        "unnest(joins, array_fill(0, array[cardinality(joins)]))", SLEEPS_ON},
