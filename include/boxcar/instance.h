@@ -39,8 +39,11 @@ typedef struct boxcar_instance_list boxcar_instance_list;
 BOXCAR_API size_t boxcar_instance_list_count(const boxcar_instance_list *list);
 BOXCAR_API const boxcar_instance *boxcar_instance_list_get(const boxcar_instance_list *list, size_t i);
 BOXCAR_API void boxcar_instance_list_free(boxcar_instance_list *list);
+/* Whether this is the worker with this owner's id, also where another id stands for it. Any thread. */
+BOXCAR_API bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner);
 
-/* All live workers by box and rank. The caller owns *ret_list. */
+/* All live workers by box and rank. The caller owns *ret_list. On PostgreSQL, roles without admin access are not told the
+ * owners' ids, with which they could settle what others hold, but other ids that stand for them. */
 BOXCAR_API boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err);
 
 #ifdef __cplusplus

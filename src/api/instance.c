@@ -1,6 +1,8 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/check.h"
+#include "base/uuid.h"
 #include "store/store.h"
 
 size_t boxcar_instance_list_count(const boxcar_instance_list *list) { return list ? list->count : 0; }
@@ -14,6 +16,17 @@ void boxcar_instance_list_free(boxcar_instance_list *list) {
         return;
     arena_release(&list->arena);
     free(list);
+}
+
+bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_owner veiled;
+
+    if (memcmp(instance->owner.bytes, owner.bytes, sizeof(owner.bytes)) == 0)
+        return true;
+    boxcar_owner_format(owner, text);
+    uuid_derive("boxcar:owner:", boxcar_str_of(text), veiled.bytes); /* as _veil in sql/postgres */
+    return memcmp(instance->owner.bytes, veiled.bytes, sizeof(veiled.bytes)) == 0;
 }
 
 boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err) {

@@ -40,7 +40,8 @@ const struct command CMD_INSTANCE_LS = {
     .description =
         "The workers that were heard of within the last 30 seconds, by rank, with the partitions of streams\n"
         "that each is preferred for, how many messages it holds and since when it holds the oldest.\n"
-        "instance_id is the owner of its leases. With -o json an array, with -o jsonl one object a line.\n",
+        "instance_id is the owner of its leases; on PostgreSQL, roles without admin access see another id\n"
+        "that stands for it. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar instance ls\n"
                 "boxcar instance ls -o json\n",
     .run = run,

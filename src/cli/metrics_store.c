@@ -110,7 +110,7 @@ static void summarize(const boxcar_instance_list *list, boxcar_owner owner, stru
         const boxcar_instance *instance = boxcar_instance_list_get(list, i);
         boxcar_time lease = instance->oldest_lease_at;
         streams->instances += !is_listed_before(list, i);
-        if (memcmp(&instance->owner, &owner, sizeof(owner)) == 0)
+        if (boxcar_instance_is(instance, owner))
             streams->partitions[instance->box] = instance->partition_count;
         if (instance->seen_at > newest)
             newest = instance->seen_at;

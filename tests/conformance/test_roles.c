@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
 #include "joins.h"
 #include "pg.h"
 
@@ -331,6 +332,55 @@ static void roles_keep_their_access_through_an_upgrade(void **state) {
     drop_role(f, &viewer);
 }
 
+/* How many of the owners that these queries show are the real one. */
+static int64_t count_shown(PGconn *conn, const char *owner, bool is_worker) {
+    int64_t shown = pg_number(conn, "select count(*) from _instances() where instance_id = '%s'", owner);
+    shown += pg_number(conn, "select count(*) from _stream_page(0::smallint, null, false, '', '', 10) where owner = '%s'", owner);
+    if (is_worker)
+        return shown;
+    return shown + pg_number(conn, "select count(*) from outbox where owner = '%s'", owner) +
+           pg_number(conn, "select count(*) from outbox where processed_by = '%s'", owner) +
+           pg_number(conn, "select count(*) from instance where instance_id = '%s'", owner) +
+           pg_number(conn, "select count(*) from stream_state where owner = '%s'", owner) +
+           pg_number(conn, "select count(*) from _page(0::smallint, null, null, false, null, 10) where owner = '%s'", owner) +
+           pg_number(conn, "select count(*) from (select work_id from outbox) m, _attempts(m.work_id) a where a.owner = '%s'",
+                     owner);
+}
+
+/* BX-002: whoever knows the id could settle what its owner holds. */
+static void owner_ids_are_shown_to_admins_only(void **state) {
+    struct fixture *f = *state;
+    struct role roles[] = {make_role(f, "admin"), make_role(f, "viewer"), make_role(f, "worker")};
+    boxcar_str topics[] = {BOXCAR_STR("t")};
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_owner_format(f->owner, owner);
+    report_worker(f, f->owner, BOXCAR_OUTBOX, "here", topics, 1);
+    enqueue_done(f, "t");
+    boxcar_work_id held = enqueue_streamed(f, "s", "p").work_id;
+    abandon(f, f->owner, take(f, f->owner, held), 0);
+    take(f, f->owner, held);
+    for (size_t i = 0; i < 3; i++) {
+        PGconn *conn = connect_as(f, &roles[i]);
+        assert_int_equal(count_shown(conn, owner, i == 2), i == 0 ? 8 : 0);
+        assert_int_equal(pg_number(conn, "select count(*) from _instances() where host = 'here' and leased = 1"), 1);
+        if (i == 2)
+            assert_int_equal(pg_number(conn, "select count(*) from _instances() i, outbox_ack(i.instance_id, array[%lld])",
+                                       (long long)held.value), 0);
+        PQfinish(conn);
+    }
+    boxcar_store *store = NULL;
+    boxcar_instance_list *list = NULL;
+    ASSERT_OK(f, open_as(f, &roles[2], &store));
+    ASSERT_OK(f, boxcar_instances_read(store, &list, &f->err));
+    assert_int_equal(boxcar_instance_list_count(list), 1);
+    assert_true(boxcar_instance_is(boxcar_instance_list_get(list, 0), f->owner));
+    assert_false(boxcar_instance_is(boxcar_instance_list_get(list, 0), f->other));
+    boxcar_instance_list_free(list);
+    boxcar_store_close(store);
+    for (size_t i = 0; i < 3; i++)
+        drop_role(f, &roles[i]);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(caller_is_told_when_the_connection_breaks_and_does_not_come_back),
     TEST(nothing_is_open_to_public),
@@ -344,6 +394,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(worker_counts_steps_and_evaluates_waits),
     TEST(viewer_sees_joins_and_changes_none),
     TEST(roles_keep_their_access_through_an_upgrade),
+    TEST(owner_ids_are_shown_to_admins_only),
 };
 
 /* Roles are the server's business: once, directly. */

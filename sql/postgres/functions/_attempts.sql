@@ -1,6 +1,11 @@
 -- The history of a message, oldest first.
 create or replace function :"schema"._attempts(p_work_id bigint) returns setof :"schema".attempt
 language plpgsql stable security definer :pinned as $$
+declare
+    sees boolean := :"schema"._sees_owners();
 begin
-    return query select * from :"schema".attempt a where a.work_id = p_work_id order by a.at, a.retry_count;
+    return query
+        select a.work_id, a.at, a.retry_count, a.outcome, case when sees then a.owner else :"schema"._veil(a.owner) end,
+               a.epoch, a.error
+        from :"schema".attempt a where a.work_id = p_work_id order by a.at, a.retry_count;
 end $$;

@@ -7,12 +7,15 @@ returns table (work_id bigint, message_id uuid, box smallint, topic text, payloa
     reason smallint, died_at timestamptz, source text, external_id text)
 language plpgsql stable :pinned set enable_seqscan = off as $$
 #variable_conflict use_column
+declare
+    sees boolean := :"schema"._sees_owners();
 begin
     return query
         select i.work_id, i.message_id, i.box, i.topic::text, case when with_payload then i.payload end, i.status,
                i.created_at, i.due_at, i.available_at, i.expires_at, i.stream::text, i.correlation_id, i.headers,
-               i.retry_count, i.crash_count, i.max_attempts, i.last_error, i.owner, i.epoch, i.locked_until,
-               i.processed_at, i.processed_by, i.reason, i.died_at,
+               i.retry_count, i.crash_count, i.max_attempts, i.last_error,
+               case when sees then i.owner else :"schema"._veil(i.owner) end, i.epoch, i.locked_until, i.processed_at,
+               case when sees then i.processed_by else :"schema"._veil(i.processed_by::uuid)::text end, i.reason, i.died_at,
                i.source::text, i.external_id::text
         from :"schema"._item i where i.work_id = any (ids)
         order by i.work_id desc;

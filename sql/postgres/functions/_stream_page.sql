@@ -13,6 +13,7 @@ declare
     fresh_keys text[];   -- with what is in the log, by position
     fresh_heads bigint[];
     fresh_counts bigint[];
+    sees boolean := :"schema"._sees_owners();
 begin
     select array_agg(s.stream), array_agg(s.head), array_agg(s.pending) into fresh_keys, fresh_heads, fresh_counts
     from :"schema"._fresh_streams(p_box, p_key, p_prefix, last_key) s;
@@ -54,7 +55,7 @@ begin
                case when v.halted_at is not null or v.state = 'in_progress' then null
                     when x.is_fresh then n.available_at else v.available_at end,
                case when x.is_fresh then 0 else v.retry_count end,
-               v.owner, v.halted_at, v.halted_by
+               case when sees then v.owner else :"schema"._veil(v.owner) end, v.halted_at, v.halted_by
         from unnest(keys) with ordinality k(key, n)
         left join lateral (
             select * from :"schema"._stream_state v where v.box = p_box and v.key = k.key collate "C" limit 1) v on true

@@ -2,8 +2,11 @@
 create or replace view :"schema".inbox as
 select i.work_id, i.message_id, 'inbox'::text as box, i.topic, i.payload, i.status, i.status = 'done' as is_processed,
        i.created_at, i.due_at, i.available_at, i.expires_at, i.stream, i.correlation_id, i.headers,
-       i.retry_count, i.crash_count, i.max_attempts, i.last_error, i.owner, i.epoch, i.locked_until,
-       i.processed_at, i.processed_by, i.source, i.external_id,
+       i.retry_count, i.crash_count, i.max_attempts, i.last_error,
+       case when (select :"schema"._sees_owners()) then i.owner else :"schema"._veil(i.owner) end as owner,
+       i.epoch, i.locked_until, i.processed_at,
+       case when (select :"schema"._sees_owners()) then i.processed_by
+            else :"schema"._veil(i.processed_by::uuid)::text end as processed_by, i.source, i.external_id,
        case i.status when 'ready' then 'seen' when 'in_progress' then 'processing' when 'done' then 'done' else 'dead' end
            as state
 from :"schema"._item i where i.box = 1;

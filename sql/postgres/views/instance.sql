@@ -1,17 +1,6 @@
--- Workers that were heard of lately, with the topics they handle: a row for each box that one serves; and of those
--- that live, their rank among those that handle the same topics there, and the partitions of streams that belong to them.
+-- Workers that were heard of lately. instance_id is the owner of their leases, for those who may see it (_sees_owners).
 create or replace view :"schema".instance as
-select r.instance_id, case r.box when 0 then 'outbox' else 'inbox' end as box, r.host, r.pid, r.concurrency,
-       r.exact || array(select p || '*' from unnest(r.prefixes) with ordinality u(p, n) order by u.n) as topics,
-       r.started_at, r.seen_at, p.rank, p.first_partition, p.partition_count
-from :"schema".instance_row r left join (
-    select l.instance_id, l.box, l.rank::int, (l.rank * l.partitions / l.n)::int as first_partition,
-           least(((l.rank + 1) * l.partitions / l.n - l.rank * l.partitions / l.n), nullif(l.cap, 0))::int as partition_count
-    from (select x.instance_id, x.box, row_number() over w - 1 as rank, count(*) over (partition by x.box, x.exact, x.prefixes) as n,
-                 coalesce((select s.number from :"schema".setting s where s.name = 'partition_count'), 10000)::bigint
-                     as partitions,
-                 coalesce((select s.number from :"schema".setting s where s.name = 'partitions_per_instance_max'), 0)::bigint
-                     as cap
-          from :"schema".instance_row x where x.seen_at > clock_timestamp() - interval '30 seconds'
-          window w as (partition by x.box, x.exact, x.prefixes order by x.instance_id)) l) p
-    on p.instance_id = r.instance_id and p.box = r.box;
+select case when (select :"schema"._sees_owners()) then i.instance_id else :"schema"._veil(i.instance_id) end as instance_id,
+       i.box, i.host, i.pid, i.concurrency, i.topics, i.started_at, i.seen_at, i.rank, i.first_partition,
+       i.partition_count
+from :"schema"._instance i;

@@ -1,5 +1,6 @@
 -- Streams that have unfinished messages a claimer has met, and those that are halted.
 create or replace view :"schema".stream_state as
 select case v.box when 0 then 'outbox' else 'inbox' end as box, v.key::text as stream, v.state, v.partition, v.head,
-       v.topic, v.available_at, v.retry_count, v.owner, v.halted_at, v.halted_by
+       v.topic, v.available_at, v.retry_count,
+       case when (select :"schema"._sees_owners()) then v.owner else :"schema"._veil(v.owner) end as owner, v.halted_at, v.halted_by
 from :"schema"._stream_state v;

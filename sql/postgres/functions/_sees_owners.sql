@@ -1,0 +1,8 @@
+-- May the caller see who holds which lease? Whoever knows an owner's id can settle what that owner holds, so only those
+-- who may do everything see it: the schema's owner and roles with admin access. The caller is the role of the session,
+-- also inside functions that run with the rights of their owner.
+create or replace function :"schema"._sees_owners() returns boolean
+language sql stable :pinned as $$
+    select has_function_privilege(coalesce(nullif(current_setting('role'), 'none'), session_user)::name,
+                                  ':"schema".grant_access(name, text)', 'execute')
+$$;

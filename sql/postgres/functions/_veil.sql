@@ -1,0 +1,7 @@
+-- What the others see of an owner's id: another one, always the same for it, that settles nothing.
+-- boxcar_instance_is() in C computes the same.
+create or replace function :"schema"._veil(owner uuid) returns uuid
+language plpgsql immutable strict :pinned as $$
+begin
+    return :"schema"._derive_id('boxcar:owner:', owner::text);
+end $$;
