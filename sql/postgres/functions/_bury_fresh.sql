@@ -25,6 +25,7 @@ begin
     end if;
     f.seq := f.seq + 1;
     f.expired_from := greatest(f.expired_from, new_expired_from);
+    f.skip := '{(,)}';
     perform :"schema"._add_frontier(f);
     insert into :"schema".frontier_skip select unnest(ids);
 exception when unique_violation then

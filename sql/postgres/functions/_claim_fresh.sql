@@ -24,17 +24,12 @@ begin
         if total > cardinality(taken) then
             chunk := greatest(chunk, least(4 * total, 10000));
         end if;
-        -- One statement, so that whoever removes a message that was buried is seen whole or not at all.
-        select x.*, exists (select from :"schema".frontier_skip s
-                            where s.work_id >= x.low and s.work_id <= x.high) as has_buried
-        into w from (
-            select array_agg(x.work_id) as ids, count(*) as n, array_agg(x.xid) as xids,
-                   min(x.work_id) as low, max(x.work_id) as high,
-                   bool_and(x.due_at is null and x.expires_at is null
-                            and :"schema"._wanted(x.topic, exact, prefixes)) as plain
-            from :"schema"._window(f, chunk) x) x;
+        select array_agg(x.work_id) as ids, count(*) as n, array_agg(x.xid) as xids,
+               bool_and(x.due_at is null and x.expires_at is null
+                        and :"schema"._wanted(x.topic, exact, prefixes)) as plain
+        into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
-            if w.plain and not w.has_buried and w.n <= wanted - cardinality(taken) then
+            if w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
                 taken := taken || w.ids;
                 reached := w.n;
             else
@@ -44,7 +39,7 @@ begin
                 parked_expired := parked_expired or sorted.parked_expired;
                 reached := sorted.reached;
             end if;
-            if w.has_buried then
+            if f.skip <> '{}' then
                 perform :"schema"._pass_over(w.ids[:reached]);
             end if;
             f.position_xid := w.xids[reached];
@@ -63,6 +58,7 @@ begin
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
+        f.skip := :"schema"._still_skips(f.skip);
     end loop;
     if total = 0 then
         f := unmoved;   -- an empty window is looked through again, at no cost, instead of written

@@ -29,8 +29,10 @@ begin
             insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
             select i.id, p_box, greatest(i.due_at, ts), i.expires_at, i.topic, i.stream
             from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream)
-            where not exists (select from :"schema".frontier_skip k where k.work_id = i.id);
-            perform :"schema"._pass_over(w.ids);
+            where f.skip = '{}' or not exists (select from :"schema".frontier_skip k where k.work_id = i.id);
+            if f.skip <> '{}' then
+                perform :"schema"._pass_over(w.ids);
+            end if;
             perform :"schema"._meet_streams(p_box, w.streams, w.topics, w.ids, partitions, ts);
             moved := true;
             f.position_xid := w.last_xid;
@@ -42,6 +44,7 @@ begin
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
+        f.skip := :"schema"._still_skips(f.skip);
     end loop;
     -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
     -- enough.

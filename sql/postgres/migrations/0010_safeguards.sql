@@ -14,7 +14,7 @@ create view :"schema".inbox_turn as select 1 as turn where false;
 create view :"schema".event_turn as select 1 as turn where false;
 
 -- Messages that were buried while they lay beyond the frontier: claimers pass over them, and remove their rows here.
--- frontier.skip, where they were kept before, stays empty.
+-- frontier.skip, where they were kept before, says whether there may be any: empty or everything.
 create table :"schema".frontier_skip (
     work_id bigint primary key)
     with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
@@ -24,7 +24,7 @@ from (select distinct on (f.box, f.lane) f.skip from :"schema".frontier f order 
      unnest(f.skip) r join :"schema".message m on m.work_id >= lower(r) and m.work_id < upper(r);
 delete from :"schema".frontier f
 where f.seq < (select max(x.seq) from :"schema".frontier x where x.box = f.box and x.lane = f.lane);
-update :"schema".frontier f set skip = '{}' where f.skip <> '{}';
+update :"schema".frontier f set skip = '{(,)}' where f.skip <> '{}';
 
 -- What is to be done when a transaction ends, on servers that have prepared transactions (_note_end). The body of the
 -- trigger comes with the functions.
