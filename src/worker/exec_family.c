@@ -69,19 +69,14 @@ void exec_family_release(struct exec_family *family) {
     family->count = family->capacity = 0;
 }
 
-/* Room for one more; false = out of memory. */
-static bool make_room(void **array, size_t count, size_t *capacity, size_t size) {
+/* The array with room for one more; NULL = out of memory, and it is as it was. */
+static void *make_room(void *array, size_t count, size_t *capacity, size_t size) {
     size_t more = *capacity ? *capacity * 2 : 64;
-    void *larger;
+    void *larger = count < *capacity ? array : realloc(array, more * size);
 
-    if (count < *capacity)
-        return true;
-    larger = realloc(*array, more * size);
-    if (!larger)
-        return false;
-    *array = larger;
-    *capacity = more;
-    return true;
+    if (larger && count >= *capacity)
+        *capacity = more;
+    return larger;
 }
 
 /* ---- /proc ---- */
@@ -119,13 +114,15 @@ static void read_processes(struct process_list *list, unsigned long long since) 
     struct dirent *entry;
 
     while (folder && (entry = readdir(folder))) {
-        struct process process;
+        struct process process, *room;
 
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !read_process((pid_t)atol(entry->d_name), &process) || process.started < since)
             continue;
-        if (!make_room((void **)&list->all, list->count, &list->capacity, sizeof(*list->all)))
+        room = make_room(list->all, list->count, &list->capacity, sizeof(*room));
+        if (!room)
             break;
+        list->all = room;
         list->all[list->count++] = process;
     }
     if (folder)
@@ -205,8 +202,12 @@ static bool is_related(const struct exec_family *family, const struct process *p
 }
 
 static bool add_member(struct exec_family *family, struct process *process) {
-    if (!make_room((void **)&family->members, family->count, &family->capacity, sizeof(*family->members)))
+    struct exec_relative *room =
+        make_room(family->members, family->count, &family->capacity, sizeof(*room));
+
+    if (!room)
         return false;
+    family->members = room;
     family->members[family->count++] =
         (struct exec_relative){.pid = process->pid, .started = process->started, .is_alive = true};
     process->is_member = true;
