@@ -227,6 +227,46 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     assert_int_equal(audit_lost(f), 0);
 }
 
+static void drop_in(struct fixture *f, const char *sqlite_text, const char *postgres_text) {
+    boxcar_store_close(f->store);
+    f->store = NULL;
+    fixture_sql(f, sqlite_text, postgres_text);
+}
+
+/* OBX-108: "if they do not already exist" */
+static void deploying_again_makes_what_is_missing(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    drop_in(f, "drop view boxcar_outbox; drop index boxcar_lease_until; drop trigger boxcar_inbox_on_remove",
+            "drop view outbox; drop index lease_until; drop function _setting(text, double precision); "
+            "drop function outbox_ack");
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+    assert_int_equal(boxcar_store_deployment(f->store).applied, 0);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 1);
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from sqlite_schema where name in ('boxcar_lease_until', "
+                                        "'boxcar_inbox_on_remove')",
+                                        "select count(*) from (select from pg_class where relname = 'lease_until' and "
+                                        "relnamespace = current_schema()::regnamespace union all select from pg_proc "
+                                        "where proname = 'outbox_ack' and pronamespace = current_schema()::regnamespace) x"),
+                     2);
+    assert_true(ack(f, f->owner, take(f, f->owner, id)));
+}
+
+/* OBX-108: an empty table in its place would hide that its rows are gone. */
+static void table_that_was_dropped_is_named(void **state) {
+    struct fixture *f = *state;
+    drop_in(f, "drop table boxcar_stage", "drop table stage");
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    options.deploy = true;
+    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err));
+    assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "the table boxcar_stage" : "the table stage"));
+    assert_non_null(strstr(f->err.message, "backup"));
+}
+
 static void store_has_an_id_that_all_its_handles_share(void **state) {
     struct fixture *f = *state;
     boxcar_store *other = fixture_open(f);
@@ -245,6 +285,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(newer_store_is_accepted_while_it_accepts_us),
     TEST(store_that_wants_newer_programs_is_refused),
     TEST(store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages),
+    TEST(deploying_again_makes_what_is_missing),
+    TEST(table_that_was_dropped_is_named),
     TEST(store_has_an_id_that_all_its_handles_share),
 };
 

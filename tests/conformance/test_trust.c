@@ -305,6 +305,44 @@ static void roles_cannot_call_what_has_no_search_path_of_its_own(void **state) {
     PQfinish(conn);
 }
 
+/* BX-011: what the server refuses for good is not worth a retry. */
+static void wrong_password_and_missing_database_are_told_apart_from_an_outage(void **state) {
+    struct fixture *f = *state;
+    struct role role = make_role(f, "member");
+    const char *server = strchr(getenv("BOXCAR_TEST_POSTGRES"), '@') + 1;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    char url[512];
+    snprintf(url, sizeof(url), "postgres://%s:wrong@%s", role.name, server);
+    options.url = boxcar_str_of(url);
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_store_open(&options, &store, &f->err));
+    assert_false(f->err.retryable);
+    assert_string_equal(f->err.sqlstate, "28P01");
+    snprintf(url, sizeof(url), "postgres://%s:pw@%.*s/no_such_database", role.name, (int)strcspn(server, "/"), server);
+    options.url = boxcar_str_of(url);
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_store_open(&options, &store, &f->err));
+    assert_false(f->err.retryable);
+    options.url = BOXCAR_STR("postgres://tester@127.0.0.1:1/boxcar");
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_open(&options, &store, &f->err));
+    assert_true(f->err.retryable);
+    drop_role(f, &role);
+}
+
+/* The list of objects is read from the migrations, and must be what they make. */
+static void objects_of_a_store_are_known_by_name(void **state) {
+    struct fixture *f = *state;
+    boxcar_deployment deployment;
+    PGconn *conn = fixture_connect(f);
+    int64_t before = pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema);
+    pg_exec(conn, "do $$ declare i regclass; begin for i in select x.indexrelid from pg_index x join pg_class c "
+                  "on c.oid = x.indexrelid where c.relnamespace = '%s'::regnamespace and not exists (select from "
+                  "pg_constraint k where k.conindid = c.oid) loop execute format('drop index %%s', i); end loop; end $$",
+            f->schema);
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &deployment, &f->err));
+    assert_int_equal(pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema), before);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(function_planted_in_public_does_not_run_in_a_deployment),
     BARE_TEST(schema_of_another_role_is_refused_before_anything_in_it_is_read),
@@ -313,6 +351,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(schema_where_others_may_create_is_refused_and_the_doctor_names_them),
     TEST(function_of_another_role_that_looks_like_ours_is_refused),
     TEST(search_path_decides_nothing),
+    TEST(wrong_password_and_missing_database_are_told_apart_from_an_outage),
+    TEST(objects_of_a_store_are_known_by_name),
     TEST(roles_cannot_call_what_has_no_search_path_of_its_own),
 };
 

@@ -87,7 +87,7 @@ static boxcar_status connect_once(struct pg_store *pg, boxcar_error *err) {
     if (!pg->conn)
         return error_no_memory(err);
     if (PQstatus(pg->conn) != CONNECTION_OK)
-        return pg_error_from_connection(pg, err);
+        return pg_explain_refusal(pg, keywords, values, err);
     PQsetNoticeReceiver(pg->conn, pg_notice_receive, pg);
     return start_session(pg, err);
 }

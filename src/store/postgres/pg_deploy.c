@@ -23,7 +23,7 @@ boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error 
         return error_no_memory(err);
     result = pg_run_text(pg, filled);
     kind = PQresultStatus(result);
-    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK)
+    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK || kind == PGRES_EMPTY_QUERY) /* that: only comments */
         return BOXCAR_OK;
     return pg_error_from_result(pg, result, err);
 }
@@ -140,10 +140,15 @@ static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
     AUTO_BUF struct buf remember = BUF_INIT;
     char digest[BOXCAR_UUID_TEXT_SIZE];
     boxcar_status status = pg_digest_functions(digest, err);
+    bool deployed = false;
 
     if (status == BOXCAR_OK)
         status = pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err);
-    if (status != BOXCAR_OK || (known && strcmp(known, digest) == 0))
+    if (status == BOXCAR_OK) {
+        deployed = known && strcmp(known, digest) == 0;
+        status = pg_repair(pg, &deployed, err);
+    }
+    if (status != BOXCAR_OK || deployed)
         return status;
     for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
         if (migration_number(file) == 0)
@@ -164,7 +169,12 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
 
     if (status != BOXCAR_OK || found)
         return status;
-    return pg_deploy_run(pg, "create schema :\"schema\"", err);
+    status = pg_deploy_run(pg, "create schema :\"schema\"", err);
+    if (status == BOXCAR_E_DENIED)
+        return error_set(err, status,
+                         "there is no schema \"%s\", and this role may not create one: have the database's owner run "
+                         "create schema \"%s\" authorization this role, or grant create on database", pg->schema, pg->schema);
+    return status;
 }
 
 static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
@@ -182,6 +192,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
         status = pg_trust_schema(pg, err);
     if (status == BOXCAR_OK)
         status = read_version(pg, &previous, err);
+    if (status == BOXCAR_OK && previous == 0)
+        status = pg_check_empty(pg, err);
     version = previous;
     if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
         status = read_grants(pg, &grants, err);

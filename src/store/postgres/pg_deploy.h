@@ -31,6 +31,12 @@ boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_li
  * and 'f' for a function. */
 void pg_objects_as_values(struct buf *text, const struct pg_object_list *list);
 
+/* pg_repair.c: makes indexes again that are missing, and refuses a store that has lost a table. *functions: views and
+ * functions were made by this very library; false afterwards: some are missing, make them again. */
+boxcar_status pg_repair(struct pg_store *pg, bool *functions, boxcar_error *err);
+/* Refuses a schema without the table that knows the version but with others of ours. */
+boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);
+
 /* pg_trust.c: refuses a schema in which somebody else's code could run, before anything in it is read. Then the rest of
  * the transaction runs with the rights of the schema's owner. */
 boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err);

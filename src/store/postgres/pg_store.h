@@ -140,6 +140,11 @@ char *pg_fill_in(const char *text, const char *schema);
 /* pg_error.c: describes why a result or the connection failed. Never quotes parameters. */
 boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err);
 boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
+/* pg_refusal.c: the same for a connection that could not be made, after asking the server once more for its SQLSTATE: a
+ * wrong password is BOXCAR_E_DENIED, a database that does not exist BOXCAR_E_NOT_FOUND. Only for the first connection of
+ * a store; later ones are worth a retry, whatever the server says. */
+boxcar_status pg_explain_refusal(struct pg_store *pg, const char *const *keywords, const char *const *values,
+                                 boxcar_error *err);
 /* Would the same request have a chance if it were simply repeated now? */
 bool pg_error_is_transient(const boxcar_error *err);
 /* A prepared statement is gone (DISCARD, DEALLOCATE), or a deployment changed what it returns. */

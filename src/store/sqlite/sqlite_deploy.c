@@ -170,6 +170,8 @@ boxcar_status sqlite_deploy(struct boxcar_store *base, boxcar_deployment *ret_de
     status = sqlite_transaction(store, ACCESS_READ, look, &deploying, err);
     if (status == BOXCAR_OK && deploying.needed)
         status = sqlite_transaction(store, ACCESS_WRITE, apply, &deploying, err);
+    if (status == BOXCAR_OK && deploying.deployment.schema_version == STORE_SCHEMA_VERSION)
+        status = sqlite_repair(store, err);
     if (status == BOXCAR_OK)
         *ret_deployment = deploying.deployment;
     return status;
