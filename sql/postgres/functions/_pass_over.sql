@@ -1,5 +1,5 @@
--- Claimers have come past these messages: those that were buried before need not be remembered any more. One whose row
--- somebody holds, because he removes the message, is left to him. Only under the turn.
+-- Claimers have come past these messages: those that were buried before need not be remembered any more. A row that is
+-- locked belongs to a message that is being removed, and goes with it. Only under the turn.
 create or replace function :"schema"._pass_over(ids bigint[]) returns void
 language plpgsql volatile as $$
 begin

@@ -1,5 +1,5 @@
 -- A page of streams by key; p_key: just that one. The prefix is a range of the index. Messages that no claimer has met
--- yet are looked up in the log (_fresh_streams): whoever looks at streams takes no turn.
+-- yet are looked up in the log (_fresh_streams): looking at streams takes no turn.
 create or replace function :"schema"._stream_page(
     p_box smallint, p_key text, only_halted boolean, p_prefix text, p_after text, max_streams int)
 returns table (stream text, state text, partition int, pending bigint, head bigint, topic text, available_at timestamptz,
