@@ -114,6 +114,12 @@ static void producer_enqueues_and_does_nothing_else(void **state) {
     options.owner = f->owner;
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_claim(f->store, &options, &list, &f->err));
+    assert_non_null(strstr(f->err.message, "needs worker access"));
+    boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_message_page(f->store, &page, &list, &f->err));
+    assert_non_null(strstr(f->err.message, "needs viewer access"));
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_audit_run(f->store, false, NULL, &f->err));
+    assert_non_null(strstr(f->err.message, "needs admin access"));
     boxcar_store_close(f->store);
     f->store = own;
     PGconn *conn = connect_as(f, &producer);

@@ -69,6 +69,7 @@ static bool is_inside_call(const PGresult *result) {
 boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
     const char *sqlstate = sqlstate_of(result);
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    const char *access = NULL;
     boxcar_status status;
     size_t i = 0;
 
@@ -76,7 +77,12 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
         return pg_error_from_connection(pg, err);
     while (strncmp(sqlstate, MEANINGS[i].sqlstate, strlen(MEANINGS[i].sqlstate)) != 0)
         i++;
-    if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
+    if (MEANINGS[i].status == BOXCAR_E_DENIED && text)
+        access = pg_access_needed(text);
+    if (access)
+        status = error_set(err, BOXCAR_E_DENIED, "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');",
+                           text, access, pg->schema, PQuser(pg->conn), access);
+    else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
         status = error_set(err, BOXCAR_E_STORE,
                            "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
                            "this version of the server is supported",

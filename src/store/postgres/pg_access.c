@@ -1,0 +1,48 @@
+/* Which access a role needs to execute a function. The lists are in grant_access.sql, which is part of the library
+ * anyway; they are read from there, so that there is no second one to keep. */
+#include <stdio.h>
+#include <string.h>
+
+#include "embedded.h"
+#include "pg_store.h"
+
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz_0123456789"
+
+static const char *text_of(const char *name) {
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
+        if (strcmp(file->name, name) == 0)
+            return file->text;
+    return NULL;
+}
+
+/* Whether the list of this name has the function in it. */
+static bool lists(const char *text, const char *list, const char *function) {
+    char head[64], entry[80];
+    const char *start, *end, *found;
+
+    snprintf(head, sizeof(head), "    %s constant text[] :=", list);
+    snprintf(entry, sizeof(entry), "'%s'", function);
+    start = text ? strstr(text, head) : NULL;
+    end = start ? strstr(start, "];") : NULL;
+    found = end ? strstr(start, entry) : NULL;
+    return found && found < end;
+}
+
+/* The function is the last word of the server's message, in every language. */
+const char *pg_access_needed(const char *message) {
+    static const struct {
+        const char *list, *access;
+    } LISTS[] = {{"producer", "producer"}, {"doctor", "viewer"}, {"viewer", "viewer"}, {"worker", "worker"}};
+    const char *text = text_of("functions/grant_access.sql");
+    char file[96], name[64];
+    size_t end = strlen(message), start = end;
+
+    while (start > 0 && strchr(NAME_CHARACTERS, message[start - 1]))
+        start--;
+    snprintf(name, sizeof(name), "%.*s", (int)(end - start), message + start);
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
+        if (lists(text, LISTS[i].list, name))
+            return LISTS[i].access;
+    snprintf(file, sizeof(file), "functions/%s.sql", name);
+    return text_of(file) ? "admin" : NULL;
+}
