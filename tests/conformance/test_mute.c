@@ -73,6 +73,26 @@ static void enqueue_ends_although_the_server_is_silent(void **state) {
     teardown(&far);
 }
 
+/* From the login to the first look at the store. */
+static void opening_ends_although_the_server_is_silent(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    boxcar_store_options options = far_options(&far);
+    for (int which = 1; which <= 7; which++) {
+        boxcar_store *store = NULL;
+        link_mute(&far.link, which);
+        boxcar_status status = boxcar_store_open(&options, &store, &f->err);
+        if (status != BOXCAR_OK) {
+            assert_int_equal(status, BOXCAR_E_UNAVAILABLE);
+            assert_null(store);
+        }
+        boxcar_store_close(store);
+        link_reset(&far.link);
+    }
+    teardown(&far);
+}
+
 /* More than the sockets hold: what cannot be sent is not waited for either. */
 static void large_request_ends_although_the_server_does_not_read(void **state) {
     struct fixture *f = *state;
@@ -317,6 +337,7 @@ static void handler_times_out_although_the_server_is_silent(void **state) {
 
 static const struct CMUnitTest TESTS[] = {
     TEST(enqueue_ends_although_the_server_is_silent),
+    TEST(opening_ends_although_the_server_is_silent),
     TEST(large_request_ends_although_the_server_does_not_read),
     TEST(every_call_ends_although_the_server_is_silent),
     TEST(long_statement_is_not_cut),

@@ -62,6 +62,8 @@ static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
         pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
     if (pg->own_session) /* whatever the database's default is */
         PQclear(pg_run_text(pg, "set default_transaction_isolation to 'read committed'"));
+    if (!pg_is_connected(pg))
+        return pg_error_from_connection(pg, err);
     pg->was_connected = true;
     return BOXCAR_OK;
 }
