@@ -28,7 +28,9 @@ typedef enum boxcar_durability {
 
 typedef struct boxcar_store_options {
     size_t struct_size; /* set by BOXCAR_STORE_OPTIONS_INIT; lets this struct grow */
-    boxcar_str url;     /* "sqlite:PATH", or a "postgres://" URL, given to libpq as it is */
+    boxcar_str url;     /* "sqlite:PATH", or a "postgres://" URL, given to libpq as it is. PATH is
+                           a plain path: SQLite's URIs and ":memory:" are refused (borrow a
+                           connection, sqlite.h, for a store in memory) */
     boxcar_str schema;  /* PostgreSQL schema; absent = "boxcar". At most 63 bytes of
                            letters, digits and _, not starting with a digit */
     bool deploy;        /* create or upgrade the schema at open; off: a store that is not
@@ -55,7 +57,7 @@ typedef struct boxcar_store_options {
 #endif
 
 /* Opens a store. The caller owns *ret_store and closes it. An SQLite file is created only
- * when `deploy` is set. Everything in `options` is copied. */
+ * when `deploy` is set, with mode 0640 less the umask. Everything in `options` is copied. */
 BOXCAR_API boxcar_status boxcar_store_open(const boxcar_store_options *options,
                                            boxcar_store **ret_store, boxcar_error *err);
 

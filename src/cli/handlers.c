@@ -49,7 +49,8 @@ char *handlers_topics(const struct config *config) {
     for (size_t i = 0; i < config->handler_count; i++)
         fprintf(out, "%s%s%s", i ? "," : "", config->handlers[i].box == BOXCAR_INBOX ? "inbox:" : "",
                 config->handlers[i].topic);
-    if (fclose(out) == 0)
+    bool whole = !ferror(out);
+    if (fclose(out) == 0 && whole)
         return result;
     free(result);
     return NULL;

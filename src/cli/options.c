@@ -41,7 +41,11 @@ static char *guard(const char *text) {
     for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1)
         fprintf(out, "%.*s!\001\002\001", (int)(found - text), text);
     fputs(text, out);
-    return fclose(out) == 0 ? result : NULL;
+    bool whole = !ferror(out); /* never half an argument */
+    if (fclose(out) == 0 && whole)
+        return result;
+    free(result);
+    return NULL;
 }
 
 static void unguard(char *text) {

@@ -26,7 +26,8 @@ bool output_uses_colours(void) {
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-static void put_json(const json_t *value) { json_dumpf(value, stdout, DUMP_FLAGS); }
+/* False = out of memory. A write that failed is for output_flush() to report. */
+static bool put_json(const json_t *value) { return json_dumpf(value, stdout, DUMP_FLAGS) == 0 || ferror(stdout); }
 
 /* A value for people; free() it. NULL = out of memory. */
 static char *cell_text(const json_t *value, size_t *ret_width) {
@@ -62,15 +63,20 @@ static char *table_cell(const json_t *value, size_t *ret_width) {
     return text;
 }
 
-static size_t column_width(const json_t *rows, const char *column) {
+/* False = out of memory. */
+static bool column_width(const json_t *rows, const char *column, size_t *ret_width) {
     size_t widest = strlen(column), i;
     const json_t *row;
     json_array_foreach(rows, i, row) {
         size_t width = 0;
-        free(table_cell(json_object_get(row, column), &width));
+        char *text = table_cell(json_object_get(row, column), &width);
+        if (!text)
+            return false;
+        free(text);
         widest = width > widest ? width : widest;
     }
-    return widest;
+    *ret_width = widest;
+    return true;
 }
 
 static void put_padding(size_t width) {
@@ -80,10 +86,11 @@ static void put_padding(size_t width) {
 
 /* `last`: nothing follows, so no trailing blanks. Numbers go to the right. */
 static void put_cell(const char *text, size_t used, size_t width, bool right, bool last) {
-    put_padding(right ? width - used : 0);
+    size_t padding = used < width ? width - used : 0;
+    put_padding(right ? padding : 0);
     fputs(text, stdout);
     if (!last)
-        put_padding((right ? 0 : width - used) + 2);
+        put_padding((right ? 0 : padding) + 2);
 }
 
 static bool is_number_column(const json_t *rows, const char *column) {
@@ -126,7 +133,8 @@ static bool put_table(const struct output *output) {
     size_t widths[COLUMNS_MAX], i;
     bool numeric[COLUMNS_MAX];
     for (i = 0; output->columns[i] && i < COLUMNS_MAX; i++) {
-        widths[i] = column_width(output->rows, output->columns[i]);
+        if (!column_width(output->rows, output->columns[i], &widths[i]))
+            return false;
         numeric[i] = is_number_column(output->rows, output->columns[i]);
     }
     put_heading(output, widths, numeric);
@@ -156,7 +164,7 @@ bool output_list_add(struct output *output, json_t *row) {
         output->failed |= json_array_append_new(output->rows, row) != 0;
     } else {
         fputs(output->format == CLI_FORMAT_JSONL ? "" : output->count ? ",\n" : "[", stdout);
-        put_json(row);
+        output->failed |= !put_json(row);
         fputs(output->format == CLI_FORMAT_JSONL ? "\n" : "", stdout);
         json_decref(row);
     }
@@ -196,7 +204,7 @@ int output_object(const struct cli *cli, json_t *object) {
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
         result = put_fields(cli, object);
     } else {
-        put_json(object);
+        result = put_json(object) ? CLI_DONE : cli_no_memory(cli);
         putchar('\n');
     }
     json_decref(object);

@@ -83,7 +83,8 @@ static char *copy(boxcar_str text, bool for_json, size_t *ret_width) {
         size_t used = put_character(out, text, for_json, &width);
         text = (boxcar_str){text.data + used, text.len - used};
     }
-    if (fclose(out) != 0) {
+    bool whole = !ferror(out); /* no memory to grow: what it has is shorter than the width */
+    if (fclose(out) != 0 || !whole) {
         free(result);
         return NULL;
     }

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/error.h"
 #include "base/utf8.h"
 #include "store.h"
@@ -25,19 +27,36 @@ static open_fn *find_backend(boxcar_str url) {
     return NULL;
 }
 
+/* The path reaches SQLite as a name of a file and nothing else: its URIs can turn off locks and syncs, keep the database
+ * in memory or choose another VFS. What looks like one is refused, so that nobody believes it took effect. */
+static boxcar_status check_sqlite_path(boxcar_str path, boxcar_error *err) {
+    if (str_is_empty(path))
+        return error_invalid(err, "url", "url names no file: give sqlite:PATH");
+    if (str_starts_with(path, BOXCAR_STR(":memory:")))
+        return error_invalid(
+            err, "url",
+            "url names a database in memory, which would vanish with this one connection: give "
+            "sqlite:PATH");
+    if (str_starts_with(path, BOXCAR_STR("file:")))
+        return error_invalid(err, "url",
+                             "url is a URI (file:...), which could turn off locks or keep the store in memory: give "
+                             "sqlite:PATH (and for a file that has such a name sqlite:./file:...)");
+    if (memchr(path.data, '?', path.len) != NULL)
+        return error_invalid(err, "url",
+                             "url has parameters (?...), which SQLite stores do not take: give sqlite:PATH, a path "
+                             "without a question mark");
+    return BOXCAR_OK;
+}
+
 boxcar_status store_check_url(boxcar_str url, boxcar_error *err) {
     if (str_is_empty(url))
         return error_invalid(err, "url", "url is empty: " URL_FORMS);
     if (!find_backend(url))
         return error_invalid(err, "url", "url has an unknown form: " URL_FORMS);
-    if (str_equal(url, BOXCAR_STR(STORE_URL_SQLITE)))
-        return error_invalid(err, "url", "url names no file: give sqlite:PATH");
-    if (str_starts_with(url, BOXCAR_STR(STORE_URL_SQLITE ":memory:")))
-        return error_invalid(
-            err, "url",
-            "url names a database in memory, which would vanish with this one connection: give "
-            "sqlite:PATH");
-    return BOXCAR_OK;
+    if (!str_starts_with(url, BOXCAR_STR(STORE_URL_SQLITE)))
+        return BOXCAR_OK;
+    return check_sqlite_path((boxcar_str){url.data + strlen(STORE_URL_SQLITE), url.len - strlen(STORE_URL_SQLITE)},
+                             err);
 }
 
 boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,

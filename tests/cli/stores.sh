@@ -5,6 +5,10 @@
 for url in '' nonsense mysql://localhost/db sqlite: /tmp/x.db; do
     refuses "the store URL '$url'" 2 "boxcar: ls: --store*sqlite:PATH*" boxcar ls --store "$url"
 done
+for url in sqlite:file::memory: sqlite::memory: 'sqlite:file:x.db?nolock=1' 'sqlite:x.db?mode=memory'; do
+    refuses "the store URL '$url'" 2 "boxcar: init: --store*give sqlite:PATH*" boxcar init --store "$url"
+done
+is "no file came of them" "" "$(ls | grep 'x.db' || true)"
 refuses "a bad URL from the environment" 2 "boxcar: ls: BOXCAR_STORE*" env BOXCAR_STORE=nonsense boxcar ls
 long=$(printf 'x%.0s' $(seq 64))
 for schema in 'a b' 'a"b' "a'b" 1a '' "$long" 'a;b' 'é'; do

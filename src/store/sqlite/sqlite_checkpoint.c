@@ -34,7 +34,7 @@ void sqlite_checkpoint_watch(struct sqlite_store *store) {
 
 /* A connection finds out that the file has a WAL by reading; before, a checkpoint does nothing. */
 static bool open_checkpointer(struct sqlite_store *store) {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
     if (store->checkpointer != NULL)
         return true;

@@ -1,5 +1,6 @@
 /* Opening the file, waiting for others, and the clock. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -7,6 +8,7 @@
 
 #include "sqlite_store.h"
 
+#define NEW_FILE_MODE 0640 /* less what the umask takes */
 #define CACHE_KIB 8192
 #define WAL_FILE_KEPT_BYTES (16 * 1024 * 1024) /* a WAL that grew beyond is cut when it starts over */
 #define WAIT_FIRST_US 200
@@ -138,13 +140,40 @@ boxcar_status sqlite_set_durable(struct sqlite_store *store, bool durable, boxca
     return status;
 }
 
+/* SQLite would make a file that everybody may read, and gives the WAL and its index the rights of the file. mknod()
+ * makes it without opening it: closing a descriptor would drop the locks that another thread has on the file. What
+ * fails here fails again in SQLite, and is explained then. */
+static void create_file(const char *path) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char whole[PATH_MAX + 1];
+    int rc = vfs != NULL && vfs->mxPathname < (int)sizeof(whole) ? vfs->xFullPathname(vfs, path, sizeof(whole), whole)
+                                                                 : SQLITE_CANTOPEN;
+
+    if (rc == SQLITE_OK || rc == SQLITE_OK_SYMLINK) /* follows a symbolic link to what is not there yet */
+        (void)!mknod(whole, S_IFREG | NEW_FILE_MODE, 0);
+}
+
+/* What SQLite cannot lock, map or sync. */
+static boxcar_status check_is_file(struct sqlite_store *store, boxcar_error *err) {
+    struct stat info;
+
+    if (stat(store->path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
+        return BOXCAR_OK;
+    return error_invalid(err, "url", "url names a device, a pipe or a socket: %s is not a file", store->path);
+}
+
 boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_error *err) {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    boxcar_status status = check_is_file(store, err);
     int rc;
     char limits[120];
 
-    if (create)
+    if (status != BOXCAR_OK)
+        return status;
+    if (create) {
         flags |= SQLITE_OPEN_CREATE;
+        create_file(store->path);
+    }
     rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
     if (store->db == NULL)
         return error_no_memory(err);
