@@ -1,10 +1,11 @@
 #include "uuid.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+
+#include "digest.h"
 
 #define V7_RANDOM_SIZE 10
 
@@ -56,23 +57,11 @@ bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count) {
     return true;
 }
 
-/* False when the digest is not to be had: no memory, or a provider without it. */
-static bool sha256(const char *name_space, boxcar_str text, uint8_t ret_digest[EVP_MAX_MD_SIZE]) {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool ok = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) &&
-              EVP_DigestUpdate(context, name_space, strlen(name_space)) &&
-              (text.len == 0 || EVP_DigestUpdate(context, text.data, text.len)) &&
-              EVP_DigestFinal_ex(context, ret_digest, NULL);
-
-    EVP_MD_CTX_free(context);
-    return ok;
-}
-
 void uuid_derive(const char *name_space, boxcar_str text, uint8_t ret_uuid[16]) {
-    uint8_t digest[EVP_MAX_MD_SIZE];
+    uint8_t digest[DIGEST_SIZE];
 
     memset(ret_uuid, 0, 16);
-    if (!sha256(name_space, text, digest))
+    if (!digest_sha256(name_space, text, digest))
         return;
     memcpy(ret_uuid, digest, 16);
     set_version(ret_uuid, 8);

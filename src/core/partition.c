@@ -1,16 +1,15 @@
 #include "partition.h"
 
-#include <openssl/evp.h>
-
+#include "base/digest.h"
 #include "boxcar/instance.h"
 
 int boxcar_stream_partition(boxcar_str stream, int partition_count) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    uint8_t digest[DIGEST_SIZE];
     uint64_t number = 0;
 
     if (partition_count < 1 || partition_count > BOXCAR_PARTITION_COUNT_MAX)
         return PARTITION_NONE;
-    if (!EVP_Digest(stream.data ? stream.data : "", stream.len, digest, NULL, EVP_sha256(), NULL))
+    if (!digest_sha256("", stream, digest))
         return PARTITION_NONE;
     for (int i = 0; i < 8; i++)
         number = number << 8 | digest[i];
