@@ -1,4 +1,6 @@
 /* The doctor on a file: what only SQLite has. */
+#include <stdio.h>
+
 #include "findings.h"
 
 static void exec(sqlite3 *db, const char *sql) {
@@ -79,7 +81,45 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
     sqlite3_close(db);
 }
 
+/* SQLite takes any type in any column. What a foreign hand has left there is named, and stops nobody. */
+static void row_of_a_wrong_type_is_named_and_stops_nobody(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id bad = enqueue_streamed(f, "a", "p").work_id;
+    boxcar_work_id good = enqueue_streamed(f, "b", "p").work_id;
+    boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
+    boxcar_stream_list *list = NULL;
+    char sql[160];
+    assert_found(f, "rows", BOXCAR_SEVERITY_OK, "types");
+    snprintf(sql, sizeof(sql), "update boxcar_parked set stream = x'00ff' where work_id = %lld", (long long)bad.value);
+    fixture_sql(f, sql, NULL);
+    assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_parked: 1 of its rows");
+    ASSERT_OK(f, boxcar_stream_page(f->store, &filter, &list, &f->err)); /* it once looked for the next key for ever */
+    assert_int_equal(boxcar_stream_list_count(list), 1);
+    assert_text(boxcar_stream_list_get(list, 0)->stream, "b");
+    boxcar_stream_list_free(list);
+    struct taken taken[2];
+    assert_int_equal(take_all(f, f->owner, 30000, taken, 2), 2);
+    assert_true(ack(f, f->owner, taken[0]) && ack(f, f->owner, taken[1]));
+    assert_status(f, good, BOXCAR_DONE);
+}
+
+/* Maintenance once removed it by its id, found it again, and did not end. */
+static void worker_whose_id_is_none_is_removed(void **state) {
+    struct fixture *f = *state;
+    boxcar_maintenance maintenance;
+    fixture_sql(f,
+                "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, seen_at) "
+                "values (x'010203', 0, 'h', 1, 1, '[]', 1, 1), ('text', x'00', 'h', 1, 1, '[]', 1, 1)",
+                NULL);
+    assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_instance_row: 2 of its rows");
+    ASSERT_OK(f, boxcar_maintain(f->store, &maintenance, &f->err));
+    assert_false(maintenance.more);
+    assert_found(f, "rows", BOXCAR_SEVERITY_OK, "types");
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(row_of_a_wrong_type_is_named_and_stops_nobody),
+    TEST(worker_whose_id_is_none_is_removed),
     TEST(wal_that_a_reader_keeps_growing_is_a_warning),
     TEST(file_with_many_free_pages_is_noted),
     TEST(careless_connection_of_a_program_is_a_warning),

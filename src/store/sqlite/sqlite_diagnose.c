@@ -330,6 +330,8 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
     if (status == BOXCAR_OK)
         status = check_bloat(store, findings, err);
     check_disk(diagnosing->path, findings);
+    if (status == BOXCAR_OK)
+        status = sqlite_check_rows(store, findings, err);
     return status == BOXCAR_OK ? gather_facts(store, diagnosing, err) : status;
 }
 

@@ -143,6 +143,14 @@ static boxcar_status release_leases(struct sqlite_store *store, const struct pre
     return status;
 }
 
+/* Not by its id: one that is no id would be found again and again. */
+static boxcar_status delete_silent(struct sqlite_store *store, boxcar_error *err) {
+    struct query query = query_on(store, S_INSTANCE_SILENT_DELETE);
+
+    query_int(&query, store->now - SQLITE_SILENT_US);
+    return query_run(&query, err);
+}
+
 boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limit, int64_t *ret_released,
                                             bool *ret_more, boxcar_error *err) {
     struct presence silent;
@@ -154,7 +162,7 @@ boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limi
     status = release_leases(store, &silent, limit, ret_released, err);
     if (status != BOXCAR_OK || *ret_released == limit)
         return status;
-    return delete_presence(store, &silent, err);
+    return delete_silent(store, err);
 }
 
 /* ---- for people ---- */

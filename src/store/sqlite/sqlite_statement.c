@@ -55,13 +55,14 @@
 #define STREAM_FIRST(state_number)                                                                           \
     "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "      \
     "and state = " state_number " order by work_id limit 1)"
-/* The first key of a stream that is alive, from ?2 on or behind it. */
+/* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign hand writes,
+ * come behind all texts, and a walk from text to text would meet the first of them for ever. */
 #define STREAM_NEXT(operator)                                                                                \
     "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and stream "     \
-    operator " ?2 union all select min(stream) from boxcar_stream_halt where box = ?1 and stream "            \
-    operator " ?2)"
+    operator " ?2 and stream < x'' union all "                                                                \
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x'')"
 #define HALT_NEXT(operator)                                                                                  \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2"
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x''"
 
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
@@ -401,6 +402,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "topics = excluded.topics, seen_at = excluded.seen_at",
     [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1 and box between ?2 and ?3",
     [S_INSTANCE_SILENT] = "select instance_id, box from boxcar_instance_row where seen_at <= ?1 limit 1",
+    /* The one that S_INSTANCE_SILENT has found, whatever its id and its box are. */
+    [S_INSTANCE_SILENT_DELETE] =
+        "delete from boxcar_instance_row where (instance_id, box) in (select instance_id, box "
+        "from boxcar_instance_row where seen_at <= ?1 limit 1)",
     [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 and box = ?2 limit ?3",
     [S_INSTANCE_RANK] = "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
                         "from boxcar_instance_row where seen_at > ?2 and box = ?3 and topics = "

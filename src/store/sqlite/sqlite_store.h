@@ -436,7 +436,9 @@ boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_va
 boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                    boxcar_error *err);
 boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
-/* What an operator should know (sqlite_diagnose.c). */
+/* What an operator should know (sqlite_diagnose.c), and which rows Boxcar did not write (sqlite_rows.c). */
+struct findings;
+boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *findings, boxcar_error *err);
 boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
                               struct boxcar_finding_list **ret_list, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
