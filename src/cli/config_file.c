@@ -108,8 +108,11 @@ static const char *fault_of(const char *line, size_t length, int size) {
 static char *read_line(char *line, int size, void *context) {
     struct config_file *file = context;
     ssize_t length = getline(&file->buffer, &file->buffer_size, file->stream);
-    if (length < 0)
+    if (length < 0) {
+        if (!feof(file->stream) && !ferror(file->stream)) /* or half a file would be taken for the whole */
+            complain_no_memory(file->complaints);
         return NULL;
+    }
     file->line++;
     drop_byte_order_mark(file, &length);
     const char *fault = fault_of(file->buffer, (size_t)length, size);
