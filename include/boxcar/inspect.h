@@ -24,6 +24,13 @@ BOXCAR_API boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box
 
 #define BOXCAR_LIST_LIMIT_MAX 10000
 
+/* Ready messages are of two kinds, as boxcar_stats counts them. */
+typedef enum boxcar_readiness {
+    BOXCAR_READINESS_ANY = 0,
+    BOXCAR_CLAIMABLE = 1, /* now */
+    BOXCAR_WAITING = 2    /* due later, backing off, or behind in a stream */
+} boxcar_readiness;
+
 typedef struct boxcar_list_options {
     size_t struct_size;
     boxcar_box box;
@@ -32,11 +39,12 @@ typedef struct boxcar_list_options {
     boxcar_str topic;     /* absent = all; exact, or ending in * */
     int limit;            /* 1 to 10,000 */
     boxcar_work_id after; /* continue a listing: only messages older than this one */
+    boxcar_readiness readiness; /* with status BOXCAR_READY: only this kind of them */
 } boxcar_list_options;
 
 #ifdef __cplusplus
 #define BOXCAR_LIST_OPTIONS_INIT (boxcar_list_options{sizeof(boxcar_list_options), BOXCAR_OUTBOX, \
-    false, BOXCAR_READY, {0, 0}, 50, {0}})
+    false, BOXCAR_READY, {0, 0}, 50, {0}, BOXCAR_READINESS_ANY})
 #else
 #define BOXCAR_LIST_OPTIONS_INIT ((boxcar_list_options){.struct_size = sizeof(boxcar_list_options), .limit = 50})
 #endif
@@ -66,6 +74,16 @@ BOXCAR_API void boxcar_attempt_list_free(boxcar_attempt_list *list);
 BOXCAR_API boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,
                                                  boxcar_attempt_list **ret_list, boxcar_error *err);
 
+/* Numbers of boxcar_stats. */
+typedef enum boxcar_stats_number {
+    BOXCAR_STATS_READY = 1,
+    BOXCAR_STATS_WAITING = 2,
+    BOXCAR_STATS_IN_PROGRESS = 4,
+    BOXCAR_STATS_DONE = 8,
+    BOXCAR_STATS_FAILED = 16,
+    BOXCAR_STATS_AGE = 32
+} boxcar_stats_number;
+
 typedef struct boxcar_stats {
     boxcar_str topic; /* absent in the row that is about all topics */
     int64_t ready;    /* claimable now */
@@ -75,6 +93,7 @@ typedef struct boxcar_stats {
     int64_t failed; /* dead letters */
     double oldest_ready_age_seconds; /* 0 when nothing is ready */
     bool exact;     /* false: something was too many to count and is an estimate */
+    unsigned estimated; /* which numbers are: BOXCAR_STATS_ flags; 0 if exact */
 } boxcar_stats;
 
 typedef struct boxcar_stats_list boxcar_stats_list;

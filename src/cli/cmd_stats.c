@@ -17,7 +17,29 @@ static struct poptOption OPTIONS[] = {
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {
-    "topic", "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds", NULL};
+    "topic", "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds", "estimated", NULL};
+
+static const struct {
+    unsigned flag;
+    const char *name;
+} NUMBERS[] = {{BOXCAR_STATS_READY, "ready"},
+               {BOXCAR_STATS_WAITING, "waiting"},
+               {BOXCAR_STATS_IN_PROGRESS, "in_progress"},
+               {BOXCAR_STATS_DONE, "done"},
+               {BOXCAR_STATS_FAILED, "failed"},
+               {BOXCAR_STATS_AGE, "oldest_ready_age_seconds"}};
+
+/* The names of the numbers that are estimates. */
+static json_t *estimated_json(unsigned estimated) {
+    json_t *names = json_array();
+    for (size_t i = 0; names && i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
+        if (estimated & NUMBERS[i].flag && json_array_append_new(names, json_string(NUMBERS[i].name)) != 0) {
+            json_decref(names);
+            return NULL;
+        }
+    }
+    return names;
+}
 
 static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
     json_t *object = json_object();
@@ -29,7 +51,8 @@ static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
                 json_put(object, "done", json_integer(stats->done)) &&
                 json_put(object, "failed", json_integer(stats->failed)) &&
                 json_put(object, "oldest_ready_age_seconds", json_real(age)) &&
-                json_put(object, "exact", json_boolean(stats->exact));
+                json_put(object, "exact", json_boolean(stats->exact)) &&
+                (stats->exact || json_put(object, "estimated", estimated_json(stats->estimated)));
     return json_finish(object, good);
 }
 
@@ -67,8 +90,10 @@ const struct command CMD_STATS = {
     .usage = "[--by-topic] [--box BOX]",
     .description =
         "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress,\n"
-        "done and failed (dead letters) as they are retained. exact is false when something was too\n"
-        "many to count and is an estimate. With --by-topic a list with a row for each topic.\n",
+        "done and failed (dead letters) as they are retained. boxcar ls --status lists messages by the\n"
+        "same words. exact is false when something was too many to count; then estimated names the\n"
+        "numbers that are estimates, from a sample that is spread over all messages. With --by-topic a\n"
+        "list with a row for each topic; one with very few messages among very many may be missing.\n",
     .examples = "boxcar stats\n"
                 "boxcar stats --by-topic -o json\n",
     .options = OPTIONS,

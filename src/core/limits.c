@@ -317,6 +317,11 @@ boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error
     if (status == BOXCAR_OK && options->by_status)
         status = check_range(options->status, "status", BOXCAR_READY, BOXCAR_FAILED, err);
     if (status == BOXCAR_OK)
+        status = check_range(options->readiness, "readiness", BOXCAR_READINESS_ANY, BOXCAR_WAITING, err);
+    if (status == BOXCAR_OK && options->readiness != BOXCAR_READINESS_ANY &&
+        (!options->by_status || options->status != BOXCAR_READY))
+        return error_invalid(err, "readiness", "readiness is given without the status ready: set by_status and status");
+    if (status == BOXCAR_OK)
         status = check_topic_condition(options->topic, err);
     return status == BOXCAR_OK ? limits_check_page(options->limit, options->after, err) : status;
 }

@@ -61,9 +61,9 @@ offers "dead --t" ""
 offers "dead replay --n" "--note"
 
 # Values: each is taken by the program, and no other is known.
-offers "ls --status _" "done failed in_progress ready"
-offers "ls --status = _" "done failed in_progress ready"
-offers "ls --status =" "done failed in_progress ready"
+offers "ls --status _" "done failed in_progress ready waiting"
+offers "ls --status = _" "done failed in_progress ready waiting"
+offers "ls --status =" "done failed in_progress ready waiting"
 offers "ls --box _" "inbox outbox"
 offers "join ls --status _" "cancelled completed failed pending"
 offers "dead ls --reason _" "cancelled exhausted expired no_handler rejected"

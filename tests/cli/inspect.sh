@@ -96,6 +96,11 @@ exits "stats" 0 boxcar stats -o json
 is "fields" 'ready,waiting,in_progress,done,failed,oldest_ready_age_seconds,exact' "$(json 'keys_unsorted|join(",")')"
 is "counts" '2 1 1 0 0' "$(json '[.ready,.waiting,.in_progress,.done,.failed]|join(" ")')"
 is "an age is a number" number "$(json '.oldest_ready_age_seconds|type')"
+exits "what is ready" 0 boxcar ls --status ready -o json
+is "as many as stats says" 2 "$(json length)"
+exits "what waits" 0 boxcar ls --status waiting -o json
+is "as many as stats says, and its status is ready" '1 ready' "$(json '"\(length) \(.[0].status)"')"
+refuses "another word" 2 "*give ready, waiting, in_progress, done or failed" boxcar ls --status pending
 exits "stats by topic" 0 boxcar stats --by-topic -o json
 is "a row each, with its topic" 'mail.send 0 1, orders.paid 2 0, orders.shipped 0 0' \
     "$(json '[.[]|"\(.topic) \(.ready) \(.in_progress)"]|join(", ")')"

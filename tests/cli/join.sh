@@ -342,7 +342,7 @@ resolve
 is "each wait has what its join and its flag say" \
     "$(printf '%s\n' 'next.bad bad bad' 'next.bad gone gone' 'next.bad late late' 'next.good good good' 'next.lenient bad -' 'next.lenient good -')" \
     "$(followed)"
-is "those of the open join still wait" 2 "$(boxcar ls --topic join.wait --status ready -o json --limit 1000 | jq length)"
+is "those of the open join still wait" 2 "$(boxcar ls --topic join.wait --status waiting -o json --limit 1000 | jq length)"
 exits "a wait after the end" 0 boxcar join wait "$good" --on-complete next.again ''
 resolve
 is "is followed too" 1 "$(boxcar ls --topic next.again -o json | jq length)"

@@ -1,4 +1,6 @@
 /* Looking: one message, pages, histories, counts. Nothing here changes anything. */
+#include <stdlib.h>
+
 #include "conformance.h"
 
 static void message_is_found_by_either_id(void **state) {
@@ -75,12 +77,53 @@ static void pages_can_be_limited_to_a_status(void **state) {
     options.by_status = true;
     options.status = BOXCAR_READY;
     assert_page(f, &options, 2, (boxcar_work_id[]){{2}, {1}});
+    options.readiness = BOXCAR_CLAIMABLE;
+    assert_page(f, &options, 1, (boxcar_work_id[]){{1}});
+    options.readiness = BOXCAR_WAITING;
+    assert_page(f, &options, 1, (boxcar_work_id[]){{2}});
+    options.status = BOXCAR_DONE;
+    boxcar_message_list *list = NULL;
+    ASSERT_INVALID(f, "readiness", boxcar_message_page(f->store, &options, &list, &f->err));
+    options.readiness = BOXCAR_READINESS_ANY;
     options.status = BOXCAR_IN_PROGRESS;
     assert_page(f, &options, 1, (boxcar_work_id[]){{3}});
     options.status = BOXCAR_DONE;
     assert_page(f, &options, 1, (boxcar_work_id[]){{4}});
     options.status = BOXCAR_FAILED;
     assert_page(f, &options, 1, (boxcar_work_id[]){{5}});
+}
+
+static int64_t count_page(struct fixture *f, boxcar_readiness readiness) {
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_list *list = NULL;
+    options.by_status = true;
+    options.readiness = readiness;
+    ASSERT_OK(f, boxcar_message_page(f->store, &options, &list, &f->err));
+    int64_t count = (int64_t)boxcar_message_list_count(list);
+    boxcar_message_list_free(list);
+    return count;
+}
+
+/* Due later, behind in a stream, in a stream that waits: pages and stats have the same words. BX-005, BX-006 */
+static void pages_of_ready_and_waiting_messages_agree_with_stats(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message later = new_message("later", "p");
+    later.delay_ms = 3600000;
+    enqueue(f, "t", "p");
+    for (int i = 0; i < 3; i++) {
+        enqueue_streamed(f, "a", "p");
+        enqueue_streamed(f, "b", "p");
+        enqueue_message(f, &later);
+    }
+    for (int sorted = 0; sorted < 2; sorted++) {
+        boxcar_stats stats = stats_of(f);
+        assert_int_equal(stats.ready, 3);
+        assert_int_equal(stats.waiting, 7);
+        assert_int_equal(count_page(f, BOXCAR_CLAIMABLE), 3);
+        assert_int_equal(count_page(f, BOXCAR_WAITING), 7);
+        assert_int_equal(count_page(f, BOXCAR_READINESS_ANY), 10);
+        boxcar_message_list_free(claim_topic(f, f->owner, 1, "none"));
+    }
 }
 
 /* OBX-010 */
@@ -167,6 +210,75 @@ static void message_that_was_tried_waits_since_it_is_available_again(void **stat
     filter.all = true;
     ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, NULL, &f->err));
     assert_waits(f, 0, 3600);
+}
+
+enum { BACKLOG = 12000, BACKLOG_TOPICS = 3, CLAIMS = 3, CLAIM_SIZE = 8000 };
+
+static void enqueue_backlog(struct fixture *f, const char *topic) {
+    for (int i = 0; i < BACKLOG; i += 4000)
+        enqueue_many(f, topic, 4000, NULL);
+}
+
+/* Near enough for an estimate, and exact where it says so. */
+static void assert_about(const boxcar_stats *stats, unsigned number, int64_t is, int64_t wanted) {
+    int64_t off = is > wanted ? is - wanted : wanted - is;
+    if (off > (stats->estimated & number ? BACKLOG / 20 : 0))
+        fail_msg("%.*s has %lld instead of %lld", (int)stats->topic.len, stats->topic.data, (long long)is,
+                 (long long)wanted);
+    assert_int_equal(stats->exact, stats->estimated == 0);
+}
+
+/* So many of all are done, and so many leased, oldest first. */
+static void assert_backlog(struct fixture *f, int64_t done, int64_t leased) {
+    static const char *const TOPICS[] = {"bulk.a", "bulk.b", "bulk.c"};
+    boxcar_stats_list *list = NULL;
+    ASSERT_OK(f, boxcar_stats_read(f->store, BOXCAR_OUTBOX, true, &list, &f->err));
+    assert_int_equal(boxcar_stats_list_count(list), 1 + BACKLOG_TOPICS);
+    const boxcar_stats *all = boxcar_stats_list_get(list, 0);
+    assert_about(all, BOXCAR_STATS_DONE, all->done, done);
+    assert_about(all, BOXCAR_STATS_IN_PROGRESS, all->in_progress, leased);
+    assert_about(all, BOXCAR_STATS_READY, all->ready, BACKLOG_TOPICS * BACKLOG - done - leased);
+    for (int i = 0; i < BACKLOG_TOPICS; i++) {
+        const boxcar_stats *stats = boxcar_stats_list_get(list, (size_t)i + 1);
+        int64_t first = (int64_t)i * BACKLOG, end = first + BACKLOG;
+        int64_t of_done = done < first ? 0 : done < end ? done - first : BACKLOG;
+        int64_t taken = done + leased < first ? 0 : done + leased < end ? done + leased - first : BACKLOG;
+        assert_text(stats->topic, TOPICS[i]);
+        assert_about(stats, BOXCAR_STATS_DONE, stats->done, of_done);
+        assert_about(stats, BOXCAR_STATS_IN_PROGRESS, stats->in_progress, taken - of_done);
+        assert_about(stats, BOXCAR_STATS_READY, stats->ready, BACKLOG - taken);
+        assert_int_equal(stats->waiting, 0);
+    }
+    boxcar_stats_list_free(list);
+}
+
+/* Topic after topic in bulk, more than is counted one by one; nobody keeps house. */
+static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void **state) {
+    struct fixture *f = *state;
+    enqueue_backlog(f, "bulk.a");
+    enqueue_backlog(f, "bulk.b");
+    enqueue_backlog(f, "bulk.c");
+    assert_backlog(f, 0, 0);
+    boxcar_settlement *settlements = calloc(CLAIM_SIZE, sizeof(*settlements));
+    assert_non_null(settlements);
+    boxcar_message_list *lists[CLAIMS];
+    for (int i = 0; i < CLAIMS; i++) {
+        lists[i] = claim(f, f->owner, CLAIM_SIZE);
+        assert_int_equal(boxcar_message_list_count(lists[i]), CLAIM_SIZE);
+    }
+    assert_backlog(f, 0, (int64_t)CLAIMS * CLAIM_SIZE);
+    for (int i = 0; i < CLAIMS; i++) {
+        size_t affected = 0;
+        for (size_t k = 0; k < CLAIM_SIZE; k++) {
+            settlements[k] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
+            settlements[k].work_id = boxcar_message_list_get(lists[i], k)->work_id;
+        }
+        ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, CLAIM_SIZE, NULL, &affected, &f->err));
+        assert_int_equal(affected, CLAIM_SIZE);
+        boxcar_message_list_free(lists[i]);
+    }
+    free(settlements);
+    assert_backlog(f, (int64_t)CLAIMS * CLAIM_SIZE, 0);
 }
 
 static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state) {
@@ -322,11 +434,13 @@ static const struct CMUnitTest TESTS[] = {
     TEST(message_that_is_not_there_is_not_found),
     TEST(pages_list_newest_first_and_continue_without_gaps),
     TEST(pages_can_be_limited_to_a_status),
+    TEST(pages_of_ready_and_waiting_messages_agree_with_stats),
     TEST(pages_can_be_limited_to_a_topic_or_a_prefix),
     TEST(stats_count_every_state_once),
     TEST(age_of_the_oldest_ready_message_grows),
     TEST(claimer_of_another_topic_does_not_make_messages_younger),
     TEST(message_that_was_tried_waits_since_it_is_available_again),
+    TEST(stats_of_a_large_backlog_have_every_topic_with_its_own_numbers),
     TEST(stats_by_topic_follow_the_row_about_all_in_order_of_names),
     TEST(history_tells_every_bad_attempt_in_order),
     TEST(message_without_trouble_has_no_history),

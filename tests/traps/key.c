@@ -8,6 +8,9 @@ static const char HANGS[] = "upkeep waits for another's open transaction";
 static const char WALKS[] = "a call reads the keys of others";
 
 #define ENQUEUE(key) "select not duplicate from enqueue('t', 'p', key => '" key "', \"unique\" => true)"
+#define KEYED(key) "select enqueue('t', 'p', key => '" key "')"
+#define KEYED_BATCH(key) \
+    "select process_work_batch(" WORKER ", '{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"" key "\"}]}}')"
 #define CLAIM_ALL "select count(*) from outbox_claim(" WORKER ", '30 s', 100)"
 #define ACK_ALL "select count(*) from outbox_ack(" WORKER ", array(select work_id from outbox where status = 'in_progress'))"
 
@@ -151,7 +154,8 @@ static const char *plans(struct fixture *f)
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
     for (int i = 0; i < 7; i++) {
         sql_run(conn, ENQUEUE("1"));
-        sql_run(conn, "select enqueue('t', 'p', key => '1')");
+        sql_run(conn, KEYED("1"));
+        sql_run(conn, KEYED_BATCH("1"));
     }
     sql_run(other, "alter table unique_key set (autovacuum_enabled = off)");
     sql_run(other, "insert into unique_key select gen_random_uuid(), gen_random_uuid() from generate_series(1, %d)", LARGE);
@@ -162,7 +166,8 @@ static const char *plans(struct fixture *f)
     int64_t before = reads(conn);
     sql_run(conn, ENQUEUE("2"));
     sql_run(conn, ENQUEUE("2"));
-    sql_run(conn, "select enqueue('t', 'p', key => '2')");
+    sql_run(conn, KEYED("2"));
+    sql_run(conn, KEYED_BATCH("3"));
     int64_t after = reads(conn);
     sql_run(conn, "commit");
     return after - before > LARGE / 4 ? WALKS : NULL;
@@ -186,6 +191,7 @@ static const struct trap TRAPS[] = {
      {{"skip locked", "_forget_keys", "for update skip locked", "for update", HANGS}}},
     {"plans_made_without_unique_keys_serve_many", plans,
      {{"looking keys up", "_take_keys", "where k.key_id = w.key limit 1", "where k.key_id::text = w.key::text limit 1", WALKS},
+      {"looking for its other id", "enqueue", "where m.message_id = key_id and", "where m.message_id::text = key_id::text and", WALKS},
       {"looking messages up", "_known_ids", "where m.message_id = i.other", "where m.message_id::text = i.other::text", WALKS},
       {"looking ends up", "_is_unfinished", "order by f.first_id desc limit 1", "order by f.at desc limit 1", WALKS}}},
 };

@@ -1,5 +1,6 @@
 -- The work ids of one page, newest first below p_after. Each status has a table that leads to it;
--- fresh messages are looked for among the newest of the log before all of them are sorted.
+-- fresh messages are looked for among the newest of the log before all of them are sorted. Besides the statuses there are
+-- claimable and waiting, which are ready messages of the two kinds that _stats counts.
 create or replace function :"schema"._page_ids(
     p_box smallint, p_status text, p_topic text, prefix boolean, p_after bigint, max_messages int)
 returns bigint[] language plpgsql stable :pinned as $$
@@ -7,6 +8,8 @@ declare
     below bigint := coalesce(p_after, 9223372036854775807);
     newest bigint;
     ids bigint[];
+    ts timestamptz := clock_timestamp();
+    heads bigint[];   -- of streams that no claimer has met
 begin
     if p_status is null then
         return array(
@@ -33,6 +36,9 @@ begin
               and exists (select from :"schema"._finished(m.work_id))
             order by m.work_id desc limit max_messages);
     end if;
+    if p_status <> 'ready' then
+        heads := array(select s.head from :"schema"._fresh_streams(p_box, null, '', chr(1114111) || chr(1114111)) s);
+    end if;
     select max(m.work_id) into newest from :"schema".message m where m.work_id < below;
     foreach newest in array array[newest - 20000, 0] loop
         ids := array(
@@ -40,11 +46,18 @@ begin
                 (select p.work_id from :"schema".parked p
                  where p.box = p_box and p.epoch is null and p.work_id < below
                    and (p_topic is null or p.topic = p_topic or (prefix and starts_with(p.topic, p_topic)))
+                   and (p_status = 'ready' or (p_status = 'claimable') = (
+                           p.available_at <= ts and coalesce(p.expires_at > ts, true)
+                           and (p.stream is null or not :"schema"._is_held_back(p_box, p.stream, p.work_id))))
                  order by p.work_id desc limit max_messages)
                 union all
                 (select m.work_id from :"schema"._fresh m
                  where m.box = p_box and m.work_id < below and m.work_id > newest
                    and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+                   and (p_status = 'ready' or (p_status = 'claimable') = (
+                           coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
+                           and (m.stream is null or m.work_id = any (heads)
+                                and not :"schema"._is_held_back(p_box, m.stream, m.work_id))))
                  order by m.work_id desc limit max_messages)) x
             order by x.work_id desc limit max_messages);
         exit when cardinality(ids) >= max_messages and ids[max_messages] > newest;

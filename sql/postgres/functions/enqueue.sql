@@ -22,8 +22,12 @@ begin
             key_id := :"schema"._topic_key_id(enqueue.topic, key_id);
             result.message_id := (:"schema"._take_keys(array[key_id], array[:"schema"._new_message_id()]))[1];
         else
-            result.message_id := (:"schema"._known_ids(array[:"schema"._topic_key_id(enqueue.topic, key_id)],
-                                                       array[key_id], array[enqueue.topic]))[1];
+            -- As _known_ids and _topic_key_id have it, without their calls.
+            select m.message_id into result.message_id from :"schema".message m
+            where m.message_id = key_id and m.topic = enqueue.topic collate "C" limit 1;
+            if result.message_id is null then
+                result.message_id := :"schema"._derive_id('boxcar:topic-key:', key_id || enqueue.topic);
+            end if;
         end if;
     elsif "unique" then
         perform :"schema"._invalid('unique', 'needs a key');

@@ -83,4 +83,6 @@ drop function if exists :"schema".enqueue(
     text, text, text, timestamptz, interval, text, jsonb, uuid, text, int, uuid);
 drop function if exists :"schema"._dead_replay(smallint, bigint[], text);
 
--- Counters.
+-- Counters: _stats says which numbers are estimates.
+drop function if exists :"schema"._stats(smallint, boolean);
+drop function if exists :"schema"._fresh_estimate(smallint);

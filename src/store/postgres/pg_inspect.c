@@ -20,6 +20,17 @@ boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message
     return pg_items_into_list(result, ret_list, err);
 }
 
+/* _page knows two more words than there are statuses. */
+static boxcar_str status_word(const boxcar_list_options *options) {
+    if (!options->by_status)
+        return BOXCAR_NO_STR;
+    if (options->readiness == BOXCAR_CLAIMABLE)
+        return BOXCAR_STR("claimable");
+    if (options->readiness == BOXCAR_WAITING)
+        return BOXCAR_STR("waiting");
+    return boxcar_str_of(boxcar_message_status_name(options->status));
+}
+
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
                       struct boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
@@ -27,8 +38,7 @@ boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *opt
     boxcar_status status;
 
     pg_params_int2(&params, options->box);
-    pg_params_text(&params, options->by_status ? boxcar_str_of(boxcar_message_status_name(options->status))
-                                               : BOXCAR_NO_STR);
+    pg_params_text(&params, status_word(options));
     pg_params_topic(&params, options->topic);
     pg_params_after(&params, options->after);
     pg_params_int4(&params, options->limit);
@@ -86,6 +96,7 @@ static void read_stats(const PGresult *r, int row, void *item) {
     stats->failed = pg_get_int8(r, row, 5);
     stats->oldest_ready_age_seconds = pg_get_float8(r, row, 6);
     stats->exact = pg_get_bool(r, row, 7);
+    stats->estimated = (unsigned)pg_get_int4(r, row, 8);
 }
 
 boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,

@@ -68,7 +68,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_FIND] = "select " ITEM ", :\"schema\"._stages(work_id) from :\"schema\"._find($1, $2, $3)",
     [PG_PAGE] = "select " ITEM " from :\"schema\"._page($1, $2, $3, $4, $5, $6)",
     [PG_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from :\"schema\"._attempts($1)",
-    [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact "
+    [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact, estimated "
                  "from :\"schema\"._stats($1, $2)",
     [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     [PG_DEAD_ACT] =

@@ -73,10 +73,14 @@ struct paging {
 };
 
 static enum statement page_statement(const boxcar_list_options *options) {
-    static const enum statement by_status[] = {[BOXCAR_READY] = S_PAGE_READY,
-                                               [BOXCAR_IN_PROGRESS] = S_PAGE_IN_PROGRESS,
+    static const enum statement by_status[] = {[BOXCAR_IN_PROGRESS] = S_PAGE_IN_PROGRESS,
                                                [BOXCAR_DONE] = S_PAGE_DONE,
                                                [BOXCAR_FAILED] = S_PAGE_FAILED};
+    static const enum statement by_readiness[] = {[BOXCAR_READINESS_ANY] = S_PAGE_READY,
+                                                  [BOXCAR_CLAIMABLE] = S_PAGE_CLAIMABLE,
+                                                  [BOXCAR_WAITING] = S_PAGE_WAITING};
+    if (options->by_status && options->status == BOXCAR_READY)
+        return by_readiness[options->readiness];
     return options->by_status ? by_status[options->status] : S_PAGE_ALL;
 }
 
@@ -98,6 +102,8 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     query_text(&query, range.high);
     query_int(&query, options->after.value > 0 ? options->after.value : INT64_MAX);
     query_int(&query, options->limit);
+    if (options->readiness != BOXCAR_READINESS_ANY)
+        query_int(&query, store->now);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, paging->list, err) : status;
 }

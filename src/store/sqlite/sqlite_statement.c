@@ -47,6 +47,14 @@
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
 
+/* Pages: box ?1, topics ?2 to ?3, below ?4, at most ?5, now ?6 where the clock counts. */
+#define PAGE_PARKED                                                                                          \
+    "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
+#define PAGE_FRESH                                                                                           \
+    "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "              \
+    "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN("topic") " and work_id < ?4 "
+#define PAGE_ORDER "order by work_id desc limit ?5"
+
 /* As the availability indexes say it. Not "state < 2": that would be a range of the index, and
  * the planner prefers it to the equality that keeps the order. */
 #define IS_OPEN "state <> 2 and state <> 3"
@@ -189,13 +197,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
     [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
-    [S_PAGE_READY] = "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN(
-        "topic") " and work_id < ?4 "
-                 "and +state < 3 union all "
-                 "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "
-                 "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN(
-                     "topic") " and work_id < ?4 "
-                              "order by work_id desc limit ?5",
+    [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
+    [S_PAGE_CLAIMABLE] =
+        PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH PAGE_ORDER,
+    [S_PAGE_WAITING] = PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) " PAGE_ORDER,
     [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "

@@ -73,6 +73,8 @@ enum statement {
     S_STAGE_DELETE,
     S_PAGE_ALL,
     S_PAGE_READY,
+    S_PAGE_CLAIMABLE,
+    S_PAGE_WAITING,
     S_PAGE_IN_PROGRESS,
     S_PAGE_DONE,
     S_PAGE_FAILED,

@@ -44,6 +44,11 @@ static struct stats_row *add_row(struct sqlite_store *store, struct gathering *g
     return row;
 }
 
+static void note_estimate(struct stats_row *row, unsigned numbers) {
+    row->stats.exact = false;
+    row->stats.estimated |= numbers;
+}
+
 /* ---- the counters ---- */
 
 static boxcar_status read_topic(struct sqlite_store *store, struct gathering *gathering, struct query *query,
@@ -111,7 +116,7 @@ static boxcar_status count_expired(struct sqlite_store *store, struct gathering 
         }
     }
     for (size_t i = 0; seen == COUNT_MAX && i < gathering->count; i++)
-        gathering->rows[i].stats.exact = false;
+        note_estimate(&gathering->rows[i], BOXCAR_STATS_READY | BOXCAR_STATS_IN_PROGRESS);
     return status;
 }
 
@@ -150,7 +155,7 @@ static boxcar_status split_parked(struct sqlite_store *store, struct gathering *
     }
     status = count_parked(store, gathering, row, false, &later, err);
     if (later == COUNT_MAX)
-        row->stats.exact = false;
+        note_estimate(row, BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
     *ret_ready = open - later;
     return status;
 }
@@ -205,7 +210,7 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
         if (row->counts[TALLY_FRESH] == 0 || row->oldest_fresh != BOXCAR_TIME_NONE)
             continue;
         row->oldest_fresh = last_met;
-        row->stats.exact = false;
+        note_estimate(row, BOXCAR_STATS_AGE);
     }
     return status;
 }

@@ -1,0 +1,9 @@
+-- Whether a message that is not leased cannot be claimed because of its stream: an earlier one is unfinished, or the stream
+-- is halted.
+create or replace function :"schema"._is_held_back(p_box smallint, p_stream text, p_work_id bigint) returns boolean
+language plpgsql stable :hot as $$
+begin
+    return exists (select from :"schema".parked h where h.box = p_box and h.stream = p_stream collate "C" and h.work_id < p_work_id)
+        or exists (select from :"schema".stream s
+                   where s.box = p_box and s.key = p_stream collate "C" and s.halted_at is not null);
+end $$;
