@@ -3,7 +3,7 @@
 # installed. No store is opened: topics and ids are not completed.
 
 # What the store keeps (boxcar settings).
-_boxcar_settings='backoff_base backoff_cap backoff_factor backoff_jitter headers_bytes_max join_wait_topic max_attempts partition_count partitions_per_instance_max payload_bytes_max retention_dead retention_done retention_inbox retention_joins stream_policy'
+_boxcar_settings='backoff_base backoff_cap backoff_factor backoff_jitter headers_bytes_max instance_timeout join_wait_topic max_attempts partition_count partitions_per_instance_max payload_bytes_max retention_dead retention_done retention_inbox retention_joins stream_policy'
 
 # Lines of `boxcar help --words`: kind, command, and for options name, letter, metavar, choices.
 # Empty fields would be lost between tabs, which are blanks to `read`.

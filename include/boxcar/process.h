@@ -68,8 +68,11 @@ typedef struct boxcar_batch_part {
     .lease_ms = BOXCAR_LEASE_MS_DEFAULT})
 #endif
 
-/* The owner lives and works, for people and for `boxcar doctor`: in each box that the batch has a part for,
- * on that part's topics. Silent for 30 seconds, it is taken for gone. */
+/* The owner lives and works, for people and for `boxcar doctor`: it is registered in each box that the batch has a
+ * part for, on that part's topics. A batch without parts brings up to date what is registered, and registers an owner
+ * that is not known in both boxes, on every topic. From then on each call that names the owner says that it lives, in
+ * both boxes. Silent for longer than the setting instance_timeout (30 seconds), it is removed and its leases are
+ * released. An owner that never registered keeps its leases until they end. */
 typedef struct boxcar_heartbeat {
     size_t struct_size;
     boxcar_str host; /* optional */
@@ -95,10 +98,12 @@ typedef struct boxcar_batch {
                                            err->outcome_unknown: what it did counts as done by this one */
     const boxcar_new_inbox_message *inbox_messages; /* into the inbox, each once for its key */
     size_t inbox_message_count;
+    int64_t stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d; 0 = with a
+                                   heartbeat the setting instance_timeout counts, without one nobody is removed */
 } boxcar_batch;
 
 #ifdef __cplusplus
-#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false, 0, 0})
+#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false, 0, 0, 0})
 #else
 #define BOXCAR_BATCH_INIT ((boxcar_batch){.struct_size = sizeof(boxcar_batch)})
 #endif

@@ -13,6 +13,8 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 
+#define STALE_MS_MIN 1000
+#define STALE_MS_MAX INT64_C(86400000)
 #define WHERE_SIZE 40
 #define PATH_SIZE (WHERE_SIZE + sizeof(((boxcar_error *)0)->argument))
 
@@ -263,6 +265,16 @@ static void check_heartbeat(struct search *search, const boxcar_heartbeat *heart
              &err);
 }
 
+static void check_stale_threshold(struct search *search, int64_t ms) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (ms != 0 && (ms < STALE_MS_MIN || ms > STALE_MS_MAX))
+        take(search, "",
+             error_invalid(&err, "stale_threshold_ms",
+                           "stale_threshold_ms is out of range: give 1 second to 1 day, or 0 for the setting"),
+             &err);
+}
+
 /* Lays the caller's structs over the defaults. */
 static void read_structs(struct search *search, const boxcar_batch *given, struct whole_batch *whole) {
     static const char *const NAMES[] = {"outbox", "inbox"};
@@ -306,6 +318,7 @@ boxcar_status batch_faults_find(const boxcar_batch *given, struct whole_batch *r
     check_part(&search, &whole.parts[BOXCAR_INBOX], "inbox.");
     if (whole.batch.heartbeat)
         check_heartbeat(&search, &whole.heartbeat);
+    check_stale_threshold(&search, whole.batch.stale_threshold_ms);
     if (search.no_memory)
         return error_no_memory(err);
     if (search.count > 0 && err)

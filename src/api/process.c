@@ -87,19 +87,25 @@ static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *fro
 }
 
 static size_t fill_instances(const struct whole_batch *whole, struct instance ret_instances[BOXES]) {
+    struct instance instance = {
+        .owner = whole->batch.owner,
+        .host = str_is_absent(whole->heartbeat.host) ? BOXCAR_STR("") : whole->heartbeat.host,
+        .pid = whole->heartbeat.pid,
+        .concurrency = whole->heartbeat.concurrency,
+        .no_box = !whole->given[BOXCAR_OUTBOX] && !whole->given[BOXCAR_INBOX]};
     size_t count = 0;
 
-    for (int box = 0; whole->batch.heartbeat && box < BOXES; box++) {
+    if (!whole->batch.heartbeat)
+        return 0;
+    if (instance.no_box)
+        ret_instances[count++] = instance;
+    for (int box = 0; box < BOXES; box++) {
         if (!whole->given[box])
             continue;
-        ret_instances[count++] = (struct instance){
-            .owner = whole->batch.owner,
-            .box = (boxcar_box)box,
-            .host = str_is_absent(whole->heartbeat.host) ? BOXCAR_STR("") : whole->heartbeat.host,
-            .pid = whole->heartbeat.pid,
-            .concurrency = whole->heartbeat.concurrency,
-            .topics = whole->parts[box].topics,
-            .topic_count = whole->parts[box].topic_count};
+        instance.box = (boxcar_box)box;
+        instance.topics = whole->parts[box].topics;
+        instance.topic_count = whole->parts[box].topic_count;
+        ret_instances[count++] = instance;
     }
     return count;
 }
@@ -112,6 +118,8 @@ static boxcar_status fill_batch(struct arena *arena, const struct whole_batch *w
     batch->sent_before = whole->batch.sent_before;
     batch->instances = instances;
     batch->instance_count = fill_instances(whole, instances);
+    batch->remove_stale = whole->batch.heartbeat || whole->batch.stale_threshold_ms > 0;
+    batch->stale_ms = whole->batch.stale_threshold_ms;
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = fill_part(arena, &whole->parts[box], &batch->parts[box], err);
     if (status == BOXCAR_OK && whole->batch.message_count > 0)

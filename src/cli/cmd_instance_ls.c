@@ -38,7 +38,7 @@ const struct command CMD_INSTANCE_LS = {
     .summary = "list the workers that are running",
     .usage = "",
     .description =
-        "The workers that were heard of within the last 30 seconds, by rank, with the partitions of streams\n"
+        "The workers that were heard of within the setting instance_timeout, by rank, with the partitions of streams\n"
         "that each is preferred for, how many messages it holds and since when it holds the oldest.\n"
         "instance_id is the owner of its leases; on PostgreSQL, roles without admin access see another id\n"
         "that stands for it. With -o json an array, with -o jsonl one object a line.\n",

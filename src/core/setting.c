@@ -22,6 +22,8 @@ const struct setting SETTINGS[] = {
     {"backoff_jitter", SETTING_NUMBER, "0", 0, 1, "share of the delay that chance may take away"},
     {"headers_bytes_max", SETTING_COUNT, "65536", LIMITS_HEADERS_ALWAYS, 1048576,
      "size of a message's or an event's headers at most, as JSON text"},
+    {"instance_timeout", SETTING_DURATION, "30s", 1000, DAYS_MS,
+     "after which a registered instance that was silent in every way is removed and its leases are released"},
     {"join_wait_topic", SETTING_TOPIC, WAIT_TOPIC_DEFAULT, 0, 0,
      "topic of the messages that wait for joins; workers read it when they start"},
     {"max_attempts", SETTING_COUNT, "10", 1, 1000000,

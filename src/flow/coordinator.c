@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "flusher.h"
 
+#define BUSY_MS 100 /* while somebody else has the turn */
 #define PATIENCE 8 /* undecided refusals in a flush; twice as many after each failure */
 
 /* Whether a store that cannot be reached is waited for, as it is by the single calls. */
@@ -131,6 +132,10 @@ static void settle_accounts(struct boxcar_coordinator *c, const struct boxcar_fl
     c->queued -= flush->count;
     drop_decided(c);
     schedule_flushed(&c->schedule, c->queued, flush->error.status != BOXCAR_OK, clock_ms());
+    if (c->has_thread && c->presence.next_ms == SCHEDULE_NEVER && presence_has_work(&c->presence)) {
+        c->presence.next_ms = clock_ms();
+        pthread_cond_signal(&c->changed);
+    }
     pthread_mutex_unlock(&c->mutex);
     log_change(c, failures_before, &flush->error);
 }
@@ -167,6 +172,8 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_
     flusher.flush = flush_new(first, room);
     if (!flusher.flush)
         return error_no_memory(err);
+    if (c->has_thread)
+        presence_note(&c->presence, flusher.head, claims);
     c->store->impatient = manner == IMPATIENT;
     status = flusher_run(&flusher, err);
     c->store->impatient = impatient;
@@ -340,6 +347,27 @@ static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex h
         (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
 }
 
+/* Who has the turn instead speaks for the owner, too. */
+static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
+    bool impatient = c->store->impatient;
+    int64_t next_ms;
+
+    if (c->taken) {
+        c->presence.next_ms = clock_ms() + BUSY_MS;
+        return;
+    }
+    take_turn(c);
+    pthread_mutex_unlock(&c->mutex);
+    c->store->impatient = true;
+    next_ms = presence_beat(&c->presence, c->store, c->owner, clock_ms());
+    c->store->impatient = impatient;
+    end_turn(c);
+    pthread_mutex_lock(&c->mutex);
+    c->presence.next_ms = next_ms;
+}
+
+static int64_t earlier(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+
 /* Never waits for the turn: whoever has it is flushing. */
 static void *flush_in_time(void *context) {
     struct boxcar_coordinator *c = context;
@@ -348,8 +376,12 @@ static void *flush_in_time(void *context) {
     while (!c->stopping) {
         struct boxcar_flush *flush;
 
-        if (clock_ms() < c->schedule.due_ms) {
-            wait_until(c, c->schedule.due_ms);
+        if (clock_ms() < earlier(c->schedule.due_ms, c->presence.next_ms)) {
+            wait_until(c, earlier(c->schedule.due_ms, c->presence.next_ms));
+            continue;
+        }
+        if (clock_ms() >= c->presence.next_ms) {
+            say_that_it_lives(c);
             continue;
         }
         if (c->taken) {
@@ -384,6 +416,7 @@ static void stop_thread(struct boxcar_coordinator *c) {
 /* ---- life ---- */
 
 static void free_coordinator(struct boxcar_coordinator *c) {
+    presence_end(&c->presence, c->store, c->owner);
     while (c->head) {
         struct generation *next = c->head->next;
 
@@ -427,6 +460,7 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     c->on_flush = options->on_flush;
     c->on_flush_context = options->on_flush_context;
     c->next_ticket = 1;
+    c->presence = PRESENCE_INIT;
     init_guards(c);
     c->has_thread = options->interval_ms > 0;
     if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {

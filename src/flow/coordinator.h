@@ -11,6 +11,7 @@
 
 #include "flush.h"
 #include "generation.h"
+#include "presence.h"
 #include "schedule.h"
 #include "store/store.h"
 
@@ -33,6 +34,7 @@ struct boxcar_coordinator {
     bool stopping;
     bool has_thread; /* the schedule has an interval */
     pthread_t thread;
+    struct presence presence; /* what the thread says about the owner */
 };
 
 /* Takes the store over, also when it fails; without one it uses options->lent. `options` are checked and

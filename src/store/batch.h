@@ -85,6 +85,8 @@ struct batch {
     struct batch_part parts[BOXES];
     const struct instance *instances; /* that the owner lives and works, a row a box */
     size_t instance_count;
+    bool remove_stale;  /* instances that were silent for long are removed, after the heartbeat ... */
+    int64_t stale_ms;   /* ... for this long; 0 = the store's setting */
 };
 
 /* A message list is what its public name says: an array in an arena. */

@@ -109,6 +109,8 @@ enum dead_action { DEAD_REPLAY, DEAD_PURGE };
 struct instance {
     boxcar_owner owner;
     boxcar_box box;
+    bool no_box;              /* no box is named: what is registered of the owner is brought up to date; an owner
+                                 that is not known is registered in both boxes, on every topic */
     boxcar_str host;          /* for people */
     int64_t pid;
     int concurrency;
@@ -145,8 +147,9 @@ struct store_ops {
     boxcar_status (*commit)(struct boxcar_store *store, boxcar_error *err);
     void (*rollback)(struct boxcar_store *store);
 
-    /* Workers say that they live (again and again, for each box they serve) and that they go, from both
-     * boxes. Those silent for long are removed by maintenance. */
+    /* Instances say that they live (again and again, for each box they serve) and that they go, from both
+     * boxes. A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
+     * longer than the setting instance_timeout are removed, by maintenance and by batches that ask for it. */
     boxcar_status (*heartbeat)(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
     boxcar_status (*farewell)(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 

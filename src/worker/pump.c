@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/setting.h"
+#include "flow/presence.h"
 #include "steward.h"
 
 #define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
@@ -298,7 +299,7 @@ static void turn(struct pump *pump, struct steward *steward) {
 }
 
 /* What the loop wants to know of the store's settings: how far ahead a retry may lie that a drain still
- * waits for, and the topic of waits. */
+ * waits for, how often to say that the worker lives, and the topic of waits. */
 static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
     const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
     struct setting_value_list list = {.arena = ARENA_INIT};
@@ -317,6 +318,7 @@ static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
             wait_topic = value->text;
     }
     pump->backoff_cap_ms = (int64_t)cap_ms;
+    pump->heartbeat.interval_ms = presence_interval_ms(&list);
     if (status == BOXCAR_OK)
         status = pump_set_topics(pump, wait_topic, err);
     arena_release(&list.arena);

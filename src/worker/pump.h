@@ -32,7 +32,7 @@ struct pump_refusal {
 
 /* See pump_heartbeat.c. */
 struct heartbeat {
-    int64_t next_ms;
+    int64_t next_ms, interval_ms;
     enum {
         HEARTBEAT_ALONG,     /* with the next round trip */
         HEARTBEAT_SUSPECTED, /* with it a batch was refused: does it go without? */

@@ -8,8 +8,6 @@
 #include "base/utf8.h"
 #include "pump.h"
 
-#define HEARTBEAT_MS 10000
-
 bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
 
 /* What is tried goes by itself, and is not mixed up with this. */
@@ -44,7 +42,7 @@ void pump_take_heartbeat(struct pump *pump, bool along) {
     struct heartbeat *beat = &pump->heartbeat;
 
     if (along)
-        beat->next_ms = pump->now_ms + HEARTBEAT_MS;
+        beat->next_ms = pump->now_ms + beat->interval_ms;
     else if (beat->way == HEARTBEAT_SUSPECTED) /* without it, the batch is taken */
         beat->way = HEARTBEAT_ALONE;
 }
@@ -81,7 +79,7 @@ void pump_beat(struct pump *pump) {
     boxcar_status status = register_alone(pump, &err);
 
     if (status != BOXCAR_OK && err.retryable) {
-        beat->next_ms = pump->now_ms + HEARTBEAT_MS;
+        beat->next_ms = pump->now_ms + beat->interval_ms;
         pump_detach(pump, &err);
         return;
     }
@@ -92,5 +90,5 @@ void pump_beat(struct pump *pump) {
         beat->way = HEARTBEAT_ALONG;
     beat->is_mute = status != BOXCAR_OK;
     pump_attach(pump);
-    beat->next_ms = pump->now_ms + HEARTBEAT_MS;
+    beat->next_ms = pump->now_ms + beat->interval_ms;
 }

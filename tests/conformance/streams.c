@@ -130,5 +130,6 @@ void beat(struct fixture *f, boxcar_owner owner) {
 
 void go_silent_31s(struct fixture *f) {
     fixture_sql(f, "update boxcar_instance_row set seen_at = seen_at - 31000000",
-                "update instance_row set seen_at = seen_at - interval '31 s'");
+                "update instance_row set seen_at = seen_at - interval '31 s'; "
+                "update instance_sign set seen_at = seen_at - interval '31 s'");
 }

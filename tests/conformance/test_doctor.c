@@ -74,7 +74,8 @@ static void worker_that_has_been_silent_for_long_does_not_count(void **state) {
     enqueue(f, "t", "p");
     report_worker(f, f->owner, BOXCAR_OUTBOX, "alpha", EVERYTHING, 1);
     fixture_sql(f, "update boxcar_instance_row set seen_at = seen_at - 61000000",
-                "update instance_row set seen_at = seen_at - interval '61 s'");
+                "update instance_row set seen_at = seen_at - interval '61 s'; "
+                "update instance_sign set seen_at = seen_at - interval '61 s'");
     assert_found(f, "workers", BOXCAR_SEVERITY_WARNING, "no worker has reported");
     report_worker(f, f->owner, BOXCAR_OUTBOX, "alpha", EVERYTHING, 1);
     assert_found(f, "workers", BOXCAR_SEVERITY_OK, "1 worker on 1 host");

@@ -181,15 +181,20 @@ static void pass_gate(struct ledger_store *ledger) {
     ledger->at_gate--;
 }
 
+static void enter(struct ledger_store *ledger) {
+    int inside = atomic_fetch_add(&ledger->inside, 1) + 1;
+
+    if (inside > atomic_load(&ledger->most_inside))
+        atomic_store(&ledger->most_inside, inside);
+}
+
 static boxcar_status process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err) {
     struct ledger_store *ledger = ledger_of(store);
     struct batch_result result = {.arena = ARENA_INIT};
     struct ledger_call call = call_of(batch);
-    int inside = atomic_fetch_add(&ledger->inside, 1) + 1;
 
-    if (inside > atomic_load(&ledger->most_inside))
-        atomic_store(&ledger->most_inside, inside);
+    enter(ledger);
     pthread_mutex_lock(&ledger->mutex);
     pass_gate(ledger);
     call.answer = answer(ledger, batch, &result, err);
@@ -206,7 +211,38 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
 
 static void close_store(struct boxcar_store *store) { atomic_fetch_add(&ledger_of(store)->closed, 1); }
 
-static const struct store_ops OPS = {.kind = "ledger", .close = close_store, .process = process};
+static boxcar_status heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {
+    struct ledger_store *ledger = ledger_of(store);
+
+    (void)instance;
+    (void)err;
+    enter(ledger);
+    atomic_fetch_add(&ledger->heartbeats, 1);
+    atomic_fetch_sub(&ledger->inside, 1);
+    return BOXCAR_OK;
+}
+
+static boxcar_status farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
+    (void)owner;
+    (void)err;
+    atomic_fetch_add(&ledger_of(store)->farewells, 1);
+    return BOXCAR_OK;
+}
+
+static boxcar_status settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
+                                   boxcar_error *err) {
+    (void)store;
+    (void)err;
+    *ret_list = (struct setting_value_list){.arena = ARENA_INIT};
+    return BOXCAR_OK;
+}
+
+static const struct store_ops OPS = {.kind = "ledger",
+                                     .close = close_store,
+                                     .process = process,
+                                     .heartbeat = heartbeat,
+                                     .farewell = farewell,
+                                     .settings_read = settings_read};
 
 static void keep_record(void *context, const boxcar_log_record *record) {
     struct ledger_store *ledger = context;

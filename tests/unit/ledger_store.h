@@ -57,6 +57,7 @@ struct ledger_store {
     int at_gate;
     pthread_cond_t gate;             /* something about the gate has changed */
     _Atomic int closed;              /* times the store was */
+    _Atomic int heartbeats, farewells;
     boxcar_log_level log_levels[64]; /* of the records */
     char log_events[64][24];
     size_t log_count;

@@ -427,7 +427,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
     (void)state;
     FAKE.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
     assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_setting_list_count(list), 15);
+    assert_int_equal(boxcar_setting_list_count(list), 16);
     for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
         const boxcar_setting *setting = boxcar_setting_list_get(list, i);
         if (strcmp(setting->name.data, "retention_done") == 0) {
@@ -439,7 +439,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
         }
     }
     assert_int_equal(changed, 1);
-    assert_null(boxcar_setting_list_get(list, 15));
+    assert_null(boxcar_setting_list_get(list, 16));
     boxcar_setting_list_free(list);
 }
 

@@ -39,7 +39,7 @@ static void defaults_are_those_promised(void **state) {
     } expected[] = {
         {"max_attempts", 10},   {"retention_done", 7 * 86400e3}, {"retention_dead", 30 * 86400e3},
         {"backoff_base", 1000}, {"backoff_factor", 2},           {"backoff_cap", 60000},
-        {"backoff_jitter", 0},  {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
+        {"backoff_jitter", 0},  {"instance_timeout", 30e3}, {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
         {"retention_inbox", 30 * 86400e3},
         {"partition_count", 10000}, {"partitions_per_instance_max", 0}, {"stream_policy", 0},
         {"payload_bytes_max", 67108864}, {"headers_bytes_max", 65536},

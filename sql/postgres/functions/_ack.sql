@@ -8,6 +8,7 @@ declare
     off_path int8multirange;
     is_step boolean;   -- as _is_step() says, in the same statement
 begin
+    perform :"schema"._sign_of_life(p_owner);
     with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
     evidence as (
         insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)

@@ -13,7 +13,12 @@ begin
         return query select 'owner', 'is missing: give the UUID of the worker';
     end if;
     return query
-    select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat');
+    select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat', 'stale_threshold_seconds')
+    union all
+    select 'stale_threshold_seconds', 'must be a number of seconds from 1 to 86400'
+    where case jsonb_typeof(batch -> 'stale_threshold_seconds')
+              when 'number' then (batch ->> 'stale_threshold_seconds')::numeric not between 1 and 86400
+              when 'null' then false else true end and batch ? 'stale_threshold_seconds';
     if jsonb_typeof(batch -> 'outbox') <> 'null' then
         return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', lists);
     end if;

@@ -15,6 +15,7 @@ declare
     got record;
     note :"schema".claimed_message;
 begin
+    perform :"schema"._sign_of_life(p_owner);
     if not durable then
         perform set_config('synchronous_commit', 'off', true);
     end if;

@@ -6,6 +6,7 @@ declare
     ts timestamptz := clock_timestamp();
     ours record;
 begin
+    perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, errors);
     if ours.taken is null then
         return '{}';

@@ -1,5 +1,5 @@
--- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded; and workers that were not
--- heard of for 30 seconds are forgotten and their leases have expired, naps that are over are forgotten too. The caller
+-- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded; and instances that were silent for
+-- long are removed, naps and signs of life that are over are forgotten. The caller
 -- repeats it, a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
 -- claimers' turn and so wants a transaction of its own.
 create or replace function :"schema"._maintain(
@@ -14,16 +14,12 @@ declare
     joins record;
     most constant int := 2000;
 begin
-    with silent as (
-        delete from :"schema".instance_row r
-        where r.ctid = any (array(select s.ctid from :"schema".instance_row s
-                                  where s.seen_at <= ts - interval '30 seconds' for update skip locked))
-        returning r.instance_id, r.box)
-    update :"schema".lease l set until = ts
-    where (l.box, l.epoch, l.part) in (
-        select x.box, x.epoch, x.part from silent s cross join lateral (
-            select x.box, x.epoch, x.part from :"schema".lease x where x.owner = s.instance_id and x.box = s.box and x.until > ts
-            for update skip locked) x);
+    perform :"schema"._remove_stale();
+    delete from :"schema".instance_sign s
+    where s.ctid = any (array(
+        select x.ctid from :"schema".instance_sign x
+        where exists (select from :"schema".instance_sign y where y.instance_id = x.instance_id and y.seen_at > x.seen_at)
+        limit most for update skip locked));
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
     -- One at a time: both change the counters of several topics and what was appended to them. Somebody else's upkeep that

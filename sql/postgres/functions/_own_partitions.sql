@@ -1,5 +1,5 @@
 -- The partitions that belong to a worker: those of its rank among the workers of its box that handle the same topics and
--- were heard of within 30 seconds; and how many there are of these. own is null for somebody who is none of them.
+-- live (instance_timeout); and how many there are of these. own is null for somebody who is none of them.
 -- is_shared: others' partitions are nobody's for sure, because there is a cap.
 create or replace function :"schema"._own_partitions(
     p_box smallint, p_owner uuid, ts timestamptz, out own int4range, out workers int, out is_shared boolean)
@@ -7,13 +7,14 @@ language plpgsql stable :hot as $$
 declare
     partitions constant bigint := :"schema"._setting('partition_count', 10000);
     cap constant int := :"schema"._setting('partitions_per_instance_max', 0);
+    live_from constant timestamptz := ts - :"schema"._instance_timeout();
     rank bigint;
     is_known boolean;
 begin
     select count(*), count(*) filter (where r.instance_id < p_owner), bool_or(r.instance_id = p_owner)
     into workers, rank, is_known
     from :"schema".instance_row r
-    where r.box = p_box and r.seen_at > ts - interval '30 seconds' and (r.exact, r.prefixes) = (
+    where r.box = p_box and r.seen_at > live_from and (r.exact, r.prefixes) = (
         select me.exact, me.prefixes from :"schema".instance_row me where me.instance_id = p_owner and me.box = p_box);
     is_shared := cap > 0;
     if is_known then

@@ -7,6 +7,7 @@ declare
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
     noted bigint[];
 begin
+    perform :"schema"._sign_of_life(p_owner);
     -- Whoever takes the lease over meanwhile waits until this is committed, and sees it.
     perform :"schema"._hold_leases(p_box, p_owner, ids);
     with said as materialized (

@@ -1,16 +1,32 @@
--- Notes that a worker lives and serves a box, whether it is known or was removed meanwhile. Topics are sorted: workers
--- that handle the same ones share partitions.
+-- Notes that an instance lives and serves a box, whether it is known or was removed meanwhile. Topics are sorted:
+-- instances that handle the same ones share partitions. Nobody waits here: a transaction that holds the row, or is making
+-- it, says that the instance lives, too.
 create or replace function :"schema"._register(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[])
 returns void language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
+    sorted_exact text[] := array(select t from unnest(p_exact) t order by t);
+    sorted_prefixes text[] := array(select t from unnest(p_prefixes) t order by t);
 begin
-    insert into :"schema".instance_row as r
-        (instance_id, box, host, pid, concurrency, exact, prefixes, started_at, seen_at)
-    values (p_instance, p_box, p_host, p_pid, p_concurrency, array(select t from unnest(p_exact) t order by t),
-            array(select t from unnest(p_prefixes) t order by t), ts, ts)
-    on conflict (instance_id, box) do update
-    set host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency,
-        exact = excluded.exact, prefixes = excluded.prefixes, seen_at = excluded.seen_at;
+    perform :"schema"._sign_of_life(p_instance);   -- in the other box as well
+    update :"schema".instance_row r
+    set host = p_host, pid = p_pid, concurrency = p_concurrency, exact = sorted_exact, prefixes = sorted_prefixes,
+        seen_at = ts
+    where r.ctid = any (array(
+        select x.ctid from :"schema".instance_row x where x.instance_id = p_instance and x.box = p_box
+        for no key update skip locked));
+    if found then
+        return;
+    end if;
+    if exists (select from :"schema".instance_row r where r.instance_id = p_instance and r.box = p_box) then
+        perform :"schema"._note_life(p_instance);
+        return;
+    end if;
+    if pg_try_advisory_xact_lock(':"schema".instance_row'::regclass::oid::int, hashtext(concat(p_instance, p_box))) then
+        insert into :"schema".instance_row
+            (instance_id, box, host, pid, concurrency, exact, prefixes, started_at, seen_at)
+        values (p_instance, p_box, p_host, p_pid, p_concurrency, sorted_exact, sorted_prefixes, ts, ts)
+        on conflict do nothing;
+    end if;
 end $$;

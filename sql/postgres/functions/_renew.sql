@@ -11,6 +11,7 @@ declare
     renewed int8multirange := '{}';
     got record;
 begin
+    perform :"schema"._sign_of_life(p_owner);
     loop
         with said as materialized (
             select nullif(coalesce(case when cardinality(epochs) = 1 then epochs[1] else epochs[u.n] end, 0), 0)

@@ -17,6 +17,7 @@ declare
     outcomes bigint[];
     part record;
 begin
+    perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
     held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
     locked := array(select i.join_id from unnest(joins, :"schema"._lock_in_time(joins)) i(join_id, lane)

@@ -1,6 +1,7 @@
 -- Everything that a worker says and asks, in one statement and one transaction: new messages, results, renewals,
 -- a heartbeat and claims, for the outbox and the inbox (docs/coordinator.md). The answer is one row: a header
--- that says for each id what happened, and the work that was claimed, so an empty batch still answers.
+-- that says for each id what happened, and the work that was claimed, so an empty batch still answers. A batch with a
+-- heartbeat, or with stale_threshold_seconds, also removes instances that were silent for that long.
 --
 -- Nothing is done when anything is wrong: BX001, whose message and detail name every fault. Locks are taken in
 -- the order in which the library takes them: keys of the inbox and unique keys first, the claimers' turns last. A claim holds the turn until the
@@ -12,6 +13,7 @@ declare
     outbox jsonb := :"schema"._without_nulls(batch -> 'outbox');
     inbox jsonb := :"schema"._without_nulls(batch -> 'inbox');
     heartbeat jsonb := nullif(batch -> 'heartbeat', 'null');
+    threshold double precision;
     faults jsonb;
     settled record;
     also_settled record;
@@ -26,6 +28,8 @@ begin
             message = (select string_agg(f.value ->> 'argument' || ' ' || (f.value ->> 'problem'), '; ' order by f.n)
                        from jsonb_array_elements(faults) with ordinality f(value, n));
     end if;
+    threshold := (batch ->> 'stale_threshold_seconds')::double precision;
+    perform :"schema"._sign_of_life(owner);
     if inbox ? 'messages' then
         select jsonb_build_object('messages', coalesce(jsonb_agg(jsonb_build_object(
                    'work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate,
@@ -49,12 +53,11 @@ begin
     result.header := result.header || jsonb_build_object(
         'inbox', inbox_messages || :"schema"._settle_part(1::smallint, owner, inbox));
     if heartbeat is not null then
-        perform :"schema"._register(
-            owner, p.box::smallint, coalesce(heartbeat ->> 'host', ''), coalesce((heartbeat ->> 'pid')::bigint, 0),
-            coalesce((heartbeat ->> 'concurrency')::int, 1), coalesce(t.exact, '{}'), coalesce(t.prefixes, '{""}'))
-        from (values (0, 'outbox', outbox), (1, 'inbox', inbox)) p(box, name, part),
-             :"schema"._batch_topics(p.part) t
-        where jsonb_typeof(batch -> p.name) <> 'null';
+        perform :"schema"._beat(owner, heartbeat, case when jsonb_typeof(batch -> 'outbox') <> 'null' then outbox end,
+                                case when jsonb_typeof(batch -> 'inbox') <> 'null' then inbox end);
+    end if;
+    if heartbeat is not null or threshold is not null then
+        perform :"schema"._remove_stale(make_interval(secs => threshold));
     end if;
     -- Before the first turn, for both boxes: under a turn nothing waits.
     perform :"schema"._before_claim(c.box::smallint)

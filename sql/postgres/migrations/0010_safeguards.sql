@@ -54,6 +54,16 @@ create view :"schema".inbox_upkeep as select 1 as turn where false;
 
 -- Instances and waits.
 
+-- When registered instances were last heard of apart from their heartbeats: mostly one row each, several while open
+-- transactions of one instance hold each other's. The key grows with every change, so the newest row is found at once,
+-- however many dead versions an old snapshot keeps alive.
+create table :"schema".instance_sign (
+    instance_id uuid not null,
+    seen_at timestamptz not null)
+    with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index instance_sign_newest on :"schema".instance_sign (instance_id, seen_at);
+alter table :"schema".instance_sign replica identity full;
+
 -- Limits of what is stored.
 --
 -- The functions that write here check everything (_refuse_message and its siblings) and say what is wrong. This is for

@@ -24,5 +24,6 @@ left join (
                          (select number from boxcar_setting where name = 'partition_count'), 10000) as integer) as partitions,
            cast(coalesce((select number from boxcar_setting where name = 'partitions_per_instance_max'), 0) as integer) as cap
     from boxcar_instance_row
-    where seen_at > cast((julianday('now') - 2440587.5) * 86400000000 as integer) - 30000000) l
+    where seen_at > cast((julianday('now') - 2440587.5) * 86400000000 as integer) - 1000 * cast(coalesce(
+              (select number from boxcar_setting where name = 'instance_timeout'), 30000) as integer)) l
 on l.instance_id = i.instance_id and l.box = i.box;

@@ -230,7 +230,7 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
 
 static bool has_first_part(const struct batch *batch) {
     return batch_part_changes(&batch->parts[BOXCAR_OUTBOX]) || batch_part_changes(&batch->parts[BOXCAR_INBOX]) ||
-           batch->instance_count > 0;
+           batch->instance_count > 0 || batch->remove_stale;
 }
 
 /* A claim that failed beside something that stands, a settlement or the claim from the other box: the

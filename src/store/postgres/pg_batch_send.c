@@ -145,12 +145,25 @@ static boxcar_status send_instances(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < x->batch->instance_count; i++) {
+        const struct instance *instance = &x->batch->instances[i];
         AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
-        pg_params_for_instance(&params, &x->batch->instances[i]);
-        status = pg_send(x->pg, statement, &params, err);
+        pg_params_for_instance(&params, instance);
+        status = pg_send(x->pg, instance->no_box ? PG_BEAT_ALONE : statement, &params, err);
     }
     return status;
+}
+
+static boxcar_status send_remove_stale(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (!x->batch->remove_stale)
+        return BOXCAR_OK;
+    if (x->batch->stale_ms > 0)
+        pg_params_interval_ms(&params, x->batch->stale_ms);
+    else
+        pg_params_null(&params, PG_INTERVAL);
+    return pg_send(x->pg, PG_REMOVE_STALE, &params, err);
 }
 
 static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
@@ -169,6 +182,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
         status = send_settlements(x, (boxcar_box)box, err);
     if (status == BOXCAR_OK)
         status = send_instances(x, err);
+    if (status == BOXCAR_OK)
+        status = send_remove_stale(x, err);
     if (status == BOXCAR_OK && pg_exchange_asks_for_ends(x))
         status = send_plain(x->pg, PG_JOINS_ENDED, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

@@ -3,11 +3,13 @@
 
 void pg_params_for_instance(struct pg_params *params, const struct instance *instance) {
     pg_params_uuid(params, instance->owner.bytes);
-    pg_params_int2(params, instance->box);
+    if (!instance->no_box)
+        pg_params_int2(params, instance->box);
     pg_params_text(params, instance->host.data ? instance->host : BOXCAR_STR(""));
     pg_params_int8(params, instance->pid);
     pg_params_int4(params, instance->concurrency);
-    pg_params_patterns(params, instance->topics, instance->topic_count);
+    if (!instance->no_box)
+        pg_params_patterns(params, instance->topics, instance->topic_count);
 }
 
 boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {

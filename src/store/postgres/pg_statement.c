@@ -105,6 +105,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
     [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
+    [PG_BEAT_ALONE] = "select :\"schema\"._beat_alone($1, $2, $3, $4)",
+    [PG_REMOVE_STALE] = "select :\"schema\"._remove_stale($1)",
     [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
                        "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
     [PG_STREAM_HEAD] = "select :\"schema\"._stream_head($1, $2)",

@@ -6,6 +6,8 @@
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 
+#define REMOVE_LEASES_MAX 1000 /* of instances that are gone, in one batch */
+
 struct processing {
     const struct batch *batch;
     struct batch_result result;
@@ -42,6 +44,49 @@ static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct proce
     return status;
 }
 
+/* ---- who lives ---- */
+
+static bool names_owner(const struct batch *batch) {
+    for (int box = 0; box < BOXES; box++) {
+        const struct batch_part *part = &batch->parts[box];
+
+        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+            if (part->settle[kind].count > 0)
+                return true;
+    }
+    return batch->instance_count > 0;
+}
+
+/* After the claims: what they found tells whether this transaction writes at all. */
+static boxcar_status note_owner(struct sqlite_store *store, const struct processing *processing, boxcar_error *err) {
+    const struct batch *batch = processing->batch;
+    size_t claimed = 0;
+    bool claims = false, settles = !processing->claim_only && names_owner(batch);
+
+    for (int box = 0; box < BOXES; box++) {
+        claims = claims || batch->parts[box].claim_size > 0;
+        claimed += processing->result.parts[box].claimed_count;
+    }
+    if (!settles && !claims)
+        return BOXCAR_OK;
+    return sqlite_instance_sign(store, batch->owner, settles || claimed > 0 ? SIGN_WITH_WORK : SIGN_IN_VAIN, err);
+}
+
+static boxcar_status remove_stale(struct sqlite_store *store, const struct processing *processing, boxcar_error *err) {
+    const struct batch *batch = processing->batch;
+    boxcar_status status = BOXCAR_OK;
+    bool more = batch->remove_stale && !processing->claim_only;
+    int64_t released, left = REMOVE_LEASES_MAX;
+
+    if (more) /* it has just spoken itself */
+        status = sqlite_instance_sign(store, batch->owner, SIGN_WITH_WORK, err);
+    while (status == BOXCAR_OK && more && left > 0) {
+        status = sqlite_instance_remove_silent(store, batch->stale_ms, (int)left, &released, &more, err);
+        left -= released;
+    }
+    return status;
+}
+
 /* In a later transaction only those that have not found anything yet. */
 static boxcar_status claim(struct sqlite_store *store, struct processing *processing, boxcar_box box,
                            boxcar_error *err) {
@@ -62,9 +107,11 @@ static boxcar_status process(struct sqlite_store *store, void *context, boxcar_e
         batch_result_release(&processing->result);
         status = enqueue_and_settle(store, processing, err);
     }
+    if (status == BOXCAR_OK)
+        status = remove_stale(store, processing, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = claim(store, processing, (boxcar_box)box, err);
-    return status;
+    return status == BOXCAR_OK ? note_owner(store, processing, err) : status;
 }
 
 /* Claims and renewals need not survive a power cut: a lost claim leaves its messages ready, and

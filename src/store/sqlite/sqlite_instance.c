@@ -1,5 +1,6 @@
-/* Workers that say that they live: one row each, written again and again. Claims prefer the streams of a worker's
- * own partitions; one that was silent for long is taken for gone, and what it had leased for lost. */
+/* Instances that say that they live: a row for each box, written again and again. Claims prefer the streams of a
+ * worker's own partitions; one that was silent for long, in both boxes and in every way, is taken for gone, and what
+ * it had leased for lost. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,6 @@ static char *topics_as_json(const struct instance *instance) {
     return as_json(topics, count);
 }
 
-struct beat {
-    const struct instance *instance;
-    const char *topics;
-};
-
 static boxcar_status write_row(struct sqlite_store *store, const struct instance *instance,
                                const char *topics, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_WRITE);
@@ -60,80 +56,154 @@ static boxcar_status write_row(struct sqlite_store *store, const struct instance
     return query_run(&query, err);
 }
 
-static boxcar_status write_instance(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const struct beat *beat = context;
+/* A heartbeat that names no box: in those where the owner is known, else in both. */
+static boxcar_status write_boxless(struct sqlite_store *store, const struct instance *instance, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_TOUCH);
+    struct instance written = *instance;
+    bool known = false;
+    boxcar_status status;
 
-    return write_row(store, beat->instance, beat->topics, err);
+    query_id(&query, instance->owner.bytes);
+    query_text(&query, instance->host);
+    query_int(&query, instance->pid);
+    query_int(&query, instance->concurrency);
+    query_int(&query, store->now);
+    status = query_step(&query, &known, err);
+    for (int box = 0; status == BOXCAR_OK && !known && box < BOXES; box++) {
+        written.box = (boxcar_box)box;
+        status = write_row(store, &written, "[]", err);
+    }
+    return status;
 }
 
 boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct instance *instance,
                                     boxcar_error *err) {
-    AUTO_FREE char *topics = topics_as_json(instance);
+    AUTO_FREE char *topics = NULL;
 
+    if (instance->no_box)
+        return write_boxless(store, instance, err);
+    topics = topics_as_json(instance);
     return topics != NULL ? write_row(store, instance, topics, err) : error_no_memory(err);
+}
+
+static boxcar_status write_heartbeat(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct instance *instance = context;
+    boxcar_status status = sqlite_instance_write(store, instance, err);
+
+    return status == BOXCAR_OK ? sqlite_instance_sign(store, instance->owner, SIGN_WITH_WORK, err) : status;
 }
 
 boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
                                boxcar_error *err) {
-    AUTO_FREE char *topics = topics_as_json(instance);
-    struct beat beat = {.instance = instance, .topics = topics};
-    boxcar_status status;
+    struct instance said = *instance;
+    boxcar_status status = sqlite_follow_name(sqlite_of(store), err);
 
-    if (topics == NULL)
-        return error_no_memory(err);
-    status = sqlite_follow_name(sqlite_of(store), err);
     if (status != BOXCAR_OK)
         return status;
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, write_instance, &beat, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, write_heartbeat, &said, err);
 }
 
-/* A worker in a range of boxes. */
-struct presence {
-    boxcar_owner owner;
-    boxcar_box first, last;
-};
+/* ---- signs of life ---- */
 
-static boxcar_status delete_presence(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const struct presence *presence = context;
+/* When the owner was last noted, in the box where that is longest ago; *ret_known: it is registered. */
+static boxcar_status read_seen(struct sqlite_store *store, boxcar_owner owner, boxcar_time *ret_seen_at,
+                               bool *ret_known, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_SEEN);
+    bool row = false;
+    boxcar_status status;
+
+    query_id(&query, owner.bytes);
+    status = query_step(&query, &row, err);
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_known = row && !query_is_null(&query, 0);
+    if (*ret_known)
+        *ret_seen_at = query_get_int(&query, 0);
+    return BOXCAR_OK;
+}
+
+static boxcar_status holds_leases(struct sqlite_store *store, boxcar_owner owner, bool *ret_holds,
+                                  boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_LEASES);
+
+    query_id(&query, owner.bytes);
+    query_int(&query, 1);
+    return query_step(&query, ret_holds, err);
+}
+
+/* A claim that finds nothing writes nothing, because every commit wakes all that sleep: it is noted only when the
+ * owner has leases to lose, or when no heartbeat has come for a while. */
+static boxcar_status is_worth_noting(struct sqlite_store *store, boxcar_owner owner, boxcar_time seen_at,
+                                     enum sign_kind kind, bool *ret_worth, boxcar_error *err) {
+    boxcar_status status = sqlite_settings_load(store, err);
+
+    *ret_worth = seen_at <= store->now - SQLITE_SIGN_US;
+    if (status != BOXCAR_OK || !*ret_worth || kind == SIGN_WITH_WORK)
+        return status;
+    if (seen_at <= store->now - store->settings.instance_timeout_ms * 1000 / 3)
+        return BOXCAR_OK;
+    return holds_leases(store, owner, ret_worth, err);
+}
+
+boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owner, enum sign_kind kind,
+                                   boxcar_error *err) {
+    struct query query = query_on(store, S_INSTANCE_SIGN);
+    boxcar_time seen_at = 0;
+    bool worth = false;
+    boxcar_status status = read_seen(store, owner, &seen_at, &worth, err);
+
+    if (status == BOXCAR_OK && worth)
+        status = is_worth_noting(store, owner, seen_at, kind, &worth, err);
+    if (status != BOXCAR_OK || !worth)
+        return status;
+    query_id(&query, owner.bytes);
+    query_int(&query, store->now);
+    return query_run(&query, err);
+}
+
+static boxcar_status delete_owner(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const boxcar_owner *owner = context;
     struct query query = query_on(store, S_INSTANCE_DELETE);
 
-    query_id(&query, presence->owner.bytes);
-    query_int(&query, presence->first);
-    query_int(&query, presence->last);
+    query_id(&query, owner->bytes);
     return query_run(&query, err);
 }
 
 boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    struct presence everywhere = {owner, BOXCAR_OUTBOX, BOXCAR_INBOX};
-
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, delete_presence, &everywhere, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, delete_owner, &owner, err);
 }
 
 /* ---- those that are gone ---- */
 
-static boxcar_status find_silent(struct sqlite_store *store, struct presence *ret_presence, bool *ret_found,
-                                 boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_SILENT);
-    boxcar_status status;
-
-    query_int(&query, store->now - SQLITE_SILENT_US);
-    status = query_step(&query, ret_found, err);
-    if (status != BOXCAR_OK || !*ret_found)
-        return status;
-    query_get_id(&query, 0, ret_presence->owner.bytes);
-    ret_presence->first = ret_presence->last = (boxcar_box)query_get_int(&query, 1);
-    return BOXCAR_OK;
+/* Signs of life are noted at intervals of SQLITE_SIGN_US. */
+static boxcar_time silent_since(const struct sqlite_store *store, int64_t threshold_ms) {
+    if (threshold_ms == 0)
+        threshold_ms = store->settings.instance_timeout_ms;
+    return store->now - threshold_ms * 1000 - SQLITE_SIGN_US;
 }
 
-static boxcar_status release_leases(struct sqlite_store *store, const struct presence *presence, int limit,
+static boxcar_status find_silent(struct sqlite_store *store, int64_t threshold_ms, boxcar_owner *ret_owner,
+                                 bool *ret_found, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_INSTANCE_SILENT);
+    boxcar_status status = sqlite_settings_load(store, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    query_int(&query, silent_since(store, threshold_ms));
+    status = query_step(&query, ret_found, err);
+    if (status == BOXCAR_OK && *ret_found)
+        query_get_id(&query, 0, ret_owner->bytes);
+    return status;
+}
+
+static boxcar_status release_leases(struct sqlite_store *store, boxcar_owner owner, int limit,
                                     int64_t *ret_released, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_INSTANCE_LEASES);
     int64_t *ids;
     size_t count;
     boxcar_status status;
 
-    query_id(&query, presence->owner.bytes);
-    query_int(&query, presence->first);
+    query_id(&query, owner.bytes);
     query_int(&query, limit);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
@@ -144,25 +214,25 @@ static boxcar_status release_leases(struct sqlite_store *store, const struct pre
 }
 
 /* Not by its id: one that is no id would be found again and again. */
-static boxcar_status delete_silent(struct sqlite_store *store, boxcar_error *err) {
+static boxcar_status delete_silent(struct sqlite_store *store, int64_t threshold_ms, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_SILENT_DELETE);
 
-    query_int(&query, store->now - SQLITE_SILENT_US);
+    query_int(&query, silent_since(store, threshold_ms));
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limit, int64_t *ret_released,
-                                            bool *ret_more, boxcar_error *err) {
-    struct presence silent;
-    boxcar_status status = find_silent(store, &silent, ret_more, err);
+boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int64_t threshold_ms, int limit,
+                                            int64_t *ret_released, bool *ret_more, boxcar_error *err) {
+    boxcar_owner silent;
+    boxcar_status status = find_silent(store, threshold_ms, &silent, ret_more, err);
 
     *ret_released = 0;
     if (status != BOXCAR_OK || !*ret_more)
         return status;
-    status = release_leases(store, &silent, limit, ret_released, err);
+    status = release_leases(store, silent, limit, ret_released, err);
     if (status != BOXCAR_OK || *ret_released == limit)
         return status;
-    return delete_silent(store, err);
+    return delete_silent(store, threshold_ms, err);
 }
 
 /* ---- for people ---- */
@@ -214,7 +284,7 @@ static boxcar_status list_instances(struct sqlite_store *store, void *context, b
     arena_release(&list->arena);
     list->items = NULL;
     list->count = 0;
-    query_int(&query, store->now - SQLITE_SILENT_US);
+    query_int(&query, store->now - store->settings.instance_timeout_ms * 1000);
     while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
         status = add_instance(store, &query, list, &capacity, err);
     return status;

@@ -142,7 +142,7 @@ static boxcar_status sweep_keys_step(struct sqlite_store *store, int64_t *ret_co
 
 /* Workers that went without a word, one after the other. */
 static boxcar_status silent_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep, boxcar_error *err) {
-    return sqlite_instance_remove_silent(store, CHUNK, &ret_upkeep->count, &ret_upkeep->more, err);
+    return sqlite_instance_remove_silent(store, 0, CHUNK, &ret_upkeep->count, &ret_upkeep->more, err);
 }
 
 /* Topics of which nothing is left, so that topics with ids in them do not pile up; and old evidence. */

@@ -30,6 +30,7 @@ static void set_defaults(struct sqlite_settings *settings) {
     settings->partition_count = (int)default_of("partition_count");
     settings->partitions_max = (int)default_of("partitions_per_instance_max");
     settings->partitions_fixed = false;
+    settings->instance_timeout_ms = (int64_t)default_of("instance_timeout");
     settings->curve.base_ms = (int64_t)default_of("backoff_base");
     settings->curve.factor = default_of("backoff_factor");
     settings->curve.cap_ms = (int64_t)default_of("backoff_cap");
@@ -51,6 +52,8 @@ static void apply_number(struct sqlite_settings *settings, boxcar_str name, doub
         settings->retention_joins_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("retention_inbox")))
         settings->retention_inbox_ms = (int64_t)number;
+    else if (str_equal(name, BOXCAR_STR("instance_timeout")))
+        settings->instance_timeout_ms = (int64_t)number;
     else if (str_equal(name, BOXCAR_STR("partitions_per_instance_max")))
         settings->partitions_max = (int)number;
     else if (str_equal(name, BOXCAR_STR("backoff_base")))

@@ -405,13 +405,17 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id, box) do update set "
         "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
         "topics = excluded.topics, seen_at = excluded.seen_at",
-    [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1 and box between ?2 and ?3",
-    [S_INSTANCE_SILENT] = "select instance_id, box from boxcar_instance_row where seen_at <= ?1 limit 1",
-    /* The one that S_INSTANCE_SILENT has found, whatever its id and its box are. */
-    [S_INSTANCE_SILENT_DELETE] =
-        "delete from boxcar_instance_row where (instance_id, box) in (select instance_id, box "
-        "from boxcar_instance_row where seen_at <= ?1 limit 1)",
-    [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 and box = ?2 limit ?3",
+    [S_INSTANCE_TOUCH] = "update boxcar_instance_row set host = ?2, pid = ?3, concurrency = ?4, seen_at = ?5 "
+                         "where instance_id = ?1 returning 1",
+    [S_INSTANCE_SEEN] = "select min(seen_at) from boxcar_instance_row where instance_id = ?1",
+    [S_INSTANCE_SIGN] = "update boxcar_instance_row set seen_at = ?2 where instance_id = ?1",
+    [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1",
+    [S_INSTANCE_SILENT] = "select instance_id from boxcar_instance_row group by instance_id "
+                          "having max(seen_at) <= ?1 limit 1",
+    [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 limit ?2",
+    [S_INSTANCE_SILENT_DELETE] = "delete from boxcar_instance_row where instance_id = ("
+                                 "select instance_id from boxcar_instance_row group by instance_id "
+                                 "having max(seen_at) <= ?1 limit 1)",
     [S_INSTANCE_RANK] = "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
                         "from boxcar_instance_row where seen_at > ?2 and box = ?3 and topics = "
                         "(select topics from boxcar_instance_row where instance_id = ?1 and box = ?3)",

@@ -56,6 +56,7 @@ struct sqlite_settings {
     boxcar_str wait_topic; /* of messages that wait for joins */
     boxcar_stream_policy stream_policy;
     int partition_count, partitions_max; /* the second: of one worker, 0 = no limit */
+    int64_t instance_timeout_ms;
     bool partitions_fixed;               /* the store has had streamed messages */
     boxcar_backoff_curve curve;
 };
@@ -160,12 +161,15 @@ void sqlite_rollback(struct boxcar_store *store);
 boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
                                boxcar_error *err);
 boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
-/* A worker silent for so long is taken for gone. */
-#define SQLITE_SILENT_US (INT64_C(30) * 1000 * 1000)
-/* Removes one of those that are gone, with at most `limit` of its leases: as if they had expired. *ret_more:
- * there may be others. */
-boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int limit, int64_t *ret_released,
-                                            bool *ret_more, boxcar_error *err);
+/* A call names the owner: if it is registered, that is noted in both boxes, at these intervals. */
+#define SQLITE_SIGN_US (INT64_C(500) * 1000)
+enum sign_kind { SIGN_WITH_WORK, SIGN_IN_VAIN }; /* the transaction writes anyway; a claim that found nothing */
+boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owner, enum sign_kind kind,
+                                   boxcar_error *err);
+/* Removes one of those that were silent for this long (0 = the setting), with at most `limit` of its leases: as if
+ * they had expired. *ret_more: there may be others. */
+boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int64_t threshold_ms, int limit,
+                                            int64_t *ret_released, bool *ret_more, boxcar_error *err);
 void sqlite_sleep(struct boxcar_store *store, const struct nap *nap);
 /* Remembers what a claim has seen: only what others commit later ends a sleep. */
 boxcar_status sqlite_sleep_note(struct sqlite_store *store, boxcar_error *err);

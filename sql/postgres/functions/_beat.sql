@@ -1,0 +1,17 @@
+-- The heartbeat of a batch: the owner is registered in each box that the batch has a part for, on that part's topics.
+create or replace function :"schema"._beat(p_owner uuid, heartbeat jsonb, outbox jsonb, inbox jsonb) returns void
+language plpgsql volatile :hot as $$
+declare
+    host text := coalesce(heartbeat ->> 'host', '');
+    pid bigint := coalesce((heartbeat ->> 'pid')::bigint, 0);
+    concurrency int := coalesce((heartbeat ->> 'concurrency')::int, 1);
+begin
+    if outbox is null and inbox is null then
+        perform :"schema"._beat_alone(p_owner, host, pid, concurrency);
+        return;
+    end if;
+    perform :"schema"._register(p_owner, p.box, host, pid, concurrency, coalesce(t.exact, '{}'),
+                                coalesce(t.prefixes, '{""}'))
+    from (values (0::smallint, outbox), (1::smallint, inbox)) p(box, part), :"schema"._batch_topics(p.part) t
+    where p.part is not null;
+end $$;

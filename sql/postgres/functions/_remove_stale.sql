@@ -1,0 +1,39 @@
+-- Removes registered instances that were silent in every way for this long (null: the setting), and ends their leases,
+-- in both boxes: claimers then find them expired. Signs of life are noted at intervals of half a second. An instance with
+-- a row that somebody holds is in the middle of a call. Returns how many were removed.
+create or replace function :"schema"._remove_stale(p_threshold interval default null) returns bigint
+language plpgsql volatile security definer :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+    since timestamptz := ts - coalesce(p_threshold, :"schema"._instance_timeout());
+    silent uuid[];
+begin
+    -- Under an older snapshot everybody would seem silent.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        return 0;
+    end if;
+    silent := array(select r.instance_id from :"schema".instance_row r
+                    group by r.instance_id having max(r.seen_at) <= since);
+    if silent = '{}' then
+        return 0;
+    end if;
+    silent := array(
+        select x.instance_id from (
+            select r.instance_id from :"schema".instance_row r where r.instance_id = any (silent)
+            for update skip locked) x
+        group by x.instance_id
+        having count(*) = (select count(*) from :"schema".instance_row r where r.instance_id = x.instance_id));
+    -- Looked at again, now that nobody can speak without being seen.
+    silent := array(
+        select i from unnest(silent) i
+        where not exists (select from :"schema".instance_row r where r.instance_id = i and r.seen_at > since)
+          and not exists (select from :"schema".instance_sign s
+                          where s.instance_id = i and s.seen_at > since - interval '500 milliseconds'));
+    delete from :"schema".instance_row r where r.instance_id = any (silent);
+    delete from :"schema".instance_sign s where s.instance_id = any (silent);
+    update :"schema".lease l set until = ts
+    where (l.box, l.epoch, l.part) in (
+        select x.box, x.epoch, x.part from :"schema".lease x where x.owner = any (silent) and x.until > ts
+        for update skip locked);
+    return cardinality(silent);
+end $$;
