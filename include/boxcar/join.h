@@ -109,8 +109,8 @@ typedef struct boxcar_new_wait {
                                       as good as completed ones. A join that timed out or was
                                       cancelled always chooses on_fail */
     boxcar_str on_complete_topic;  /* required, 1 to 255 characters */
-    boxcar_str on_complete_payload; /* absent = empty */
-    boxcar_str on_fail_topic;      /* absent or empty: nothing is enqueued then */
+    boxcar_str on_complete_payload; /* required; may be empty */
+    boxcar_str on_fail_topic;      /* absent: nothing is enqueued then; never empty */
     boxcar_str on_fail_payload;
     boxcar_str correlation_id;     /* of the wait and of its continuation; empty = none */
     boxcar_message_id message_id;  /* of the wait; none = a new one. An id that exists changes nothing */

@@ -102,9 +102,6 @@ boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
 
     if (status != BOXCAR_OK)
         return status;
-    if (worker->handlers->count == 0)
-        return error_invalid(err, "handler",
-                             "the worker has no handler: register one for each topic it serves");
     if (!atomic_compare_exchange_strong(&worker->state, &idle, BOXCAR_WORKER_STARTING))
         return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started before: make a new one");
     return pump_run(worker, err);

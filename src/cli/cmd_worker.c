@@ -182,9 +182,6 @@ static int run(struct cli *cli, const char *const *args) {
     int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
     if (result != CLI_DONE)
         return result;
-    if (cli->config->handler_count == 0)
-        return cli_usage(cli, "there is no handler: give for instance --handler 'orders.*=exec:/bin/cat', "
-                              "or --config FILE with a section [" CONFIG_HANDLERS "]");
     secrets_close(cli->argv);
     session.shows_progress = given.drain && isatty(STDERR_FILENO);
     cli->log.clears_line = session.shows_progress;

@@ -379,10 +379,17 @@ boxcar_status limits_check_new_join(const boxcar_new_join *join, boxcar_error *e
 }
 
 /* No topic: nothing is enqueued on failure, whatever the payload. */
+static boxcar_status check_given_payload(boxcar_str payload, boxcar_error *err) {
+    if (str_is_absent(payload))
+        return error_invalid(err, "on_complete_payload",
+                             "on_complete_payload is missing: give a text, empty if there is nothing to say");
+    return limits_check_text(payload, "on_complete_payload", SIZE_MAX, err);
+}
+
 static boxcar_status check_on_fail(const boxcar_new_wait *wait, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    if (!str_is_empty(wait->on_fail_topic))
+    if (!str_is_absent(wait->on_fail_topic))
         status = limits_check_topic(wait->on_fail_topic, "on_fail_topic", err);
     return status == BOXCAR_OK ? limits_check_text(wait->on_fail_payload, "on_fail_payload", SIZE_MAX, err)
                                : status;
@@ -394,7 +401,7 @@ boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *e
     if (status == BOXCAR_OK)
         status = limits_check_topic(wait->on_complete_topic, "on_complete_topic", err);
     if (status == BOXCAR_OK)
-        status = limits_check_text(wait->on_complete_payload, "on_complete_payload", SIZE_MAX, err);
+        status = check_given_payload(wait->on_complete_payload, err);
     if (status == BOXCAR_OK)
         status = check_on_fail(wait, err);
     if (status == BOXCAR_OK)

@@ -23,22 +23,23 @@ boxcar_message_id boxcar_join_continuation_id(boxcar_message_id wait_id) {
 
 enum field { JOIN_ID, STRICT, COMPLETE_TOPIC, COMPLETE_PAYLOAD, FAIL_TOPIC, FAIL_PAYLOAD, FIELDS };
 
-/* Ours first; the second spelling is read as well. */
-static const char *const NAMES[FIELDS][2] = {
-    [JOIN_ID] = {"join_id", "joinId"},
-    [STRICT] = {"fail_if_any_step_failed", "failIfAnyStepFailed"},
-    [COMPLETE_TOPIC] = {"on_complete_topic", "onCompleteTopic"},
-    [COMPLETE_PAYLOAD] = {"on_complete_payload", "onCompletePayload"},
-    [FAIL_TOPIC] = {"on_fail_topic", "onFailTopic"},
-    [FAIL_PAYLOAD] = {"on_fail_payload", "onFailPayload"},
+/* Ours first; the other spellings are read as well. functions/_read_wait.sql reads the same. */
+#define SPELLINGS 3
+static const char *const NAMES[FIELDS][SPELLINGS] = {
+    [JOIN_ID] = {"join_id", "joinId", "JoinId"},
+    [STRICT] = {"fail_if_any_step_failed", "failIfAnyStepFailed", "FailIfAnyStepFailed"},
+    [COMPLETE_TOPIC] = {"on_complete_topic", "onCompleteTopic", "OnCompleteTopic"},
+    [COMPLETE_PAYLOAD] = {"on_complete_payload", "onCompletePayload", "OnCompletePayload"},
+    [FAIL_TOPIC] = {"on_fail_topic", "onFailTopic", "OnFailTopic"},
+    [FAIL_PAYLOAD] = {"on_fail_payload", "onFailPayload", "OnFailPayload"},
 };
 
 /* NULL: not there, or null. */
 static json_t *find(const json_t *object, enum field field) {
-    json_t *value = json_object_get(object, NAMES[field][0]);
+    json_t *value = NULL;
 
-    if (!value)
-        value = json_object_get(object, NAMES[field][1]);
+    for (int i = 0; i < SPELLINGS && !value; i++)
+        value = json_object_get(object, NAMES[field][i]);
     return json_is_null(value) ? NULL : value;
 }
 

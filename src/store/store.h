@@ -205,6 +205,9 @@ struct store_ops {
     boxcar_status (*join_wait)(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
+    /* Evaluates waits that are due and that nobody holds, some of them; *ret_count 0 = there were none. What joins
+     * ended by it is logged. For stores where nobody claims the topic of waits. */
+    boxcar_status (*evaluate_waits)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
     boxcar_status (*join_find)(struct boxcar_store *store, boxcar_join_id join_id,
                                struct boxcar_join_list **ret_list, boxcar_error *err);
     boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter,

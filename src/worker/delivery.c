@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 #include "hide.h"
+#include "store/join_log.h"
 
 bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
                    const boxcar_store_options *store_options) {
@@ -96,16 +97,19 @@ static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_
     batch.parts[box].settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
     status = store->ops->process(store, &batch, &result, err);
     acked = status == BOXCAR_OK && result.parts[box].settled[SETTLE_ACK].count == 1;
-    batch_result_release(&result);
     if (!acked) {
+        batch_result_release(&result);
         store->ops->rollback(store);
         if (status == BOXCAR_OK)
             *ret_acked = false;
         return status;
     }
     status = store->ops->commit(store, err);
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK) {
+        join_log_ended(store, result.ended, result.ended_count);
         *ret_acked = true;
+    }
+    batch_result_release(&result);
     return status;
 }
 

@@ -82,6 +82,10 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
 
 /* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
  * what is there. */
+static bool serves_any(const struct pump *pump) {
+    return pump_serves(pump, BOXCAR_OUTBOX) || pump_serves(pump, BOXCAR_INBOX);
+}
+
 static bool may_claim(const struct pump *pump) {
     return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect)) &&
            !pump_is_refused(pump);
@@ -142,6 +146,11 @@ static bool exchange_detached(struct pump *pump) {
 
     if (pump->now_ms < pump->retry_at_ms)
         return false;
+    if (!serves_any(pump)) { /* nothing else to ask the store for */
+        pump->next_waits_ms = pump->now_ms;
+        (void)pump_evaluate_waits(pump);
+        return true;
+    }
     if (pump->held_count == 0)
         plan_claim(pump, sizes);
     if (!pump_exchange(pump, sizes, true))
@@ -157,6 +166,8 @@ static bool talk(struct pump *pump) {
         pump_beat(pump);
     if (!pump_is_attached(pump))
         return false;
+    if (pump_evaluate_waits(pump) || !pump_is_attached(pump))
+        return true;
     if (exchange(pump))
         return true;
     if (!pump_heartbeat_is_due(pump))
@@ -225,6 +236,8 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
         return earlier(at, pump->retry_at_ms);
     if (pump->held_count > 0)
         at = earlier(at, earlier(pump->next_renewal_ms, pump_next_flush_ms(pump)));
+    if (pump_looks_after_waits(pump))
+        at = earlier(at, pump->next_waits_ms);
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
     for (int box = 0; wants_work && box < BOXES; box++)
@@ -253,7 +266,7 @@ static void nap(struct pump *pump, int64_t ms) {
 }
 
 static void wait_for_event(struct pump *pump) {
-    bool wants_work = pump_is_attached(pump) && claim_size(pump) > 0;
+    bool wants_work = pump_is_attached(pump) && serves_any(pump) && claim_size(pump) > 0;
     int64_t now = clock_ms();
     int64_t ms = next_event(pump, wants_work) - now;
     int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
@@ -353,6 +366,9 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
             crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err);
     if (status != BOXCAR_OK)
         return status;
+    if (!serves_any(pump))
+        store_log(pump_face(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
+                  "no handlers: this worker evaluates waits for joins and does upkeep");
     set_patience(pump);
     pump_look_soon(pump);
     crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);

@@ -53,6 +53,7 @@ struct pump {
     unsigned random;
 
     char *wait_topic; /* of the store's setting */
+    int64_t next_waits_ms; /* when to evaluate waits, if it claims none (pump_waits.c) */
     struct pump_box boxes[BOXES];
     unsigned turn; /* counts the looks: what cannot be shared goes to each box in turn */
 
@@ -165,6 +166,11 @@ size_t pump_count_verdicts(const struct pump *pump);
 void pump_take_verdicts(struct pump *pump);
 void pump_keep_verdicts(struct pump *pump);
 void pump_take_refusal(struct pump *pump, const boxcar_error *err);
+
+/* Whether waits are evaluated beside the claims: no handler of the outbox, so nothing is claimed there. */
+bool pump_looks_after_waits(const struct pump *pump);
+/* Evaluates those that are due, when it is time. true = there were some. */
+bool pump_evaluate_waits(struct pump *pump);
 
 /* ---- pump_heartbeat.c: that the worker lives ---- */
 bool pump_heartbeat_is_due(const struct pump *pump);

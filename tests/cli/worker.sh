@@ -121,8 +121,11 @@ ended "SIGTERM between messages is a clean end" 0
 is "the others wait as [backoff] says" true \
     "$(boxcar show "$id" -o json | jq '(.available_at|sub("\\..*";"Z")|fromdate) > now + 1800')"
 
+# Without handlers it looks after waits and does upkeep.
+exits "no handler" 0 boxcar worker --drain
+like "and says so" "*no handlers: this worker evaluates waits for joins and does upkeep*" "$err"
+
 # What cannot be started. BX-011, BX-024
-refuses "no handler" 2 "*there is no handler: give for instance --handler 'orders.?=exec:*--config FILE*" boxcar worker
 refuses "two handlers for one topic" 2 "boxcar: worker: --handler: topic 't' has a handler already, from --handler" \
     boxcar worker --handler t=discard --handler t=exec:/bin/cat
 refuses "one in the file and one here" 2 "*--handler: topic 'slow' has a handler already, from worker.ini:11" \

@@ -146,8 +146,22 @@ enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct take
 
 enum wait_outcome resolve(struct fixture *f, struct taken taken) { return resolve_in(f, f->store, taken); }
 
+/* What the end of the join has made of a wait. */
+static enum wait_outcome outcome_of(struct fixture *f, boxcar_enqueued wait) {
+    boxcar_message_ref ref = {.message_id = boxcar_join_continuation_id(wait.message_id)};
+    boxcar_message_list *list = NULL;
+    if (boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err) != BOXCAR_OK)
+        return WAIT_SILENT;
+    bool failed = strcmp(look(list)->topic.data, "failed") == 0;
+    boxcar_message_list_free(list);
+    return failed ? WAIT_FAILED : WAIT_COMPLETED;
+}
+
 enum wait_outcome evaluate(struct fixture *f, boxcar_enqueued wait) {
-    return resolve(f, take_topic(f, f->owner, WAIT, wait.work_id));
+    boxcar_message_list *list = find(f, wait.work_id);
+    boxcar_message_status status = look(list)->status;
+    boxcar_message_list_free(list);
+    return status == BOXCAR_DONE ? outcome_of(f, wait) : resolve(f, take_topic(f, f->owner, WAIT, wait.work_id));
 }
 
 boxcar_join join_of(struct fixture *f, boxcar_join_id join_id) {

@@ -39,7 +39,7 @@ boxcar_enqueued enqueue_wait(struct fixture *f, boxcar_join_id join_id);
 /* Evaluates a wait that f->owner holds, as a worker does, through this store. */
 enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct taken taken);
 enum wait_outcome resolve(struct fixture *f, struct taken taken);
-/* Leases the wait and evaluates it. */
+/* Leases the wait and evaluates it, unless the end of its join has done that. */
 enum wait_outcome evaluate(struct fixture *f, boxcar_enqueued wait);
 
 /* Look. Texts of a join are gone with the list they came from: join_of() leaves them out. */

@@ -156,7 +156,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 POSTGRES_BACK_TO_9
                 "alter table message drop column source cascade, drop column external_id cascade; "
                 "alter type claimed_message drop attribute source, drop attribute external_id; "
-                "drop view instance cascade; drop table instance_row, instance_sign, sleeper, stage cascade; drop sequence sleeper_flag; "
+                "drop index parked_wait; drop view instance cascade; drop table instance_row, instance_sign, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
                 "drop type join_attach_result, work_batch_result cascade; drop view event cascade; "

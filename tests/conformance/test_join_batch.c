@@ -111,8 +111,8 @@ static void wait_twice_in_a_batch_has_one_continuation(void **state) {
     struct parcel *p = new_parcel(f);
     boxcar_join_id id = start_join(f, 1);
     boxcar_enqueued wait = enqueue_wait(f, id);
-    ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));
     struct taken taken = take_topic(f, f->owner, WAIT, wait.work_id);
+    ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err)); /* passes it over: it is held */
     add_wait(p, id, wait.message_id, taken);
     add_wait(p, id, wait.message_id, taken);
     send(f, p);

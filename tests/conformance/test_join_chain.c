@@ -10,15 +10,15 @@ static void wait_may_be_a_step_of_another_join(void **state) {
     struct fixture *f = *state;
     boxcar_join_id inner = start_join(f, 1), outer = start_join(f, 3);
     boxcar_enqueued good = enqueue_wait(f, inner), lonely, cancelled = enqueue_wait(f, inner);
-    lonely = enqueue(f, WAIT,
-                     "{\"join_id\": \"0190a6a0-0000-7000-8000-000000000001\", \"on_complete_topic\": \"t\"}");
     attach(f, outer, good.message_id);
-    attach(f, outer, lonely.message_id);
     attach(f, outer, cancelled.message_id);
     ASSERT_OK(f, cancel_message(f, cancelled.work_id));
     assert_join(f, outer, BOXCAR_JOIN_PENDING, 0, 1);
     assert_int_equal(evaluate(f, good), WAIT_DEFERRED);
     assert_join(f, outer, BOXCAR_JOIN_PENDING, 0, 1);
+    lonely = enqueue(f, WAIT,
+                     "{\"join_id\": \"0190a6a0-0000-7000-8000-000000000001\", \"on_complete_topic\": \"t\"}");
+    attach(f, outer, lonely.message_id);
     assert_int_equal(evaluate(f, lonely), WAIT_NO_JOIN);
     assert_join(f, outer, BOXCAR_JOIN_PENDING, 0, 2);
     assert_true(ack(f, f->owner, take_step(f, inner)));

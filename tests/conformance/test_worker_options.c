@@ -27,7 +27,6 @@ static void bad_options_are_refused_by_name(void **state) {
     REFUSED(store, NULL);
 #undef REFUSED
     ASSERT_OK(f, boxcar_worker_new(&good, &worker, &f->err));
-    ASSERT_INVALID(f, "handler", boxcar_worker_run(worker, &f->err));
     ASSERT_INVALID(f, "topic", boxcar_worker_handle(worker, BOXCAR_STR(""), scene_play, NULL, &f->err));
     ASSERT_INVALID(f, "topic", boxcar_worker_handle(worker, BOXCAR_STR("a\xff"), scene_play, NULL, &f->err));
     ASSERT_INVALID(f, "handler", boxcar_worker_handle(worker, BOXCAR_STR("a"), NULL, NULL, &f->err));

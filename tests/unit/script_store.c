@@ -244,6 +244,16 @@ static boxcar_status settings_read(struct boxcar_store *store, struct setting_va
     return BOXCAR_OK;
 }
 
+static boxcar_status evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    struct script_store *script = script_of(store);
+
+    (void)err;
+    *ret_count = script->waits_due;
+    script->waits_due = 0;
+    script->wait_looks++;
+    return BOXCAR_OK;
+}
+
 static void close_store(struct boxcar_store *store) { (void)store; }
 
 static const struct store_ops OPS = {
@@ -255,6 +265,7 @@ static const struct store_ops OPS = {
     .sleep = sleep_a_little,
     .is_drained = is_drained,
     .settings_read = settings_read,
+    .evaluate_waits = evaluate_waits,
 };
 
 void script_init(struct script_store *script) {

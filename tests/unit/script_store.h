@@ -57,6 +57,8 @@ struct script_store {
     bool backwards;        /* claims bring the newest first */
     boxcar_status deny; /* every process() ends so; OK = none does */
     int heartbeats, farewells; /* heartbeats: by themselves */
+    int64_t waits_due;         /* evaluated by the next look */
+    _Atomic int wait_looks;
     boxcar_status deny_instances;  /* what a batch with a heartbeat ends in; OK = it is taken ... */
     boxcar_status deny_heartbeats; /* ... and one by itself */
     _Atomic int fail_heartbeats; /* so many of the next ones */

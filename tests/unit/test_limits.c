@@ -507,6 +507,7 @@ static boxcar_new_wait good_wait(void) {
 
     wait.join_id.bytes[0] = 1;
     wait.on_complete_topic = BOXCAR_STR("done");
+    wait.on_complete_payload = BOXCAR_STR("");
     return wait;
 }
 
@@ -528,7 +529,8 @@ static void waits_within_the_limits_are_accepted(void **state) {
     wait.on_complete_payload = wait.on_fail_payload = multi(1000);
     wait.correlation_id = multi(255);
     assert_int_equal(limits_check_new_wait(&wait, NULL), BOXCAR_OK);
-    wait.on_fail_topic = wait.on_complete_payload = wait.correlation_id = BOXCAR_STR("");
+    wait.on_complete_payload = wait.on_fail_payload = wait.correlation_id = BOXCAR_STR("");
+    wait.on_fail_topic = BOXCAR_NO_STR;
     assert_int_equal(limits_check_new_wait(&wait, NULL), BOXCAR_OK);
 }
 
@@ -546,6 +548,12 @@ static void bad_waits_are_refused(void **state) {
     assert_wait_refused(wait, "on_complete_topic");
     wait.on_complete_topic = BOXCAR_STR("");
     assert_wait_refused(wait, "on_complete_topic");
+    wait = good_wait();
+    wait.on_fail_topic = BOXCAR_STR("");
+    assert_wait_refused(wait, "on_fail_topic");
+    wait = good_wait();
+    wait.on_complete_payload = BOXCAR_NO_STR;
+    assert_wait_refused(wait, "on_complete_payload");
     for (size_t i = 0; i < COUNT_OF(bad_topics); i++) {
         wait = good_wait();
         wait.on_complete_topic = bad_topics[i];

@@ -107,6 +107,27 @@ static void camel_case_is_read_as_well(void **state) {
     assert_text(wait.on_fail_payload, "d");
 }
 
+/* JOIN-051 */
+static void pascal_case_is_read_as_well(void **state) {
+    static const char payload[] = "{\"JoinId\": \"0190F3C2-7B1E-7C2D-9A55-3F1D2C4B5A69\", "
+                                  "\"FailIfAnyStepFailed\": false, "
+                                  "\"OnCompleteTopic\": \"a\", \"OnCompletePayload\": \"b\", "
+                                  "\"OnFailTopic\": \"c\", \"OnFailPayload\": \"d\"}";
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct wait wait = {.allow_failures = false};
+    char text[BOXCAR_UUID_TEXT_SIZE];
+
+    (void)state;
+    assert_int_equal(wait_parse(boxcar_str_of(payload), &arena, &wait, NULL), BOXCAR_OK);
+    boxcar_join_id_format(wait.join_id, text);
+    assert_string_equal(text, ID);
+    assert_true(wait.allow_failures);
+    assert_text(wait.on_complete_topic, "a");
+    assert_text(wait.on_complete_payload, "b");
+    assert_text(wait.on_fail_topic, "c");
+    assert_text(wait.on_fail_payload, "d");
+}
+
 #define WITH(fields) "{\"join_id\":\"" ID "\",\"on_complete_topic\":\"t\"," fields "}"
 
 /* JOIN-051, BX-010, BX-011 */
@@ -291,6 +312,7 @@ int main(void) {
         cmocka_unit_test(the_payload_is_json_with_the_contracts_names),
         cmocka_unit_test(empty_payloads_are_payloads_and_an_empty_topic_is_none),
         cmocka_unit_test(camel_case_is_read_as_well),
+        cmocka_unit_test(pascal_case_is_read_as_well),
         cmocka_unit_test(malformed_payloads_are_refused_and_never_shown),
         cmocka_unit_test(topics_have_at_most_255_characters),
         cmocka_unit_test(a_continuation_has_one_id_that_is_not_the_waits),

@@ -14,7 +14,7 @@ begin
         returning p.work_id, p.retry_count, p.crash_count, p.last_error, p.stream),
     buried as (
     insert into :"schema".dead (work_id, box, reason, died_at, retry_count, crash_count, topic, last_error)
-    select m.work_id, p_box, p_reason, ts, coalesce(g.retry_count, 0), coalesce(g.crash_count, 0), m.topic,
+    select m.work_id, p_box, p_reason, ts, coalesce(g.retry_count, 0), greatest(g.crash_count, 0), m.topic,
            coalesce(i.error, g.last_error)
     from unnest(ids, errors) i(id, error)
     join :"schema".message m on m.work_id = i.id

@@ -1,10 +1,11 @@
 -- Leases fresh messages: takes the next window rows. If all of them are for the claimer now, they are
 -- his as they stand; otherwise _sort_fresh parks what is not. Moves the position in f, which the
 -- caller writes. Only under the turn.
+-- p_waits: the topic of waits, which are only for those who name it (p_named).
 -- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
 create or replace function :"schema"._claim_fresh(
     inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
-    out taken bigint[], out parked_expired boolean, out more boolean)
+    p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean, out more boolean)
 language plpgsql volatile :hot as $$
 declare
     unmoved :"schema".frontier := f;
@@ -26,7 +27,8 @@ begin
         end if;
         select array_agg(x.work_id) as ids, count(*) as n, array_agg(x.xid) as xids,
                bool_and(x.due_at is null and x.expires_at is null
-                        and :"schema"._wanted(x.topic, exact, prefixes)) as plain
+                        and :"schema"._wanted(x.topic, exact, prefixes)
+                        and (p_named or x.topic is distinct from p_waits)) as plain
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
             if w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
@@ -34,7 +36,8 @@ begin
                 reached := w.n;
             else
                 select * into sorted
-                from :"schema"._sort_fresh(f, w.ids, wanted - cardinality(taken), ts, exact, prefixes);
+                from :"schema"._sort_fresh(f, w.ids, wanted - cardinality(taken), ts, exact, prefixes,
+                                          p_waits, p_named);
                 taken := taken || sorted.straight;
                 parked_expired := parked_expired or sorted.parked_expired;
                 reached := sorted.reached;

@@ -5,7 +5,7 @@
 -- somebody's hands; a suspect head goes alone.
 create or replace function :"schema"._claim_heads(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
-    exact text[], prefixes text[], p_owner uuid)
+    exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     due text[];
@@ -16,7 +16,7 @@ begin
     -- A stream that turns out to have nothing for him does not count: he looks for others instead.
     for i in 1 .. 20 loop
         due := :"schema"._due_streams(p_box, wanted - cardinality(taken), p_suspect, due_from, ts, exact, prefixes,
-                                      p_owner);
+                                      p_owner, case when not p_named then p_waits end);
         exit when due = '{}';
         share := case when p_suspect then 1 else greatest((wanted - cardinality(taken)) / cardinality(due), 1) end;
         -- A range of one key, here and wherever a stream's head is looked up: for an equation the planner may take the
@@ -34,7 +34,8 @@ begin
             where p.work_id = any (array(
                 select m.work_id from met m
                 where m.available_at <= ts and (m.crash_count > 0) = p_suspect
-                  and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)))
+                  and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)
+                  and (p_named or m.topic is distinct from p_waits)))
               and p.epoch is null
             for update skip locked),
         run as (

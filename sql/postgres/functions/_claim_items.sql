@@ -16,6 +16,8 @@ declare
     side bigint[] := '{}';
     fresh bigint[] := '{}';
     share int := 0;   -- of what does not come straight from the log
+    waits text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
+    named boolean := coalesce(waits = any (exact), false);              -- ... which only those get who name it
     aside record;
     got record;
 begin
@@ -56,12 +58,18 @@ begin
                where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
                  and p.available_at >= f.due_from and p.available_at <= ts
                order by p.box, p.available_at limit 1), false)
-               or streams_sorted and :"schema"._has_due_stream(p_box, false, f.due_from, ts) as others
+               or streams_sorted and :"schema"._has_due_stream(p_box, false, f.due_from, ts)
+               or named and coalesce((
+                   select true from :"schema".parked p
+                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0
+                     and p.topic = waits collate "C" and p.available_at >= f.due_from - interval '1 minute'
+                     and p.available_at <= ts
+                   order by p.topic, p.available_at limit 1), false) as others
     into aside;
 
     if aside.suspects and f.suspects_next then
         side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted,
-                                              p_owner);
+                                         p_owner, waits, named);
         f.suspects_next := side = '{}';
     end if;
     if side = '{}' then
@@ -70,26 +78,26 @@ begin
             share := wanted / 2 + (wanted % 2) * (f.seq % 2)::int;
         end if;
         if have_turn and wanted > share then
-            select * into got from :"schema"._claim_fresh(f, wanted - share, ts, exact, prefixes);
+            select * into got from :"schema"._claim_fresh(f, wanted - share, ts, exact, prefixes, waits, named);
             f := got.f;
             fresh := got.taken;
             flags := got.parked_expired::int + 2 * got.more::int;
         end if;
         if aside.others then
             side := :"schema"._claim_side(p_box, epoch, wanted - cardinality(fresh), before.seq % 4 < 2, streams_sorted,
-                                          f.due_from, ts, exact, prefixes, p_owner);
+                                          f.due_from, ts, exact, prefixes, p_owner, waits, named);
         end if;
         if have_turn and share > 0 and cardinality(fresh) >= wanted - share
            and cardinality(side) + cardinality(fresh) < wanted then
             select * into got from :"schema"._claim_fresh(f, wanted - cardinality(side) - cardinality(fresh), ts, exact,
-                                                          prefixes);
+                                                          prefixes, waits, named);
             f := got.f;
             fresh := fresh || got.taken;
             flags := flags | (got.parked_expired::int + 2 * got.more::int);
         end if;
         if aside.suspects and side = '{}' and fresh = '{}' then
             side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, streams_sorted,
-                                              p_owner);
+                                         p_owner, waits, named);
         elsif aside.suspects then
             f.suspects_next := true;
         end if;

@@ -1,17 +1,24 @@
 -- What does not come straight from the log: parked messages and heads of streams, sharing wanted
--- between them. parked_first alternates, so that neither starves the other.
+-- between them. Waits come first, to those who name their topic. parked_first alternates, so that neither starves the other.
 create or replace function :"schema"._claim_side(
     p_box smallint, p_epoch bigint, wanted int, parked_first boolean, with_streams boolean,
     due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
-    p_owner uuid)
+    p_owner uuid, p_waits text, p_named boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint[] := '{}';
-    share int := wanted;
+    waits bigint[] := '{}';
+    share int;
 begin
-    if wanted <= 0 then
-        return taken;
+    if p_named and wanted > 0 then
+        -- A minute more than due_from: that does not know of waits.
+        waits := :"schema"._claim_waits(p_box, p_epoch, greatest(wanted / 2, 1), due_from - interval '1 minute', ts, p_waits);
+        wanted := wanted - cardinality(waits);
     end if;
+    if wanted <= 0 then
+        return waits;
+    end if;
+    share := wanted;
     with_streams := with_streams and :"schema"._has_due_stream(p_box, false, due_from, ts);
     if with_streams then
         share := case when parked_first then (wanted + 1) / 2 else wanted / 2 end;
@@ -21,11 +28,11 @@ begin
     end if;
     if with_streams then
         taken := taken || :"schema"._claim_heads(p_box, p_epoch, wanted - cardinality(taken), false, due_from, ts,
-                                                 exact, prefixes, p_owner);
+                                                 exact, prefixes, p_owner, p_waits, p_named);
         if cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_parked(p_box, p_epoch, wanted - cardinality(taken), due_from,
                                                       ts, exact, prefixes);
         end if;
     end if;
-    return taken;
+    return waits || taken;
 end $$;

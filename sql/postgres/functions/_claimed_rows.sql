@@ -24,7 +24,7 @@ begin
         select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                m.created_at, m.due_at, null::timestamptz,
                case when p.work_id is null then m.expires_at else p.expires_at end, m.stream::text,
-               m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0),
+               m.correlation_id, m.headers, coalesce(p.retry_count, 0), greatest(p.crash_count, 0),
                m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
                coalesce(p.retry_count, 0) + 1, coalesce(g.flags::int, 0), m.source::text, m.external_id::text
         from unnest(items) r cross join lateral (

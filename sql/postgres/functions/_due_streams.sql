@@ -1,10 +1,10 @@
 -- Streams that a claimer may look at, at most wanted, those that wait longest first; locked, and passed over if
 -- somebody else has them. A worker is given the streams of its own partitions first, and others' only when their worker
 -- does not seem to come for them: the stream, or the message that heads it, has waited for a while. What is read are index ranges that begin at due_from: of the topics he wants, and of
--- streams whose head nobody has looked at since it changed.
+-- streams whose head nobody has looked at since it changed. p_except: no streams with a head of this topic.
 create or replace function :"schema"._due_streams(
     p_box smallint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
-    prefixes text[], p_owner uuid)
+    prefixes text[], p_owner uuid, p_except text)
 returns text[] language plpgsql volatile :hot
 set enable_sort = off set enable_bitmapscan = off as $$
 declare
@@ -27,6 +27,7 @@ begin
                     where s.box = p_box and s.available_at is not null and not s.suspect
                       and s.topic = t.topic collate "C" and s.available_at >= due_from and s.available_at <= ts
                     order by s.topic, s.available_at limit wanted * mine.workers) c
+                where t.topic is distinct from p_except
                 union all
                 (select s.key, s.available_at, coalesce(mine.own @> s.partition, true)
                  from :"schema".stream s
@@ -45,6 +46,7 @@ begin
                     select p.topic from :"schema".parked p where p.box = p_box and p.stream >= s.key and p.stream <= s.key
                     order by p.stream, p.work_id limit 1) h on is_picky
                 where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
+                  and s.topic is distinct from p_except
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
             where c.is_own or mine.is_shared or c.available_at < ts - patience or (

@@ -1,5 +1,5 @@
--- Ends joins, which the caller has locked, and makes their waits due. p_status null: as the counters say
--- (JOIN-041). A wait whose row somebody holds is being claimed, released at once, or buried: none of these
+-- Ends joins, which the caller has locked, evaluates their waits, and makes those due that are left. p_status null: as the
+-- counters say (JOIN-041). A wait whose row somebody holds is being claimed, released at once, or buried: none of these
 -- has to be told, so nobody waits for them here.
 create or replace function :"schema"._end_joins(
     p_joins uuid[], p_status smallint, p_reason smallint, ts timestamptz)
@@ -16,6 +16,7 @@ begin
         reason = p_reason, ended_at = ts, ended_xid = pg_current_xact_id()
     where j.join_id = any (p_joins);
 
+    perform :"schema"._follow_joins(p_joins, ts);
     with due as (
         select p.work_id from :"schema".parked p
         where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))

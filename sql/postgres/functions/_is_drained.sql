@@ -41,6 +41,11 @@ begin
                  and :"schema"._wanted(p.topic, exact, prefixes)) then
         return false;
     end if;
+    if exists (select from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0 and p.available_at <= ts
+                 and coalesce(p.expires_at > ts, true) and :"schema"._wanted(p.topic, exact, prefixes)) then
+        return false;
+    end if;
     -- Streams whose head, of whatever topic, is leased or comes in time.
     if exists (select from :"schema".stream s cross join lateral (
                    select p.available_at, p.epoch from :"schema".parked p

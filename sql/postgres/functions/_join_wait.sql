@@ -1,5 +1,6 @@
 -- Enqueues a message that waits for a join, after bringing the join up to date. BX002: no such join. An id
--- that exists changes nothing, as everywhere.
+-- that exists changes nothing, as everywhere. It is parked at once (see 0010), where the end of the join finds it; if the
+-- join has ended already, it is evaluated now.
 create or replace function :"schema"._join_wait(
     p_join uuid, p_message uuid, p_payload text, p_correlation text, p_attempts int)
 returns table (work_id bigint, message_id uuid, duplicate boolean, counted boolean, ended boolean,
@@ -8,7 +9,7 @@ language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
-    topic constant text := coalesce((select s.text from :"schema".setting s where s.name = 'join_wait_topic'), 'join.wait');
+    topic constant text := :"schema"._wait_topic();
     was_pending boolean;
     settled bigint;
     wait :"schema".enqueue_result;
@@ -19,11 +20,22 @@ begin
     end if;
     perform :"schema"._lock_lanes(p_join);
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
-    select * into wait from :"schema"._enqueue_messages(
-        0::smallint, array[p_message], array[topic], array[p_payload],
-        case when p_correlation is not null then array[p_correlation] end, null, null, null, null, null,
-        array[p_attempts], false);
-    insert into :"schema".join_wait (join_id, work_id) select p_join, wait.work_id where not wait.duplicate;
+    perform :"schema"._refuse_message(0::smallint, p_message, topic, p_payload, null, p_correlation, null, null, null,
+                                      p_attempts);
+    insert into :"schema".message (message_id, box, lane, max_attempts, created_at, topic, payload, correlation_id)
+    values (p_message, 0, 2, p_attempts, ts, topic, p_payload, p_correlation)
+    on conflict (message_id) do nothing
+    returning work_id, message_id, false into wait;
+    if wait.work_id is null then
+        select m.work_id, m.message_id, true into wait from :"schema".message m where m.message_id = p_message;
+    else
+        perform :"schema"._resolve_members(array[p_message], array[wait.work_id]);
+        insert into :"schema".parked (work_id, box, available_at, topic, crash_count)
+        values (wait.work_id, 0, ts, topic, -1);
+        insert into :"schema".join_wait (join_id, work_id) values (p_join, wait.work_id);
+        perform :"schema"._follow_joins(array[p_join], ts)
+        from :"schema".join_row j where j.join_id = p_join and j.status <> 0;
+    end if;
     return query
         select wait.work_id, wait.message_id, wait.duplicate, c.*
         from :"schema"._join_change(p_join, settled > 0, was_pending) c;

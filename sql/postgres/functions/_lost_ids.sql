@@ -11,7 +11,7 @@ begin
         where m.box = p_box
           and (every or m.era <> plain.era or m.work_id in (select k.work_id from :"schema".frontier_skip k)
                or case m.lane when 0 then :"schema"._is_behind(plain, m.xid, m.work_id)
-                              else :"schema"._is_behind(streamed, m.xid, m.work_id) end)
+                              when 1 then :"schema"._is_behind(streamed, m.xid, m.work_id) else true end)
           and not exists (select from :"schema".parked p where p.work_id = m.work_id)
           and not exists (select from :"schema".dead d where d.work_id = m.work_id)
           and not exists (select from (select :"schema"._ids(l.items) as id from :"schema".lease l) l

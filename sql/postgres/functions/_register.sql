@@ -23,10 +23,5 @@ begin
         perform :"schema"._note_life(p_instance);
         return;
     end if;
-    if pg_try_advisory_xact_lock(':"schema".instance_row'::regclass::oid::int, hashtext(concat(p_instance, p_box))) then
-        insert into :"schema".instance_row
-            (instance_id, box, host, pid, concurrency, exact, prefixes, started_at, seen_at)
-        values (p_instance, p_box, p_host, p_pid, p_concurrency, sorted_exact, sorted_prefixes, ts, ts)
-        on conflict do nothing;
-    end if;
+    perform :"schema"._register_new(p_instance, p_box, p_host, p_pid, p_concurrency, sorted_exact, sorted_prefixes, ts);
 end $$;

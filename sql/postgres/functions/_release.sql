@@ -13,11 +13,12 @@ declare
     factor double precision := :"schema"._setting('backoff_factor', 2);
     cap double precision := :"schema"._setting('backoff_cap', 60000);
     jitter double precision := :"schema"._setting('backoff_jitter', 0);
+    waits text := case p_box when 0 then :"schema"._wait_topic() else '' end;
     exhausted bigint[];
     keys text[];
 begin
-    insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
-    select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream
+    insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream, crash_count)
+    select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream, -(m.stream is null and m.topic = waits)::int
     from :"schema".message m
     where m.work_id = any (ids) and not exists (select from :"schema".parked x where x.work_id = m.work_id)
     order by m.work_id;
@@ -26,7 +27,7 @@ begin
         update :"schema".parked p
         set epoch = null,
             retry_count = p.retry_count + counted,
-            crash_count = p.crash_count + crashed,
+            crash_count = case when p.crash_count < 0 then p.crash_count else p.crash_count + crashed end,
             available_at = ts + case when i.delay < 0 then :"schema"._backoff(
                                          p.retry_count + counted, base, factor, cap, jitter)
                                      else make_interval(secs => i.delay / 1000.0) end,

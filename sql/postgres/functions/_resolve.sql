@@ -22,7 +22,10 @@ begin
     held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
     locked := array(select i.join_id from unnest(joins, :"schema"._lock_in_time(joins)) i(join_id, lane)
                     where i.lane is not null);
-    perform :"schema"._settle_joins(locked, ts);
+    perform :"schema"._settle_joins(array(
+        select i from unnest(locked) i cross join lateral (
+            select j.status from :"schema".join_row j where j.join_id = i limit 1) j
+        where j.status = 0), ts);
     outcomes := array(
         select case
             when i.epoch is null then 0
@@ -64,13 +67,15 @@ begin
     end if;
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,
-           array_agg(case when j.join_id = any (locked) then ceil(extract(epoch from least(
+           -- What was acked just now may have ended it: then at once.
+           array_agg(case when j.join_id = any (locked) and j.status <> 0 then 0
+                          when j.join_id = any (locked) then ceil(extract(epoch from least(
                greatest(interval '1 second', least(interval '1 minute', ts - m.created_at)),
                j.deadline - ts)) * 1000)::bigint else 1000 end) as delays
     into part
     from unnest(ids, held, outcomes, joins) i(id, epoch, outcome, join_id)
     cross join lateral (
-        select j.join_id, j.deadline from :"schema".join_row j where j.join_id = i.join_id limit 1) j
+        select j.join_id, j.deadline, j.status from :"schema".join_row j where j.join_id = i.join_id limit 1) j
     cross join lateral (select m.created_at from :"schema".message m where m.work_id = i.id limit 1) m
     where i.outcome = 1;
     if part.ids is not null then

@@ -20,7 +20,7 @@ declare
         '_claim_after', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
-        'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_record_stages', '_stages',
+        'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_evaluate_due_waits', '_record_stages', '_stages',
         'process_work_batch', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;

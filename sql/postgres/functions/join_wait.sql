@@ -1,5 +1,5 @@
 -- Enqueues a message that waits for a join, and is replaced by on_complete or on_fail when that has ended.
--- Workers do that; the wait spends no attempts. Returns the id of the wait's own message; an id that exists
+-- The end of the join does that, a worker or maintenance; the wait spends no attempts. Returns the id of the wait's own message; an id that exists
 -- changes nothing. The continuation has the wait's correlation id.
 create or replace function :"schema".join_wait(
     join_id uuid, fail_if_any_step_failed boolean, on_complete_topic text, on_complete_payload text,
@@ -19,8 +19,8 @@ begin
     if on_complete_payload is null then
         perform :"schema"._invalid('on_complete_payload', 'is null: give a text, empty if there is nothing to say');
     end if;
-    if char_length(on_fail_topic) > 255 then
-        perform :"schema"._invalid('on_fail_topic', 'is longer than 255 characters');
+    if on_fail_topic = '' or char_length(on_fail_topic) > 255 then
+        perform :"schema"._invalid('on_fail_topic', 'must have 1 to 255 characters, or be null if nothing follows a failure');
     end if;
     if char_length(correlation_id) > 255 then
         perform :"schema"._invalid('correlation_id', 'is longer than 255 characters');
@@ -28,6 +28,6 @@ begin
     perform :"schema"._join_wait(join_id, id, json_build_object(
         'join_id', join_id, 'fail_if_any_step_failed', fail_if_any_step_failed,
         'on_complete_topic', on_complete_topic, 'on_complete_payload', on_complete_payload,
-        'on_fail_topic', nullif(on_fail_topic, ''), 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000);
+        'on_fail_topic', on_fail_topic, 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000);
     return id;
 end $$;

@@ -64,6 +64,26 @@ create table :"schema".instance_sign (
 create index instance_sign_newest on :"schema".instance_sign (instance_id, seen_at);
 alter table :"schema".instance_sign replica identity full;
 
+-- Waits for joins are parked in a place of their own: a crash_count of -1 keeps them out of every index that claims of
+-- other topics look through. Those that were made by join_wait are there from the beginning, in a lane of the log (2)
+-- that no frontier passes.
+create index parked_wait on :"schema".parked (box, topic, available_at, work_id)
+    where epoch is null and stream is null and crash_count < 0;
+update :"schema".parked p set crash_count = -1
+where p.box = 0 and p.stream is null and p.topic = coalesce((
+    select s.text from :"schema".setting s where s.name = 'join_wait_topic'), 'join.wait');
+
+-- These have parameters more now.
+drop function if exists :"schema"._claim_fresh(:"schema".frontier, int, timestamptz, text[], text[]);
+drop function if exists :"schema"._claim_side(
+    smallint, bigint, int, boolean, boolean, timestamptz, timestamptz, text[], text[], uuid);
+drop function if exists :"schema"._claim_suspect(
+    smallint, bigint, timestamptz, timestamptz, text[], text[], boolean, uuid);
+drop function if exists :"schema"._claim_heads(
+    smallint, bigint, int, boolean, timestamptz, timestamptz, text[], text[], uuid);
+drop function if exists :"schema"._due_streams(
+    smallint, int, boolean, timestamptz, timestamptz, text[], text[], uuid);
+
 -- Limits of what is stored.
 --
 -- The functions that write here check everything (_refuse_message and its siblings) and say what is wrong. This is for

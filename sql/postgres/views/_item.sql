@@ -11,7 +11,7 @@ from :"schema".dead d join :"schema".message m on m.work_id = d.work_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'in_progress', m.created_at, m.due_at,
        null, case when p.work_id is null then m.expires_at else p.expires_at end, m.stream,
-       m.correlation_id, m.headers, coalesce(p.retry_count, 0), coalesce(p.crash_count, 0), m.max_attempts,
+       m.correlation_id, m.headers, coalesce(p.retry_count, 0), greatest(p.crash_count, 0), m.max_attempts,
        p.last_error, l.owner, l.epoch, l.until, null, null, null, null, m.source, m.external_id
 from :"schema".lease l
 cross join lateral :"schema"._ids(l.items) i(work_id)
@@ -19,7 +19,7 @@ join :"schema".message m on m.work_id = i.work_id
 left join :"schema".parked p on p.work_id = m.work_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'ready', m.created_at, m.due_at,
-       p.available_at, p.expires_at, m.stream, m.correlation_id, m.headers, p.retry_count, p.crash_count,
+       p.available_at, p.expires_at, m.stream, m.correlation_id, m.headers, p.retry_count, greatest(p.crash_count, 0),
        m.max_attempts, p.last_error, null, null, null, null, null, null, null, m.source, m.external_id
 from :"schema".parked p join :"schema".message m on m.work_id = p.work_id
 where p.epoch is null

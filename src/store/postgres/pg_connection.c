@@ -344,6 +344,7 @@ static const struct store_ops OPS = {
     .join_report = pg_join_report,
     .join_cancel = pg_join_cancel,
     .join_wait = pg_join_wait,
+    .evaluate_waits = pg_evaluate_waits,
     .join_find = pg_join_find,
     .join_page = pg_join_page,
     .join_members = pg_join_members,

@@ -157,6 +157,22 @@ static void read_join(const PGresult *r, int row, void *item) {
     join->metadata = pg_get_text(r, row, 10);
 }
 
+#define WAITS_MAX 500
+
+boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_int4(&params, WAITS_MAX);
+    status = pg_query(pg_store_of(store), PG_EVALUATE_WAITS, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    pg_log_ended(pg_store_of(store), result, 1);
+    *ret_count = pg_get_int8(result, 0, 0);
+    return BOXCAR_OK;
+}
+
 boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
                            struct boxcar_join_list **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;

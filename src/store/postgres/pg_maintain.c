@@ -59,6 +59,18 @@ static boxcar_status sequence_events(struct pg_store *pg, boxcar_error *err) {
     return pg_query(pg, PG_SEQUENCE_EVENTS, &params, &result, err);
 }
 
+/* In transactions of their own, because joins stay locked until they end. */
+static boxcar_status evaluate_waits(struct pg_store *pg, bool *more, boxcar_error *err) {
+    int64_t count = 1;
+    boxcar_status status = BOXCAR_OK;
+    int round = 0;
+
+    for (; status == BOXCAR_OK && count > 0 && round < ROUNDS_MAX; round++)
+        status = pg_evaluate_waits(&pg->base, &count, err);
+    *more = *more || count > 0;
+    return status;
+}
+
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
                           boxcar_error *err) {
     boxcar_maintenance sum = {0};
@@ -79,6 +91,9 @@ boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_ma
         }
         more = more || sum.more;
     }
+    status = evaluate_waits(pg_store_of(store), &more, err);
+    if (status != BOXCAR_OK)
+        return status;
     sum.more = more;
     *ret_maintenance = sum;
     return BOXCAR_OK;

@@ -75,6 +75,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_REGISTER] = NOTHING,
     [PG_BEAT_ALONE] = NOTHING,
     [PG_REMOVE_STALE] = COUNT,
+    [PG_EVALUATE_WAITS] = "1lU",
     [PG_STREAM_PAGE] = "*ttillnTiuTl",
     [PG_STREAM_HEAD] = COUNT,
     [PG_HALTED_BY] = COUNT,

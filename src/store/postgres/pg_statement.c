@@ -88,6 +88,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_CANCEL] = "select " JOIN_CHANGE " from :\"schema\"._join_cancel($1)",
     [PG_JOIN_WAIT] =
         "select work_id, duplicate, " JOIN_CHANGE " from :\"schema\"._join_wait($1, $2, $3, $4, $5)",
+    [PG_EVALUATE_WAITS] = "select evaluated, ended from :\"schema\"._evaluate_due_waits($1)",
     [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
     [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5)",
     [PG_JOIN_MEMBERS] =

@@ -51,6 +51,7 @@ enum pg_statement {
     PG_JOIN_REPORT,
     PG_JOIN_CANCEL,
     PG_JOIN_WAIT,
+    PG_EVALUATE_WAITS,
     PG_JOIN_FIND,
     PG_JOIN_PAGE,
     PG_JOIN_MEMBERS,
@@ -317,6 +318,7 @@ boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
 boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                            const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                            struct join_change *ret_change, boxcar_error *err);
+boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
                            struct boxcar_join_list **ret_list, boxcar_error *err);
 boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,

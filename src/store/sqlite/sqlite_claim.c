@@ -22,15 +22,19 @@
  * - A claim looks at a bounded number of rows in one transaction. One that found nothing by
  *   then has moved the frontier all the same, and is continued in a transaction of its own,
  *   so that a long way through other people's topics does not keep writers out.
- * - A claim stops early when it holds a lot of payload already. */
+ * - A claim stops early when it holds a lot of payload already.
+ * - Waits for joins are handed out only to those who name their topic. */
 #include <string.h>
 
 #include "base/utf8.h"
 #include "core/topic.h"
 #include "sqlite_inbox.h"
+#include "sqlite_join.h"
 #include "sqlite_stream.h"
 
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
+#define WAITS_MAX 100              /* evaluated by a claim */
+#define WAITS_LEFT_US (INT64_C(5) * 1000 * 1000)
 #define WINDOW_PARK_MAX 2000       /* unwanted messages parked in one transaction */
 #define WINDOW_ROWS_MAX 20000      /* rows looked at in one transaction */
 #define CLAIM_BYTES_MAX (64 << 20) /* payload in one answer, give or take one message */
@@ -138,7 +142,11 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 
 /* ---- the window: fresh messages ---- */
 
-bool sqlite_claim_wants(const struct batch_part *part, boxcar_str topic) {
+bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
+    const struct batch_part *part = claim->part;
+
+    if (!str_is_absent(claim->waits) && str_equal(topic, claim->waits))
+        return false;
     for (size_t i = 0; i < part->topic_count; i++) {
         if (topic_matches(part->topics[i], topic))
             return true;
@@ -187,7 +195,7 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
     claim->frontier.position = query_get_int(row, M_WORK_ID);
     if (query_get_int(row, M_BOX) != (int64_t)claim->box || query_get_int(row, M_LANE) != 0)
         return BOXCAR_OK;
-    if (sqlite_claim_wants(claim->part, query_get_text(row, M_TOPIC)))
+    if (sqlite_claim_wants(claim, query_get_text(row, M_TOPIC)))
         return take_fresh(store, claim, row, err);
     window->parked++;
     return park_unwanted(store, row, err);
@@ -265,11 +273,40 @@ static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool 
     return claim_suspect(store, claim, err);
 }
 
-static boxcar_status tidy_up(struct sqlite_store *store, boxcar_error *err) {
+/* Waits that nobody has come for in a while: there seems to be no worker, and they must not pile up before
+ * everybody's claims. */
+static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
+    int64_t count;
+
+    return str_is_absent(claim->waits)
+               ? BOXCAR_OK
+               : sqlite_join_evaluate_due(store, store->now - WAITS_LEFT_US, WAITS_MAX, &count, err);
+}
+
+static boxcar_status tidy_up(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
     int64_t count;
     boxcar_status status = sqlite_reap(store, RELEASE_MAX, &count, err);
 
-    return status == BOXCAR_OK ? sqlite_expire(store, RELEASE_MAX, &count, err) : status;
+    if (status == BOXCAR_OK)
+        status = sqlite_expire(store, RELEASE_MAX, &count, err);
+    return status == BOXCAR_OK ? evaluate_waits(store, claim, err) : status;
+}
+
+/* The topic of waits, unless the claim names it, and not as a pattern. */
+static boxcar_status read_waits(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
+    boxcar_status status;
+
+    claim->waits = BOXCAR_NO_STR;
+    if (claim->box != BOXCAR_OUTBOX)
+        return BOXCAR_OK;
+    status = sqlite_settings_load(store, err);
+    if (status != BOXCAR_OK)
+        return status;
+    for (size_t i = 0; i < claim->part->topic_count; i++)
+        if (str_equal(claim->part->topics[i], store->settings.wait_topic))
+            return BOXCAR_OK;
+    claim->waits = store->settings.wait_topic;
+    return BOXCAR_OK;
 }
 
 static int compare_messages(const void *a, const void *b) {
@@ -289,8 +326,10 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch
                           .arena = &result->arena,
                           .until = store->now + part->claim_lease_ms * 1000};
     struct frontier before;
-    boxcar_status status = tidy_up(store, err);
+    boxcar_status status = read_waits(store, &claim, err);
 
+    if (status == BOXCAR_OK)
+        status = tidy_up(store, &claim, err);
     if (status == BOXCAR_OK)
         status = sqlite_sleep_note(store, err);
     if (status == BOXCAR_OK)

@@ -61,6 +61,8 @@ static boxcar_status add_topics(struct sqlite_store *store, const struct claim *
     query_text(&query, range.high);
     while ((status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
         boxcar_str topic = query_get_text(&query, 0);
+        if (!str_is_absent(claim->waits) && str_equal(topic, claim->waits))
+            continue;
         if (!is_met_before(claim->part, pattern, topic) && !topic_list_add(&store->scratch, list, topic))
             return error_no_memory(err);
     }
@@ -223,8 +225,7 @@ static boxcar_status find_candidates(struct sqlite_store *store, struct claim *c
     query_int(&query, search->state);
     query_int(&query, store->now);
     query_int(&query, (int64_t)room.limit + LOOK_MAX);
-    if (search->topic != NULL)
-        query_text(&query, *search->topic);
+    query_text(&query, search->topic != NULL ? *search->topic : claim->waits); /* just that one; all but that */
     while (status == BOXCAR_OK && room.own < room.limit && (status = query_step(&query, &row, err)) == BOXCAR_OK &&
            row)
         status = sort_in(store, claim, &query, &room, err);

@@ -78,7 +78,7 @@ static bool can_follow(const struct sqlite_store *store, const struct claim *cla
 
     return query_get_int(row, 2) <= store->now &&
            (expires_at == BOXCAR_TIME_NONE || expires_at > store->now) && query_get_int(row, 4) == 0 &&
-           sqlite_claim_wants(claim->part, query_get_text(row, 1));
+           sqlite_claim_wants(claim, query_get_text(row, 1));
 }
 
 /* Collected first: taking changes the very index that is walked. */

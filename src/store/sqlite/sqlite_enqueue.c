@@ -13,8 +13,9 @@ static boxcar_time expiry_of(const struct sqlite_store *store, const boxcar_new_
     return message->ttl_ms > 0 ? store->now + message->ttl_ms * 1000 : BOXCAR_TIME_NONE;
 }
 
-static bool is_special(const struct sqlite_store *store, const boxcar_new_message *message) {
-    return message->stream.len > 0 || message->ttl_ms > 0 || due_of(store, message) > store->now;
+static bool is_special(const struct sqlite_store *store, const struct enqueueing *enqueueing,
+                       const boxcar_new_message *message) {
+    return enqueueing->aside || message->stream.len > 0 || message->ttl_ms > 0 || due_of(store, message) > store->now;
 }
 
 static boxcar_str present(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
@@ -31,16 +32,16 @@ static boxcar_status read_last_work_id(struct sqlite_store *store, int64_t *ret_
     return status;
 }
 
-static boxcar_status insert(struct sqlite_store *store, boxcar_box box, const boxcar_new_message *message,
-                            boxcar_message_id unique_key, int64_t work_id, bool *ret_inserted,
-                            boxcar_error *err) {
+static boxcar_status insert(struct sqlite_store *store, const struct enqueueing *enqueueing,
+                            const boxcar_new_message *message, boxcar_message_id unique_key, int64_t work_id,
+                            bool *ret_inserted, boxcar_error *err) {
     struct query query = query_on(store, S_MESSAGE_INSERT);
     boxcar_status status;
 
     query_int(&query, work_id);
     query_id(&query, message->message_id.bytes);
-    query_int(&query, box);
-    query_int(&query, is_special(store, message));
+    query_int(&query, enqueueing->box);
+    query_int(&query, is_special(store, enqueueing, message));
     query_text(&query, message->topic);
     query_text(&query, present(message->stream));
     query_text(&query, present(message->correlation_id));
@@ -91,7 +92,7 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
 
     if (enqueueing->expected)
         status = sqlite_join_know(store, message->message_id, work_id, err);
-    if (status == BOXCAR_OK && is_special(store, message))
+    if (status == BOXCAR_OK && is_special(store, enqueueing, message))
         return park_special(store, enqueueing->box, message, work_id, err);
     sqlite_tally_add(store, (int)enqueueing->box, message->topic, TALLY_FRESH, 1);
     return status;
@@ -105,7 +106,7 @@ static boxcar_status store_message(struct sqlite_store *store, struct enqueueing
     boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
 
     if (status == BOXCAR_OK)
-        status = insert(store, enqueueing->box, message, unique_key, enqueueing->last_id + 1, &inserted, err);
+        status = insert(store, enqueueing, message, unique_key, enqueueing->last_id + 1, &inserted, err);
     if (status != BOXCAR_OK)
         return status;
     enqueued->message_id = message->message_id;
@@ -155,6 +156,17 @@ boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
     struct enqueueing enqueueing;
     boxcar_status status = sqlite_enqueue_begin(store, box, false, &enqueueing, err);
 
+    return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, NULL, ret_enqueued, err)
+                               : status;
+}
+
+boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
+                                   const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                                   boxcar_error *err) {
+    struct enqueueing enqueueing;
+    boxcar_status status = sqlite_enqueue_begin(store, box, false, &enqueueing, err);
+
+    enqueueing.aside = true;
     return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, NULL, ret_enqueued, err)
                                : status;
 }

@@ -8,6 +8,7 @@
 struct enqueueing {
     boxcar_box box;
     int64_t last_id;       /* the highest work id in use */
+    bool aside;            /* parked at once, whatever the message says */
     bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
     struct attaching join; /* the one that the last message was attached to */
 };

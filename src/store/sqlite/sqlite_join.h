@@ -79,8 +79,27 @@ boxcar_status sqlite_join_replay(struct sqlite_store *store, int64_t work_id, bo
                                  boxcar_error *err);
 
 /* ---- waits (sqlite_join_wait.c) ---- */
+struct resolving {
+    boxcar_box box;
+    boxcar_owner owner;
+    struct lease lease; /* of the wait in hand */
+    struct work_id_list acked; /* has room for all of them */
+};
+/* Evaluates the wait whose lease is in hand: that ends. What was acked is left to sqlite_finish(). */
+boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
+                                       const struct wait *wait, enum wait_outcome *ret_outcome, boxcar_error *err);
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                                   struct batch_result *result, boxcar_error *err);
+
+/* ---- waits that nobody holds (sqlite_join_follow.c) ---- */
+/* Those of the joins that this transaction has ended. */
+boxcar_status sqlite_join_follow(struct sqlite_store *store, boxcar_error *err);
+/* Those of one join, which has ended. */
+boxcar_status sqlite_join_follow_one(struct sqlite_store *store, boxcar_join_id join_id, boxcar_error *err);
+/* Those that have been due since `since`, at most `limit`. *ret_count: how many. */
+boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time since, size_t limit,
+                                       int64_t *ret_count, boxcar_error *err);
+boxcar_status sqlite_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
 /* ---- upkeep (sqlite_join_maintain.c, sqlite_join_attach.c); each in a transaction of the caller, bounded
  * ---- */

@@ -41,7 +41,7 @@ static boxcar_status enqueue_wait(struct sqlite_store *store, struct waiting *wa
 
     message.topic = store->settings.wait_topic;
     if (status == BOXCAR_OK)
-        status = sqlite_enqueue_one(store, BOXCAR_OUTBOX, &message, &waiting->enqueued, err);
+        status = sqlite_enqueue_aside(store, BOXCAR_OUTBOX, &message, &waiting->enqueued, err);
     if (status != BOXCAR_OK || waiting->enqueued.duplicate)
         return status;
     return note_wait(store, waiting->enqueued.work_id.value, waiting->join_id, err);
@@ -53,7 +53,11 @@ static boxcar_status wait_for(struct sqlite_store *store, void *context, boxcar_
 
     waiting->change = (struct join_change){.counted = false};
     status = bring_up_to_date(store, waiting, err);
-    return status == BOXCAR_OK ? enqueue_wait(store, waiting, err) : status;
+    if (status == BOXCAR_OK)
+        status = enqueue_wait(store, waiting, err);
+    if (status != BOXCAR_OK || waiting->change.join.status == BOXCAR_JOIN_PENDING)
+        return status;
+    return sqlite_join_follow_one(store, waiting->join_id, err); /* nothing more will happen to that join */
 }
 
 boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
@@ -70,14 +74,6 @@ boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_i
 }
 
 /* ---- evaluating ---- */
-
-struct resolving {
-    boxcar_box box;
-    boxcar_owner owner;
-    const struct batch_part *part;
-    struct lease lease; /* of the wait in hand */
-    struct work_id_list acked;
-};
 
 static boxcar_status read_join(struct sqlite_store *store, boxcar_join_id join_id, boxcar_join *ret_join,
                                bool *ret_found, boxcar_error *err) {
@@ -159,11 +155,21 @@ static boxcar_status act(struct sqlite_store *store, struct resolving *resolving
     return BOXCAR_OK;
 }
 
-static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *resolving, size_t i,
-                                 enum wait_outcome *ret_outcome, boxcar_error *err) {
-    const boxcar_settlement *said = &resolving->part->settle[SETTLE_RESOLVE].items[i];
-    const struct wait *wait = &resolving->part->waits[i];
+boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
+                                       const struct wait *wait, enum wait_outcome *ret_outcome, boxcar_error *err) {
     boxcar_join join;
+    bool found;
+    boxcar_status status = read_join(store, wait->join_id, &join, &found, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_outcome = wait_decide(wait, found ? &join : NULL);
+    return act(store, resolving, wait, *ret_outcome, found ? &join : NULL, err);
+}
+
+static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *resolving,
+                                 const boxcar_settlement *said, const struct wait *wait,
+                                 enum wait_outcome *ret_outcome, boxcar_error *err) {
     bool found;
     boxcar_status status = sqlite_lease_read(store, said->work_id.value, &resolving->lease, &found, err);
 
@@ -171,18 +177,16 @@ static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *r
     if (status != BOXCAR_OK || !found ||
         !sqlite_lease_is_held(&resolving->lease, resolving->box, resolving->owner, said))
         return status;
-    status = read_join(store, wait->join_id, &join, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_outcome = wait_decide(wait, found ? &join : NULL);
-    return act(store, resolving, wait, *ret_outcome, found ? &join : NULL, err);
+    return sqlite_join_resolve_wait(store, resolving, wait, ret_outcome, err);
 }
 
 /* Waits may be steps of other joins: what is acked here is counted as everywhere. */
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                                   struct batch_result *result, boxcar_error *err) {
-    struct resolving resolving = {.box = box, .owner = batch->owner, .part = &batch->parts[box]};
-    size_t count = resolving.part->settle[SETTLE_RESOLVE].count;
+    const struct batch_part *part = &batch->parts[box];
+    const struct settlement_list *said = &part->settle[SETTLE_RESOLVE];
+    struct resolving resolving = {.box = box, .owner = batch->owner};
+    size_t count = said->count;
     enum wait_outcome *outcomes;
     boxcar_status status = BOXCAR_OK;
 
@@ -193,7 +197,7 @@ boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch
     if (outcomes == NULL || resolving.acked.items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = resolve_one(store, &resolving, i, &outcomes[i], err);
+        status = resolve_one(store, &resolving, &said->items[i], &part->waits[i], &outcomes[i], err);
     if (status == BOXCAR_OK && resolving.acked.count > 0)
         status = sqlite_finish(store, batch->owner, &resolving.acked, err);
     result->parts[box].waits = outcomes;

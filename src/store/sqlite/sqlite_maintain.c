@@ -16,6 +16,10 @@ static boxcar_status reap_step(struct sqlite_store *store, int64_t *ret_count, b
     return sqlite_reap(store, CHUNK, ret_count, err);
 }
 
+static boxcar_status waits_step(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err) {
+    return sqlite_join_evaluate_due(store, store->now, CHUNK, ret_count, err);
+}
+
 static boxcar_status expire_step(struct sqlite_store *store, int64_t *ret_count, boxcar_error *err) {
     return sqlite_expire(store, CHUNK, ret_count, err);
 }
@@ -211,6 +215,8 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
         status = repeat_join(store, sqlite_join_recognize_step, &nothing, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat_join(store, sqlite_join_settle_step, &done.settled, &done.more, err);
+    if (status == BOXCAR_OK)
+        status = repeat(store, waits_step, &nothing, &done.more, err);
     if (status == BOXCAR_OK)
         status = repeat(store, reap_step, &done.reaped, &done.more, err);
     if (status == BOXCAR_OK)

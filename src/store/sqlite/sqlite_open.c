@@ -49,6 +49,7 @@ static const struct store_ops SQLITE_OPS = {
     .join_report = sqlite_join_report,
     .join_cancel = sqlite_join_cancel,
     .join_wait = sqlite_join_wait,
+    .evaluate_waits = sqlite_evaluate_waits,
     .join_find = sqlite_join_find,
     .join_page = sqlite_join_page,
     .join_members = sqlite_join_members,

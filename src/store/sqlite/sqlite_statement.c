@@ -117,7 +117,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
     [S_PARKED_AVAILABLE] = "select work_id, available_at, partition from boxcar_parked "
                            "where box = ?1 and state = ?2 and " IS_OPEN " "
-                           "and available_at <= ?3 order by available_at, work_id limit ?4",
+                           "and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
         "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at, work_id limit ?4",
@@ -354,6 +354,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_WAITS_WAKE] = "update boxcar_parked set available_at = ?2 where work_id in "
                      "(select work_id from boxcar_join_wait where join_id = ?1) "
                      "and +state <> 3 and +available_at > ?2",
+    [S_WAITS_OF_JOIN] = "select p.work_id, p.state from boxcar_join_wait w join boxcar_parked p on p.work_id = w.work_id "
+                        "where w.join_id = ?1 and p.state in (0, 1)",
+    [S_WAITS_DUE] = "select work_id, state from boxcar_parked where box = 0 and state = ?1 and " IS_OPEN " "
+                    "and available_at <= ?2 and topic = ?3 order by available_at, work_id",
     [S_WAITS_FORGET] = "delete from boxcar_join_wait where work_id between ?1 and ?2",
     [S_WAITS_DELETE] = "delete from boxcar_join_wait where join_id = ?1",
     [S_MESSAGE_CREATED] = "select created_at from boxcar_message where work_id = ?1",

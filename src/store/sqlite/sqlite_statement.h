@@ -142,6 +142,8 @@ enum statement {
     /* waits */
     S_WAIT_INSERT,
     S_WAITS_WAKE,
+    S_WAITS_OF_JOIN,
+    S_WAITS_DUE,
     S_WAITS_FORGET,
     S_WAITS_DELETE,
     S_MESSAGE_CREATED,

@@ -304,6 +304,10 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
                              struct batch_result *result, boxcar_error *err);
 
 /* One message, or what is there already. */
+/* As sqlite_enqueue_one(), but parked at once. */
+boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
+                                   const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                                   boxcar_error *err);
 boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                  const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                  boxcar_error *err);
@@ -340,6 +344,7 @@ struct claim {
     struct part_result *result;
     struct arena *arena; /* of the answer */
     struct frontier frontier;
+    boxcar_str waits; /* the topic of waits, which are only for those who name it; absent for these */
     size_t capacity; /* of result->claimed */
     size_t bytes;    /* of payload claimed so far */
     boxcar_time until;
@@ -354,7 +359,7 @@ struct claim {
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
 boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                            struct batch_result *result, bool *ret_more, boxcar_error *err);
-bool sqlite_claim_wants(const struct batch_part *part, boxcar_str topic);
+bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic);
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
                                 boxcar_error *err);

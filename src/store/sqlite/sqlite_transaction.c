@@ -60,6 +60,8 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
     if (status == BOXCAR_OK)
         status = sqlite_join_count_buried(store, err);
     if (status == BOXCAR_OK && access != ACCESS_READ)
+        status = sqlite_join_follow(store, err);
+    if (status == BOXCAR_OK && access != ACCESS_READ)
         status = sqlite_tally_flush(store, err);
     if (status == BOXCAR_OK)
         status = run(store, is_guest(store) ? S_RELEASE : S_COMMIT, err);
