@@ -171,8 +171,8 @@ BOXCAR_API boxcar_status boxcar_worker_handle_inbox_discard(boxcar_worker *worke
                                                             boxcar_error *err);
 
 /* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once
- * when there is no handler or the store cannot be opened; later troubles of the store are
- * waited out. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE when results could not be
+ * when the store cannot be opened; later troubles of the store are waited out. Without handlers it
+ * evaluates waits for joins and does upkeep. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE when results could not be
  * stored within the grace time (those messages are delivered again). */
 BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err);
 

@@ -83,9 +83,8 @@ const struct command CMD_CLAIM = {
         "before its lease ends: ack, abandon, defer or fail with WORK_ID:EPOCH, or renew it. A lease\n"
         "that ends spends an attempt, and the message is claimed alone from then on.\n"
         "\n"
-        "Without --topic everything is claimed, also the waits for joins (topic join.wait), which workers\n"
-        "look after. Acking one by hand loses the message that should follow it: give the topics that are\n"
-        "yours, or defer such a wait, or leave it until its lease ends.\n",
+        "Without --topic everything is claimed but the waits for joins (topic join.wait): these are handed\n"
+        "out only if --topic names them exactly. Acking one by hand loses the message that should follow.\n",
     .examples =
         "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
         "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 --lease 2m\n",

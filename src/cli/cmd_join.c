@@ -15,7 +15,7 @@ const struct command CMD_JOIN = {
         "A join counts steps. Its members are messages: each counts as completed when it is acked, as\n"
         "failed when it becomes a dead letter. With as many steps as were expected the join has ended:\n"
         "completed, or failed if any step failed. A wait is a message that stays in the store until\n"
-        "then, spends no attempt, and is replaced by its continuation. Every worker looks after waits.\n",
+        "then, spends no attempt, and is replaced by its continuation, by whoever ends the join.\n",
     .examples = "boxcar join ls\n"
                 "boxcar join start --expected 3\n"
                 "boxcar help join wait\n",

@@ -389,7 +389,7 @@ static boxcar_status check_given_payload(boxcar_str payload, boxcar_error *err) 
 static boxcar_status check_on_fail(const boxcar_new_wait *wait, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    if (!str_is_absent(wait->on_fail_topic))
+    if (wait->on_fail_topic.data || wait->on_fail_topic.len > 0) /* absent is fine, empty is not */
         status = limits_check_topic(wait->on_fail_topic, "on_fail_topic", err);
     return status == BOXCAR_OK ? limits_check_text(wait->on_fail_payload, "on_fail_payload", SIZE_MAX, err)
                                : status;
