@@ -189,7 +189,7 @@ static const struct trap TRAPS[] = {
     {"a_message_without_a_trace_is_found_and_repaired", without_trace,
      {{"plain messages", "_lost_ids", "when 0 then :\"schema\"._is_behind(plain, m.xid, m.work_id)", "when 0 then false",
        "the audit does not see what is lost"},
-      {"streamed messages", "_lost_ids", "else :\"schema\"._is_behind(streamed, m.xid, m.work_id)", "else false",
+      {"streamed messages", "_lost_ids", "when 1 then :\"schema\"._is_behind(streamed, m.xid, m.work_id)", "when 1 then false",
        "the audit does not see what is lost"},
       {"the repair", "audit", "perform :\"schema\"._unbury(box::smallint, ids, true, clock_timestamp());", "null;",
        "the audit does not repair what is lost"}}},

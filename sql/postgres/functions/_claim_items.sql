@@ -18,6 +18,7 @@ declare
     share int := 0;   -- of what does not come straight from the log
     waits text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
     named boolean := coalesce(waits = any (exact), false);              -- ... which only those get who name it
+    waits_from timestamptz;   -- a minute more than due_from, which does not know of waits
     aside record;
     got record;
 begin
@@ -45,6 +46,7 @@ begin
         streams_sorted := :"schema"._sort_streams(p_box, ts);
     end if;
 
+    waits_from := f.due_from - interval '1 minute';
     -- Most claims find nothing but fresh messages: one look tells what else there is. (An order leaves no choice of
     -- index, not even to a plan that was made while the table was empty.)
     select suspects and (coalesce((
@@ -62,8 +64,7 @@ begin
                or named and coalesce((
                    select true from :"schema".parked p
                    where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0
-                     and p.topic = waits collate "C" and p.available_at >= f.due_from - interval '1 minute'
-                     and p.available_at <= ts
+                     and p.topic = waits collate "C" and p.available_at >= waits_from and p.available_at <= ts
                    order by p.topic, p.available_at limit 1), false) as others
     into aside;
 
