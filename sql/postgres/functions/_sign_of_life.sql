@@ -1,13 +1,10 @@
--- A call names this owner: it lives (BX-061). Called by every such function, so it asks no table twice within half a
--- second of a session: what was noted last is kept in a variable of the session, which a rollback takes back together
--- with the note.
+-- A call names this owner: it lives (BX-061). Every such function calls this, so most calls only look, and write nothing:
+-- a sign is noted at most twice a second. An uncommitted sign of another session does not count, since it may be rolled back.
 create or replace function :"schema"._sign_of_life(p_owner uuid) returns void
 language plpgsql volatile as $$
-declare
-    moment text := concat(:'schema', '.', p_owner, '.', (extract(epoch from clock_timestamp()) * 2)::bigint);
 begin
-    if current_setting('boxcar.sign_of_life', true) is distinct from moment then
-        perform set_config('boxcar.sign_of_life', moment, false);
+    if not exists (select from :"schema".instance_sign s
+                   where s.instance_id = p_owner and s.seen_at > clock_timestamp() - interval '500 milliseconds') then
         perform :"schema"._note_life(p_owner);
     end if;
 end $$;

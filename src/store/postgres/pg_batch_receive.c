@@ -196,9 +196,14 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     receive_enqueued(x, BOXCAR_OUTBOX, &status, err);
     for (int box = 0; box < BOXES; box++)
         receive_settlements(x, (boxcar_box)box, &status, err);
-    for (size_t i = 0; i < x->batch->instance_count + x->batch->remove_stale; i++) {
+    for (size_t i = 0; i < x->batch->instance_count; i++) {
         AUTO_RESULT PGresult *result = NULL;
-        receive_into(x->pg, PG_REGISTER, &result, &status, err); /* or PG_HEARTBEAT, which answers alike */
+        /* or PG_HEARTBEAT or PG_BEAT_ALONE, which answer alike */
+        receive_into(x->pg, PG_REGISTER, &result, &status, err);
+    }
+    if (x->batch->remove_stale) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, PG_REMOVE_STALE, &result, &status, err);
     }
     if (pg_exchange_asks_for_ends(x)) {
         AUTO_RESULT PGresult *result = NULL;
