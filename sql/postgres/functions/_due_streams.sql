@@ -46,7 +46,7 @@ begin
                     select p.topic from :"schema".parked p where p.box = p_box and p.stream >= s.key and p.stream <= s.key
                     order by p.stream, p.work_id limit 1) h on is_picky
                 where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
-                  and s.topic is distinct from p_except
+                  and (p_except is null or s.topic is distinct from p_except)   -- a head that nobody looked at has none
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
             where c.is_own or mine.is_shared or c.available_at < ts - patience or (
