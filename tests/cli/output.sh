@@ -35,7 +35,7 @@ is "every line is one record" "$(wc -l <err.txt)" "$(grep -c '^time=.* level=.* 
 unlike "without the payload" "*sesame*" "$(cat err.txt)"
 boxcar enqueue $'to\npic "q"' 'open sesame' --log-level debug --log-format json >out.txt 2>err.txt
 is "JSON, one object a line" "$(wc -l <err.txt | tr -d ' ')" "$(jq -c 'select(.time and .level and .event and .store)' err.txt | wc -l | tr -d ' ')"
-is "the topic is a field" 'to\npic "q"' "$(jq -r 'select(.event=="enqueue").topic' err.txt)"
+is "the topic is a field" $'to\npic "q"' "$(jq -r 'select(.event=="enqueue").topic' err.txt)"
 unlike "without the payload" "*sesame*" "$(cat err.txt)"
 boxcar enqueue t x --log-level info >out.txt 2>err.txt
 like "info shows an enqueue" "*level=info*event=enqueue*" "$(cat err.txt)"
