@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "boxes.h"
-#include "joins.h"
 
 struct scene {
     struct fixture *f;
@@ -55,9 +54,6 @@ static void worker_of_one_box_leaves_the_other_alone(void **state) {
     struct scene s;
     boxcar_work_id out = put_into(f, BOXCAR_OUTBOX, "t", "y", NULL);
     boxcar_work_id in = put_into(f, BOXCAR_INBOX, "t", "y", NULL);
-    boxcar_join_id join = start_join(f, 1);
-    boxcar_enqueued wait = enqueue_wait(f, join);
-    ASSERT_OK(f, boxcar_join_cancel(f->store, join, &f->err));
     scene_open(&s, f);
     ASSERT_OK(f, boxcar_worker_handle_inbox(s.worker, BOXCAR_STR("*"), count, &s, &f->err));
     run(&s);
@@ -65,7 +61,6 @@ static void worker_of_one_box_leaves_the_other_alone(void **state) {
     assert_int_equal(s.calls[BOXCAR_OUTBOX], 0);
     assert_int_equal(status_in(f, BOXCAR_INBOX, in), BOXCAR_DONE);
     assert_status(f, out, BOXCAR_READY);
-    assert_status(f, wait.work_id, BOXCAR_READY);
 }
 
 /* BX-008: the follow-up and the ack of a message of the inbox are one transaction. */
