@@ -78,6 +78,7 @@ static boxcar_status start_stage(boxcar_store *store, const struct stage *stage,
     if (status == BOXCAR_OK)
         status = enqueue_steps(store, stage, wait.join_id, err);
     wait.on_complete_topic = boxcar_str_of(stage->then);
+    wait.on_complete_payload = BOXCAR_STR(""); /* nothing to say: the correlation id is enough */
     wait.on_fail_topic = BOXCAR_STR("workflow.failed");
     wait.correlation_id = BOXCAR_STR(WORKFLOW); /* the message that follows has it, too */
     return status == BOXCAR_OK ? boxcar_join_wait(store, &wait, NULL, err) : status;

@@ -88,6 +88,7 @@ static void add_wait(boxcar_store *store, int number, bool allow_failures, const
     wait.message_id = id_of("wait", number);
     wait.allow_failures = allow_failures;
     wait.on_complete_topic = boxcar_str_of(on_complete);
+    wait.on_complete_payload = BOXCAR_STR("");
     wait.on_fail_topic = boxcar_str_of(on_fail); /* NULL: nothing follows a failure */
     check(boxcar_join_wait(store, &wait, NULL, &err), "wait", &err);
 }
