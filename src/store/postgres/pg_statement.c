@@ -172,6 +172,7 @@ bool pg_statement_is_long(enum pg_statement statement) {
     switch (statement) {
     case PG_MAINTAIN:
     case PG_EXPIRE_FRESH:
+    case PG_EVALUATE_WAITS:
     case PG_SEQUENCE_EVENTS:
     case PG_AUDIT:
     case PG_ADOPT:
