@@ -29,7 +29,7 @@ is "lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . 
     "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "command" { print $2 }')"
 is "every line has its fields" "command 3,option 7" \
     "$(printf '%s\n' "$out" | awk -F '\t' '{ print $1, NF }' | sort -u | paste -sd,)"
-is "choices are those of the description" "option,ls,--status,,STATUS,ready in_progress done failed" \
+is "choices are those of the description" "option,ls,--status,,STATUS,ready waiting in_progress done failed" \
     "$(printf '%s\n' "$out" | awk -F '\t' -v OFS=, '$2 == "ls" && $3 == "--status" { print $1, $2, $3, $4, $5, $6 }')"
 is "and only of those that are lists" "box log-format log-level output reason state status" \
     "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "option" && $6 != "" { print substr($3, 3) }' | sort -u | xargs)"
