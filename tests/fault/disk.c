@@ -31,7 +31,7 @@ struct disk_file {
 static struct {
     struct disk_plan plan;
     uint64_t random;
-    int64_t operations;
+    int64_t operations, reads;
     bool harmed;
     struct disk_file files[FILES_MAX];
     size_t count;
@@ -46,7 +46,7 @@ uint64_t disk_random(uint64_t *state) { /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-int64_t disk_operations(void) { return disk.operations; }
+int64_t disk_operations(enum disk_harm harm) { return harm == DISK_READ_ERROR ? disk.reads : disk.operations; }
 bool disk_was_harmed(void) { return disk.harmed; }
 
 static void *must(void *memory) {
@@ -180,16 +180,25 @@ static void lose_some(struct disk_file *file) {
 
 /* ---- harm ---- */
 
-/* The harm that the next operation comes to. */
-static enum disk_harm next_harm(void) {
+/* The harm that the `now`th operation comes to. */
+static enum disk_harm harm_at(int64_t now) {
     const struct disk_plan *plan = &disk.plan;
-    int64_t now = ++disk.operations;
-    bool is_hit = plan->harm == DISK_POWER_CUT ? now >= plan->at : now >= plan->at && now < plan->at + plan->length;
+    bool is_hit = now >= plan->at && (plan->harm == DISK_POWER_CUT || now < plan->at + plan->length);
 
     if (plan->harm == DISK_SOUND || !is_hit)
         return DISK_SOUND;
     disk.harmed = true;
     return plan->harm;
+}
+
+static enum disk_harm next_harm(void) {
+    disk.operations++;
+    return disk.plan.harm == DISK_READ_ERROR ? DISK_SOUND : harm_at(disk.operations);
+}
+
+static bool can_read(void) {
+    disk.reads++;
+    return disk.plan.harm != DISK_READ_ERROR || harm_at(disk.reads) == DISK_SOUND;
 }
 
 static bool has_power(void) { return !(disk.harmed && disk.plan.harm == DISK_POWER_CUT); }
@@ -208,7 +217,7 @@ struct handle {
 static int file_close(sqlite3_file *file) { return REAL(file)->pMethods->xClose(REAL(file)); }
 
 static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset) {
-    return has_power() ? REAL(file)->pMethods->xRead(REAL(file), data, size, offset) : SQLITE_IOERR_READ;
+    return can_read() && has_power() ? REAL(file)->pMethods->xRead(REAL(file), data, size, offset) : SQLITE_IOERR_READ;
 }
 
 static int write_through(struct handle *handle, const void *data, int size, sqlite3_int64 offset) {
@@ -359,7 +368,7 @@ void disk_begin(const struct disk_plan *plan) {
         errx(99, "SQLite has no VFS named unix");
     disk.plan = *plan;
     disk.random = plan->seed;
-    disk.operations = 0;
+    disk.operations = disk.reads = 0;
     disk.harmed = false;
     disk.real = real;
     disk.vfs = *real;

@@ -1,7 +1,7 @@
 /* power [--seed N] [--trials N] [--steps N]: SQLite on a disk that fails (disk.h).
  *
  * Each trial makes a store, enqueues, claims, settles, maintains, closes and opens it again, while the disk loses its power
- * at some operation, is full for a while, or fails once. What calls reported is noted outside the store. Afterwards the file
+ * at some operation, is full for a while, fails once, or cannot be read for a while. What calls reported is noted outside the store. Afterwards the file
  * is looked at with SQLite's own VFS, after a power cut in each form that the disk may have left it in: it must be whole
  * (pragma integrity_check), hold every message whose enqueueing was reported (BX-001) and each call wholly or not at all,
  * and every ack that was reported must be there (BX-004). Claims need not survive. Then the store must work again.
@@ -308,15 +308,15 @@ static void remove_place(const struct trial *trial) {
     rmdir(trial->folder);
 }
 
-/* How many operations a trial of this seed has when nothing fails. */
-static int64_t rehearse(struct trial *trial, int steps) {
+/* How many operations that `harm` is counted by a trial of this seed has when nothing fails. */
+static int64_t rehearse(struct trial *trial, int steps, enum disk_harm harm) {
     struct disk_plan plan = {.harm = DISK_SOUND, .seed = trial->seed};
     int64_t operations;
 
     make_place(trial);
     disk_begin(&plan);
     run_steps(trial, steps);
-    operations = disk_operations();
+    operations = disk_operations(harm);
     disk_stop();
     disk_end();
     trial->what = "nothing failed";
@@ -334,13 +334,13 @@ static int run_trial(uint64_t seed, int steps, int *harmed, int *images) {
     if (trial == NULL)
         err(99, "out of memory");
     trial->seed = trial->random = seed;
-    operations = rehearse(trial, steps);
+    plan.harm = (enum disk_harm)(DISK_POWER_CUT + disk_random(&plan.seed) % (DISK_HARMS - DISK_POWER_CUT));
+    operations = rehearse(trial, steps, plan.harm);
     complaints = trial->complaints;
     *trial = (struct trial){.seed = seed, .random = seed, .images = trial->images};
     trial->what = "the disk is well again";
-    plan.harm = (enum disk_harm)(DISK_POWER_CUT + disk_random(&plan.seed) % 3);
     plan.at = 1 + (int64_t)(disk_random(&plan.seed) % (uint64_t)operations);
-    plan.length = plan.harm == DISK_FULL ? 1 + (int64_t)(disk_random(&plan.seed) % 40) : 1;
+    plan.length = plan.harm == DISK_ERROR ? 1 : 1 + (int64_t)(disk_random(&plan.seed) % 40);
     make_place(trial);
     disk_begin(&plan);
     run_steps(trial, steps);
