@@ -100,7 +100,7 @@ boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id join_id,
     return attach_checked(store, join_id, message_ids, count, ret_attached, err);
 }
 
-static void log_change(const boxcar_store *store, const struct join_change *change) {
+static void log_change(boxcar_store *store, const struct join_change *change) {
     if (change->ended)
         join_log_ended(store, &change->join, 1);
 }

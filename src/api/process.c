@@ -133,7 +133,7 @@ static boxcar_status fill_batch(struct arena *arena, const struct whole_batch *w
 
 /* ---- the call ---- */
 
-static void log_processed(const boxcar_store *store, const struct batch *batch,
+static void log_processed(boxcar_store *store, const struct batch *batch,
                           const struct batch_result *result) {
     size_t settled = 0, claimed = 0;
 

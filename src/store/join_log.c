@@ -2,6 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
 
 enum { JOIN_ID, STATUS, EXPECTED, COMPLETED, FAILED, REASON, FIELDS };
 
@@ -29,9 +33,50 @@ static void log_ended(const struct boxcar_store *store, const boxcar_join *join)
               "join is %s: %s of %s steps completed, %s failed", status, numbers[1], numbers[0], numbers[2]);
 }
 
-void join_log_ended(const struct boxcar_store *store, const boxcar_join *joins, size_t count) {
-    for (size_t i = 0; store_logs(store, BOXCAR_LOG_INFO) && i < count; i++)
-        log_ended(store, &joins[i]);
+boxcar_status ended_list_add(struct ended_list *list, const boxcar_join *join, boxcar_error *err) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 8 : list->capacity * 2;
+        boxcar_join *items = realloc(list->items, capacity * sizeof(*items));
+
+        if (!items)
+            return error_no_memory(err);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count] = *join;
+    list->items[list->count].grouping_key = list->items[list->count].metadata = BOXCAR_NO_STR;
+    list->count++;
+    return BOXCAR_OK;
+}
+
+static bool is_held(const struct ended_list *held, const boxcar_join *join) {
+    for (size_t i = 0; i < held->count; i++)
+        if (memcmp(held->items[i].join_id.bytes, join->join_id.bytes, sizeof(join->join_id.bytes)) == 0)
+            return true;
+    return false;
+}
+
+/* PostgreSQL tells of every join that its transaction has ended, also of those that an earlier call told of. That there is
+ * no memory for a record must not make the call a failure. */
+void join_log_ended(struct boxcar_store *store, const boxcar_join *joins, size_t count) {
+    for (size_t i = 0; store_logs(store, BOXCAR_LOG_INFO) && i < count; i++) {
+        if (!store->holds_ends)
+            log_ended(store, &joins[i]);
+        else if (!is_held(&store->ends, &joins[i]))
+            (void)ended_list_add(&store->ends, &joins[i], NULL);
+    }
+}
+
+void join_log_hold(struct boxcar_store *store) { store->holds_ends = true; }
+
+void join_log_release(struct boxcar_store *store, bool committed) {
+    struct ended_list held = store->ends;
+
+    store->holds_ends = false;
+    store->ends = (struct ended_list){0};
+    if (committed)
+        join_log_ended(store, held.items, held.count);
+    free(held.items);
 }
 
 void join_log_attached(const struct boxcar_store *store, boxcar_join_id join_id,

@@ -259,6 +259,12 @@ struct store_ops {
     boxcar_status (*setting_reset)(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 };
 
+/* Joins that have ended, without their texts. The items are malloc'ed. */
+struct ended_list {
+    boxcar_join *items;
+    size_t count, capacity;
+};
+
 /* What every store begins with; the backends embed it as their first member. */
 struct boxcar_store {
     const struct store_ops *ops;
@@ -273,6 +279,8 @@ struct boxcar_store {
     bool is_down;   /* the loss was logged and the return was not yet: one line per change */
     boxcar_deployment deployment; /* the last that was asked for: when it was opened, or later */
     char *id; /* for logs; malloc'ed, freed by the backend's close */
+    bool holds_ends;        /* between begin and commit: ends of joins are logged by the commit */
+    struct ended_list ends; /* those; see join_log.h */
 };
 
 /* Lays the caller's options over the defaults and checks everything but the URL's form; the

@@ -104,12 +104,11 @@ static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_
             *ret_acked = false;
         return status;
     }
-    status = store->ops->commit(store, err);
-    if (status == BOXCAR_OK) {
-        join_log_ended(store, result.ended, result.ended_count);
-        *ret_acked = true;
-    }
+    join_log_ended(store, result.ended, result.ended_count); /* by the commit */
     batch_result_release(&result);
+    status = store->ops->commit(store, err);
+    if (status == BOXCAR_OK)
+        *ret_acked = true;
     return status;
 }
 

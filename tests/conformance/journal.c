@@ -65,18 +65,23 @@ static bool line_has(const char *line, size_t len, const char *part) {
     return !part || memmem(line, len, part, strlen(part)) != NULL;
 }
 
-bool journal_has(struct journal *journal, const char *first, const char *second, const char *third,
-                 const char *fourth) {
-    bool found = false;
+size_t journal_count(struct journal *journal, const char *first, const char *second, const char *third,
+                     const char *fourth) {
+    size_t count = 0;
     pthread_mutex_lock(&journal->mutex);
     const char *line = journal->text, *end = journal->text + journal->len;
-    while (line < end && !found) {
+    while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         size_t len = (size_t)((stop ? stop : end) - line);
-        found = line_has(line, len, first) && line_has(line, len, second) && line_has(line, len, third) &&
-                line_has(line, len, fourth);
+        count += line_has(line, len, first) && line_has(line, len, second) && line_has(line, len, third) &&
+                 line_has(line, len, fourth);
         line += len + 1;
     }
     pthread_mutex_unlock(&journal->mutex);
-    return found;
+    return count;
+}
+
+bool journal_has(struct journal *journal, const char *first, const char *second, const char *third,
+                 const char *fourth) {
+    return journal_count(journal, first, second, third, fourth) > 0;
 }

@@ -19,7 +19,9 @@ void journal_attach(struct journal *journal, boxcar_store_options *options);
 /* Opens the fixture's store again, with this log. */
 void journal_reopen(struct journal *journal, struct fixture *f);
 
-/* Whether one line has all of these in it; NULL = nothing in particular. */
+/* How many lines have all of these in them, and whether any has; NULL = nothing in particular. */
+size_t journal_count(struct journal *journal, const char *first, const char *second, const char *third,
+                     const char *fourth);
 bool journal_has(struct journal *journal, const char *first, const char *second, const char *third,
                  const char *fourth);
 

@@ -13,6 +13,7 @@ struct exchange {
     bool claim[BOXES]; /* still to be done */
     bool unknown;      /* an earlier try may have taken effect */
     bool bury_expired[BOXES];
+    bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
     bool together; /* both claims are made in one transaction, the caller's */
 };
 

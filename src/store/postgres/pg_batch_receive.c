@@ -131,17 +131,20 @@ static boxcar_status read_settled(struct exchange *x, boxcar_box box, enum settl
 }
 
 static boxcar_status read_ended(struct exchange *x, const PGresult *result, boxcar_error *err) {
-    size_t count = (size_t)PQntuples(result);
+    size_t count = (size_t)PQntuples(result), kept = 0;
     boxcar_join *ended = arena_alloc_array(&x->result->arena, count, sizeof(*ended));
 
     if (!ended)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        pg_get_uuid(result, (int)i, 0, ended[i].join_id.bytes);
-        pg_read_join_counts(result, (int)i, 1, &ended[i]);
+        boxcar_join *join = &ended[kept];
+
+        pg_get_uuid(result, (int)i, 0, join->join_id.bytes);
+        pg_read_join_counts(result, (int)i, 1, join);
+        kept += !pg_had_ended(x->pg, join->join_id);
     }
     x->result->ended = ended;
-    x->result->ended_count = count;
+    x->result->ended_count = kept;
     return BOXCAR_OK;
 }
 
@@ -184,6 +187,8 @@ static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_statu
 boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
+    if (x->shares_ends)
+        receive_into(x->pg, PG_JOINS_ENDED, &x->pg->ended_before, &status, err);
     receive_enqueued(x, BOXCAR_INBOX, &status, err);
     if (pg_exchange_holds_keys(x)) {
         AUTO_RESULT PGresult *result = NULL;

@@ -48,6 +48,8 @@ static enum pg_statement claim_statement(const struct exchange *x) {
 }
 
 void pg_exchange_prepare(struct exchange *x) {
+    pg_forget_ends(x->pg);
+    x->shares_ends = x->settle && pg_exchange_asks_for_ends(x) && pg_shares_ends(x->pg);
     x->together = pg_is_joined(x->pg) && x->claim[BOXCAR_OUTBOX] && x->claim[BOXCAR_INBOX];
     for (int box = 0; box < BOXES; box++) {
         const struct batch_part *part = &x->batch->parts[box];
@@ -171,7 +173,10 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
 
     if (!x->settle)
         return BOXCAR_OK;
-    status = send_enqueue(x, BOXCAR_INBOX, err);
+    if (x->shares_ends)
+        status = send_plain(x->pg, PG_JOINS_ENDED, err);
+    if (status == BOXCAR_OK)
+        status = send_enqueue(x, BOXCAR_INBOX, err);
     if (status == BOXCAR_OK && pg_exchange_holds_keys(x))
         status = send_hold_keys(x, err);
     if (status == BOXCAR_OK && pg_exchange_locks_ahead(x))

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "boxcar/postgres.h"
 #include "pg_store.h"
+#include "store/join_log.h"
 
 #define TRIES_AFTER_DEADLOCK 20
 #define ANSWER_MS_DEFAULT 30000
@@ -313,6 +314,8 @@ static void close_store(struct boxcar_store *store) {
     if (!pg->borrowed)
         PQfinish(pg->conn);
     pg_statements_free(pg);
+    join_log_release(store, false);
+    PQclear(pg->ended_before);
     arena_release(&pg->halted.arena);
     free(pg->url);
     free(pg->schema);

@@ -97,6 +97,7 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
     pg_params_int4(&params, limit);
     pg_params_bool(&params, action == DEAD_REPLAY);
     pg_params_text(&params, note);
+    pg_look_for_ends(pg_store_of(store));
     status = pg_query_telling(pg_store_of(store), PG_DEAD_ACT, &params, &result, &repeated, err);
     if (status == BOXCAR_OK) {
         *ret_count = pg_get_int8(result, 0, 0);
@@ -130,6 +131,7 @@ boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_messa
 
     pg_params_int2(&params, box);
     pg_params_ref(&params, ref);
+    pg_look_for_ends(pg_store_of(store));
     status = pg_query(pg_store_of(store), PG_CANCEL, &params, &result, &why);
     if (status == BOXCAR_OK)
         pg_log_ended(pg_store_of(store), result, 0);

@@ -75,6 +75,40 @@ boxcar_status pg_join_report(struct boxcar_store *store, boxcar_join_id join_id,
     return status;
 }
 
+/* ---- telling who has ended ---- */
+
+/* The server tells of all joins that a transaction has ended. In one of the caller's own, several calls would tell of the
+ * same ones: what it had ended before a call is looked up and left out. */
+bool pg_shares_ends(const struct pg_store *pg) {
+    return pg->borrowed && pg_in_transaction(pg) && store_logs(&pg->base, BOXCAR_LOG_INFO);
+}
+
+void pg_forget_ends(struct pg_store *pg) {
+    PQclear(pg->ended_before);
+    pg->ended_before = NULL;
+}
+
+void pg_look_for_ends(struct pg_store *pg) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+
+    pg_forget_ends(pg);
+    if (pg_shares_ends(pg) && pg_query(pg, PG_JOINS_ENDED, &none, &pg->ended_before, NULL) != BOXCAR_OK)
+        pg->ended_before = NULL;
+}
+
+bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
+    int rows = pg->ended_before ? PQntuples(pg->ended_before) : 0;
+
+    for (int i = 0; i < rows; i++) {
+        boxcar_join_id before;
+
+        pg_get_uuid(pg->ended_before, i, 0, before.bytes);
+        if (memcmp(before.bytes, join_id.bytes, sizeof(before.bytes)) == 0)
+            return true;
+    }
+    return false;
+}
+
 void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
     size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_uuid_count(result, 0, column) : 0;
 
@@ -83,7 +117,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
         boxcar_join_id join_id;
 
         pg_get_uuid_at(result, 0, column, i, join_id.bytes);
-        if (pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
+        if (pg_had_ended(pg, join_id) || pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
             continue;
         join_log_ended(&pg->base, list->items, 1);
         boxcar_join_list_free(list);
@@ -165,6 +199,7 @@ boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, 
     boxcar_status status;
 
     pg_params_int4(&params, WAITS_MAX);
+    pg_look_for_ends(pg_store_of(store));
     status = pg_query(pg_store_of(store), PG_EVALUATE_WAITS, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;

@@ -13,6 +13,7 @@ static boxcar_status maintain_once(struct pg_store *pg, boxcar_box box, boxcar_m
     boxcar_status status;
 
     pg_params_int2(&params, box);
+    pg_look_for_ends(pg);
     status = pg_query(pg, PG_MAINTAIN, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;

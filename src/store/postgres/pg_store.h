@@ -127,6 +127,7 @@ struct pg_store {
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
     struct halted_list halted;    /* by the transaction that is being answered */
+    PGresult *ended_before;       /* the joins that the caller's transaction had ended before this call; NULL = none */
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
@@ -248,6 +249,12 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
  * the arena the messages live in. */
 void pg_read_claimed(const PGresult *result, int row, boxcar_message *ret_message);
 void pg_read_item(const PGresult *result, int row, boxcar_message *ret_message);
+/* Joins that the caller's own transaction had ended before this call, which are not told again: looked for before a call
+ * that pg_log_ended() follows, and by a batch. */
+bool pg_shares_ends(const struct pg_store *pg);
+void pg_look_for_ends(struct pg_store *pg);
+void pg_forget_ends(struct pg_store *pg);
+bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id);
 /* Says in the log that these joins have ended: a uuid[] in one field. */
 void pg_log_ended(struct pg_store *pg, const PGresult *result, int column);
 /* Steps, status and reason of a join, in five columns from this one on. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "pg_store.h"
+#include "store/join_log.h"
 
 static boxcar_status run(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
                          boxcar_error *err) {
@@ -39,6 +40,8 @@ boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err) {
             status = run(pg, PG_BEGIN, &result, err);
     }
     pg->begun = status == BOXCAR_OK;
+    if (pg->begun)
+        join_log_hold(store);
     return status;
 }
 
@@ -55,6 +58,7 @@ void pg_rollback(struct boxcar_store *store) {
     if (!pg->begun)
         return;
     pg->begun = false;
+    join_log_release(store, false);
     if (pg_is_cut(pg))
         pg_disconnect(pg);
     if (!pg_is_connected(pg) || (state == PQTRANS_IDLE && is_usable(pg)))
@@ -111,5 +115,6 @@ boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err) {
     if (status != BOXCAR_OK)
         pg_rollback(store);
     pg->begun = false;
+    join_log_release(store, true); /* nothing is held after a rollback */
     return status;
 }

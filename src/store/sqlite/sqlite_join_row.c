@@ -74,26 +74,13 @@ static boxcar_status wake_waits(struct sqlite_store *store, boxcar_join_id join_
     return query_run(&query, err);
 }
 
-static boxcar_status note_ended(struct ended_list *ended, const boxcar_join *join, boxcar_error *err) {
-    if (ended->count == ended->capacity) {
-        size_t capacity = ended->capacity == 0 ? 8 : ended->capacity * 2;
-        boxcar_join *items = realloc(ended->items, capacity * sizeof(*items));
-        if (items == NULL)
-            return error_no_memory(err);
-        ended->items = items;
-        ended->capacity = capacity;
-    }
-    ended->items[ended->count++] = *join;
-    return BOXCAR_OK;
-}
-
 boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_join *join, boxcar_error *err) {
     boxcar_status status = write_row(store, join, err);
 
     if (status != BOXCAR_OK || join->status == BOXCAR_JOIN_PENDING)
         return status;
     status = wake_waits(store, join->join_id, err);
-    return status == BOXCAR_OK ? note_ended(&store->ended, join, err) : status;
+    return status == BOXCAR_OK ? ended_list_add(&store->ended, join, err) : status;
 }
 
 /* ---- telling ---- */

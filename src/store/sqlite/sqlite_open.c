@@ -7,6 +7,7 @@
 #include "sqlite_inbox.h"
 #include "sqlite_join.h"
 #include "sqlite_stream.h"
+#include "store/join_log.h"
 
 #define URL_PREFIX "sqlite:"
 
@@ -20,6 +21,7 @@ static void close_store(struct boxcar_store *base) {
     free(store->tally.entries);
     free(store->tally.slots);
     free(store->ended.items);
+    join_log_release(base, false);
     free(store->path);
     free(store->base.id);
     free(store);

@@ -67,12 +67,6 @@ struct burial_list {
     size_t count, capacity;
 };
 
-/* Joins that the last transaction has ended, without their texts; for the log. */
-struct ended_list {
-    boxcar_join *items;
-    size_t count, capacity;
-};
-
 /* The policies of streams; read once a transaction. */
 struct stream_rules {
     bool loaded;
@@ -116,7 +110,7 @@ struct sqlite_store {
     struct arena scratch;
     struct tally tally;
     struct burial_list buried;
-    struct ended_list ended; /* stays until the next transaction begins */
+    struct ended_list ended; /* by the last transaction, for the log; stays until the next transaction begins */
     struct halted_list halted; /* by the last transaction */
     struct stream_rules rules;
     struct acked_list acked;

@@ -5,6 +5,7 @@
 #include "sqlite_join.h"
 #include "sqlite_store.h"
 #include "sqlite_stream.h"
+#include "store/join_log.h"
 
 #define IMPATIENT_MS 2000
 
@@ -206,6 +207,8 @@ boxcar_status sqlite_begin(struct boxcar_store *base, boxcar_error *err) {
     if (status == BOXCAR_OK)
         status = run_patiently(store, S_BEGIN_WRITE, said);
     store->begun = status == BOXCAR_OK;
+    if (store->begun)
+        join_log_hold(base);
     return note_health(store, status, false, said);
 }
 
@@ -215,6 +218,7 @@ void sqlite_rollback(struct boxcar_store *base) {
     if (!store->begun)
         return;
     store->begun = false;
+    join_log_release(base, false);
     reset_statements(store);
     undo(store);
 }
@@ -234,6 +238,7 @@ boxcar_status sqlite_commit(struct boxcar_store *base, boxcar_error *err) {
     if (status != BOXCAR_OK)
         sqlite_rollback(base);
     store->begun = false;
+    join_log_release(base, true); /* nothing is held after a rollback */
     if (status == BOXCAR_OK)
         sqlite_checkpoint_if_due(store);
     return note_health(store, status, true, said);
