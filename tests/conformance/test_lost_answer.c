@@ -4,6 +4,7 @@
 
 #include "../fault/link.h"
 #include "inboxes.h"
+#include "runner.h"
 #include "streams.h"
 
 enum { ANSWERS_MAX = 6 }; /* more than any of these calls waits for */
@@ -221,7 +222,117 @@ static void enqueueing_a_unique_key_stores_one_message(void **state) {
     teardown(&far);
 }
 
+/* ---- claims ---- */
+
+static void assert_untried(struct fixture *f, boxcar_work_id work_id) {
+    boxcar_attempt_list *list = NULL;
+    ASSERT_OK(f, boxcar_message_attempts(f->store, work_id, &list, &f->err));
+    assert_int_equal(boxcar_attempt_list_count(list), 0);
+    boxcar_attempt_list_free(list);
+    assert_int_equal(retry_count_of(f, work_id), 0);
+}
+
+static void assert_no_lease(struct fixture *f) {
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from lease"), 0);
+}
+
+/* BX-003: nobody crashed. What the first try leased comes with the second. */
+static void claim_costs_no_attempt(void **state) {
+    enum { COUNT = 3 };
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_work_id ids[COUNT];
+        enqueue_many(f, "t", COUNT, ids);
+        lose_answer(&far, i);
+        struct batch_taken batch = claim_batch(f, f->owner, COUNT);
+        lose_none(&far);
+        assert_int_equal(batch.count, COUNT);
+        for (size_t j = 0; j < COUNT; j++)
+            assert_untried(f, batch.items[j].work_id);
+        assert_int_equal(ack_batch(f, f->owner, &batch), COUNT);
+        assert_no_lease(f);
+    }
+    teardown(&far);
+}
+
+/* BX-003, BX-006: of a stream, too, in order. */
+static void claim_of_a_stream_costs_no_attempt(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_work_id ids[3];
+        char key[32];
+        make_stream(f, i, false, ids, 3, key);
+        lose_answer(&far, i);
+        struct batch_taken batch = take_run(f, f->owner, ids, 3);
+        lose_none(&far);
+        assert_untried(f, ids[0]);
+        assert_int_equal(ack_batch(f, f->owner, &batch), 3);
+        assert_no_lease(f);
+    }
+    teardown(&far);
+}
+
+/* BX-002, BX-003: only the claim that was lost is given back, not what else the owner holds; and another owner's claim is
+ * none of its business. */
+static void claim_that_is_lost_leaves_other_leases_alone(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        struct taken held = take(f, f->owner, enqueue(f, "t", "held").work_id);
+        struct taken others = take(f, f->other, enqueue(f, "t", "others").work_id);
+        boxcar_work_id id = enqueue(f, "t", "p").work_id;
+        lose_answer(&far, i);
+        struct taken taken = take(f, f->owner, id);
+        lose_none(&far);
+        assert_true(ack(f, f->owner, held));
+        assert_true(ack(f, f->other, others));
+        assert_true(ack(f, f->owner, taken));
+        assert_no_lease(f);
+    }
+    teardown(&far);
+}
+
+/* BX-003: a worker does not wait for the store: it says so with a later batch. */
+static void claim_of_a_worker_costs_no_attempt(void **state) {
+    enum { COUNT = 40 };
+    struct fixture *f = *state;
+    struct far_store far;
+    struct runner *runner = runner_new(f);
+    char url[600];
+    setup(f, &far);
+    boxcar_store_close(f->store);
+    f->store = far.near_store;
+    snprintf(url, sizeof(url), "%s?port=%d", f->url, far.link.port);
+    runner->store.url = boxcar_str_of(url);
+    runner->options.drain = false;
+    runner_handle(runner, "t");
+    runner_start(runner);
+    enqueue(f, "t", "ack");
+    runner_await(runner, "t", 1);
+    for (int i = 1; i < COUNT; i++) {
+        link_lose_answer(&far.link, 1 + i % 4);
+        enqueue(f, "t", "ack");
+        pause_ms(30);
+    }
+    lose_none(&far);
+    runner_await(runner, "t", COUNT);
+    runner_stop(runner);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from attempt"), 0);
+    assert_int_equal(runner_count(runner, "t"), COUNT);
+    runner_free(runner);
+    link_close(&far.link);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(claim_costs_no_attempt),
+    TEST(claim_of_a_stream_costs_no_attempt),
+    TEST(claim_that_is_lost_leaves_other_leases_alone),
+    TEST(claim_of_a_worker_costs_no_attempt),
     TEST(enqueueing_a_unique_key_stores_one_message),
     TEST(skipping_gives_up_one_message),
     TEST(skipping_in_a_halted_stream_only_resumes_it),

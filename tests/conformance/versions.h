@@ -3,8 +3,9 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
-/* Version 9: before the tables check what is stored. */
+/* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \
+    "alter table lease drop column claim_number; " \
     "alter table message drop constraint message_limits; " \
     "alter table if exists event_row drop constraint event_row_limits; " \
     "alter table if exists join_row drop constraint join_row_limits; " \

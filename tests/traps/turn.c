@@ -439,10 +439,10 @@ static const char *claims_of_both_boxes(struct fixture *f)
     PGconn *holder = hold_an_expired_stream(f), *claimer = sql_connect(f);
     sql_enqueue(claimer, "fresh");
     sql_send(claimer, "begin; select _before_claims(); "
-                      "select count(*) from _claim_after(0::smallint, " OTHER_WORKER ", '30 s', 1, null, null, true, true)");
+                      "select count(*) from _claim_numbered(0::smallint, " OTHER_WORKER ", '30 s', 1, null, null, true, true, null, true)");
     const char *verdict = waits_without_a_turn(holder, claimer, sql_connect(f));
-    assert_int_equal(sql_number(claimer, "select count(*) from _claim_after(1::smallint, " OTHER_WORKER
-                                         ", '30 s', 1, null, null, true, true)"), 1);
+    assert_int_equal(sql_number(claimer, "select count(*) from _claim_numbered(1::smallint, " OTHER_WORKER
+                                         ", '30 s', 1, null, null, true, true, null, true)"), 1);
     sql_run(claimer, "commit");
     return verdict;
 }

@@ -1,5 +1,5 @@
 -- _before_claim for both boxes: for the library, when it claims from both in a transaction of its user's. The claims
--- themselves follow as _claim_after.
+-- themselves follow.
 create or replace function :"schema"._before_claims() returns void
 language plpgsql volatile security definer :hot as $$
 begin

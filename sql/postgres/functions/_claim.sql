@@ -1,32 +1,9 @@
--- The claim: what may wait for locks comes before the turn (_before_claim), the rest under it (_claim_items).
---
--- flags in the trailing row with work_id 0 (absent when there is nothing to say): 1 = expired
--- messages were parked, call _bury_expired; 2 = nothing found yet but the log goes on, call again.
---
--- suspects false: none of those is handed out. The claimer is trying one already, and if that one kills
--- it, no other should be charged.
--- durable false: the commit need not reach the disk (the library's claims: a claim lost in a crash
--- is as good as one never made, since epochs follow the clock and are not given out twice).
+-- _claim_numbered for programs of schema version 9, which number no claims.
 create or replace function :"schema"._claim(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
     suspects boolean default true)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
-declare
-    got record;
-    note :"schema".claimed_message;
 begin
-    perform :"schema"._sign_of_life(p_owner);
-    if not durable then
-        perform set_config('synchronous_commit', 'off', true);
-    end if;
-    perform :"schema"._before_claim(p_box);
-    got := :"schema"._claim_items(p_box, p_owner, lease, wanted, exact, prefixes, suspects);
-    if got.items is not null then
-        return query select * from :"schema"._claimed_rows(p_box, got.items, got.has_parked, got.epoch, p_owner, got.until);
-    end if;
-    if got.flags > 0 then
-        note.work_id := 0;
-        note.epoch := got.flags;
-        return next note;
-    end if;
+    return query select * from :"schema"._claim_numbered(p_box, p_owner, lease, wanted, exact, prefixes, durable, suspects,
+                                                         null, false);
 end $$;

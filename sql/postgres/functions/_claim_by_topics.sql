@@ -21,6 +21,6 @@ begin
         into exact, prefixes from unnest(topics) t;
     end if;
     return query
-        select * from :"schema"._claim(p_box, owner, lease, batch_size, exact, prefixes, true) c
+        select * from :"schema"._claim_numbered(p_box, owner, lease, batch_size, exact, prefixes, true, true, null, false) c
         where c.work_id > 0;
 end $$;

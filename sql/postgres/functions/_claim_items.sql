@@ -1,8 +1,9 @@
 -- The claim from the turn on: suspects, parked messages and heads of streams, and fresh messages from the log. Says
--- which messages are leased now (items null: none), and how; flags as in _claim. The caller has called _before_claim
+-- which messages are leased now (items null: none), and how; flags and number as in _claim_numbered. The caller has called _before_claim
 -- for every box that its transaction claims from.
 create or replace function :"schema"._claim_items(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], suspects boolean,
+    p_number bigint,
     out items int8multirange, out has_parked boolean, out epoch bigint, out until timestamptz, out flags int)
 language plpgsql volatile as $$
 declare
@@ -115,8 +116,8 @@ begin
         end if;
         has_parked := side <> '{}';
         until := ts + lease;
-        insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
-        values (p_box, epoch, p_owner, until, items, has_parked);
+        insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
+        values (p_box, epoch, p_owner, until, items, has_parked, p_number);
     end if;
     if have_turn and not streams_sorted then
         flags := flags | 2;

@@ -11,7 +11,7 @@ begin
     had_turn := :"schema"._turn(p_box);
     seconds := extract(epoch from clock_timestamp() - began);
     if had_turn then
-        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true);
+        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null);
     end if;
     raise exception using errcode = 'BX099';
 exception

@@ -84,6 +84,11 @@ drop function if exists :"schema"._claim_heads(
 drop function if exists :"schema"._due_streams(
     smallint, int, boolean, timestamptz, timestamptz, text[], text[], uuid);
 
+-- Claims. The number that the claimer gave to the claim, so that it can give back what it was leased by one whose answer
+-- was lost; null = none.
+alter table :"schema".lease add column claim_number bigint;
+drop function if exists :"schema"._claim_items(smallint, uuid, interval, int, text[], text[], boolean);
+
 -- Limits of what is stored.
 --
 -- The functions that write here check everything (_refuse_message and its siblings) and say what is wrong. This is for

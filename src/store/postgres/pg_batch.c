@@ -7,7 +7,7 @@
  *
  * A connection that breaks while we wait leaves the outcome unknown. Repeating is safe: message ids
  * are chosen here, so an enqueue that did happen is found again; a settlement is fenced by its
- * lease, and what the first try did is looked up (PG_WAS_SETTLED); a lost claim expires. */
+ * lease, and what the first try did is looked up (PG_WAS_SETTLED); a lost claim is given back (pg_lost.c). */
 #include "pg_batch.h"
 
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 
 #define TRIES_MAX 50
+#define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
 #define ROUNDS_MAX 10000 /* a claim that is told again and again to go on finds nothing */
 
 /* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
@@ -60,6 +61,29 @@ static void end_pipeline(struct pg_store *pg) {
         pg_disconnect(pg);
 }
 
+static void note_lost(struct exchange *x, boxcar_box box) {
+    pg_note_lost_claim(x->pg, x->batch->owner, box, x->numbers[box], x->batch->parts[box].claim_lease_ms);
+}
+
+/* A claim that the server refused has leased nothing; any other failure leaves that open. */
+static void receive_claims(struct exchange *x, const bool claiming[BOXES], boxcar_status *status, boxcar_error *err) {
+    for (int box = 0; box < BOXES; box++) {
+        boxcar_error why = BOXCAR_ERROR_INIT;
+        boxcar_status now = BOXCAR_OK;
+
+        if (claiming[box])
+            now = pg_exchange_receive_claimed(x, (boxcar_box)box, &why);
+        if (now != BOXCAR_OK && why.sqlstate[0] == '\0') {
+            note_lost(x, (boxcar_box)box);
+            x->losses++;
+        }
+        if (*status == BOXCAR_OK && now != BOXCAR_OK) {
+            *status = now;
+            *err = why;
+        }
+    }
+}
+
 /* One round trip with what is still to be done. Returns the first error; what succeeded is marked
  * as done in x. */
 static boxcar_status talk(struct exchange *x, boxcar_error *err) {
@@ -73,21 +97,15 @@ static boxcar_status talk(struct exchange *x, boxcar_error *err) {
     status = pg_exchange_send(x, err);
     if (status != BOXCAR_OK) {
         leave_pipeline(x->pg);
+        for (int box = 0; box < BOXES; box++)
+            note_lost(x, (boxcar_box)box);
         return status;
     }
     if (x->settle) {
         status = pg_exchange_receive_settled(x, err);
         x->settle = status != BOXCAR_OK;
     }
-    for (int box = 0; box < BOXES; box++) {
-        boxcar_error later = BOXCAR_ERROR_INIT;
-        boxcar_status now = BOXCAR_OK;
-
-        if (claiming[box])
-            now = pg_exchange_receive_claimed(x, (boxcar_box)box, status == BOXCAR_OK ? err : &later);
-        if (status == BOXCAR_OK)
-            status = now;
-    }
+    receive_claims(x, claiming, &status, err);
     end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
     return status;
@@ -123,7 +141,7 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
         x->unknown = true;
     if (stale)
         x->pg->keeps_statements = false;
-    if (pg_is_joined(x->pg) || round >= TRIES_MAX)
+    if (pg_is_joined(x->pg) || round >= TRIES_MAX || (!x->settle && x->losses >= LOSSES_MAX))
         return status;
     if (!pg_is_connected(x->pg))
         return pg_reconnect(x->pg, status, err);
@@ -260,12 +278,14 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
     boxcar_status status = pg_ready(x.pg, &why);
 
     for (int round = 0; status == BOXCAR_OK && is_unfinished(&x) && round < ROUNDS_MAX; round++) {
+        pg_give_back_lost(x.pg);
         status = exchange_once(&x, &why);
         if (status != BOXCAR_OK)
             status = recover(&x, status, round, &why);
         if (status != BOXCAR_OK)
             break;
     }
+    pg_give_back_lost(x.pg);
     if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
         store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);
         status = BOXCAR_OK;

@@ -14,6 +14,8 @@ struct exchange {
     bool unknown;      /* an earlier try may have taken effect */
     bool bury_expired[BOXES];
     bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
+    int losses;             /* answers to claims that did not arrive */
+    int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
     bool together; /* both claims are made in one transaction, the caller's */
 };
 

@@ -311,7 +311,8 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, b
         pg_params_interval_ms(params, part->renew_lease_ms);
 }
 
-void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable) {
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable,
+                         int64_t number) {
     const struct batch_part *part = &batch->parts[box];
 
     pg_params_int2(params, box);
@@ -321,6 +322,10 @@ void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bo
     pg_params_topics(params, part->topics, part->topic_count);
     pg_params_bool(params, durable);
     pg_params_bool(params, !part->no_suspects);
+    if (number != 0)
+        pg_params_int8(params, number);
+    else
+        pg_params_null(params, PG_INT8);
 }
 
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,

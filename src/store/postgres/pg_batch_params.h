@@ -15,7 +15,8 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, b
                           enum settle_kind kind);
 /* All that the settlements of both boxes lock. */
 void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batch);
-void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable);
+void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable,
+                         int64_t number);
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,
                                enum settle_kind kind, const char *outcome);
 /* A defer of claimed messages to now. */

@@ -42,11 +42,6 @@ bool pg_exchange_asks_for_ends(const struct exchange *x) {
            (may_end_joins(&x->batch->parts[BOXCAR_OUTBOX]) || may_end_joins(&x->batch->parts[BOXCAR_INBOX]));
 }
 
-/* In a transaction that claims from both boxes, everything that may wait comes before the first turn. */
-static enum pg_statement claim_statement(const struct exchange *x) {
-    return x->together ? PG_CLAIM_AFTER : PG_CLAIM;
-}
-
 void pg_exchange_prepare(struct exchange *x) {
     pg_forget_ends(x->pg);
     x->shares_ends = x->settle && pg_exchange_asks_for_ends(x) && pg_shares_ends(x->pg);
@@ -60,7 +55,8 @@ void pg_exchange_prepare(struct exchange *x) {
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
         if (x->claim[box])
-            pg_prepare(x->pg, claim_statement(x));
+            pg_prepare(x->pg, PG_CLAIM);
+        x->numbers[box] = x->claim[box] && !pg_in_transaction(x->pg) ? pg_claim_number(x->pg) : 0;
     }
     if (x->settle && pg_exchange_holds_keys(x))
         pg_prepare(x->pg, PG_HOLD_KEYS);
@@ -201,13 +197,14 @@ static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error
 
     if (!x->claim[box])
         return BOXCAR_OK;
-    pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg));
+    pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg), x->numbers[box]);
+    pg_params_bool(&params, x->together); /* what may wait comes before the first turn */
     if (!pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_BEGIN, err);
     if (x->together && box == BOXCAR_OUTBOX)
         status = send_plain(x->pg, PG_BEFORE_CLAIMS, err);
     if (status == BOXCAR_OK)
-        status = pg_send(x->pg, claim_statement(x), &params, err);
+        status = pg_send(x->pg, PG_CLAIM, &params, err);
     if (status == BOXCAR_OK && !pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_COMMIT, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

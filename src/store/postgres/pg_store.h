@@ -27,7 +27,7 @@ enum pg_statement {
     PG_REAP,
     PG_CLAIM,
     PG_BEFORE_CLAIMS,
-    PG_CLAIM_AFTER,
+    PG_GIVE_BACK_CLAIM,
     PG_BURY_EXPIRED,
     PG_BURY_MALFORMED,
     PG_WAS_SETTLED,
@@ -104,6 +104,16 @@ struct pg_rest {
     bool awaited[BOXES]; /* which boxes */
 };
 
+/* A claim whose answer did not arrive (pg_lost.c). */
+struct pg_lost_claim {
+    boxcar_owner owner;
+    boxcar_box box;
+    int64_t number;
+    int64_t next_ms, pause_ms; /* when the server is asked next (monotonic), and again after that */
+    int64_t until_ms;          /* the lease has ended by then */
+};
+#define PG_LOST_MAX 16
+
 /* How long the server may be silent: as the options say, much longer, or less. */
 enum pg_pace { PG_ORDINARY, PG_LONG, PG_CONNECTING };
 
@@ -127,6 +137,9 @@ struct pg_store {
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
     struct halted_list halted;    /* by the transaction that is being answered */
+    uint64_t claim_number;        /* of the last claim; 0 = none was made yet */
+    struct pg_lost_claim lost[PG_LOST_MAX];
+    size_t lost_count;
     PGresult *ended_before;       /* the joins that the caller's transaction had ended before this call; NULL = none */
 };
 
@@ -202,6 +215,12 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
                             PGresult **ret_result, boxcar_error *err);
 /* A pause that grows with `round` and is never the same for two. */
 void pg_pause(int round);
+
+/* pg_lost.c: claims whose answer did not arrive. A number for the next claim; 0 = there is none (no randomness), then
+ * nothing is noted either. pg_give_back_lost() asks the server for those that are due, outside of transactions. */
+int64_t pg_claim_number(struct pg_store *pg);
+void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box, int64_t number, int64_t lease_ms);
+void pg_give_back_lost(struct pg_store *pg);
 
 /* pg_wait.c: waiting for the server, never for ever. Each exchange stands between begin and end, which gets what begin
  * returned; a connection of ours that was cut meanwhile is closed at the end. */
