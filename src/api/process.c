@@ -86,6 +86,14 @@ static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *fro
     return status;
 }
 
+/* Only a claim, and a list of topics, say what an instance handles. */
+static void fill_topics(const boxcar_batch_part *part, struct instance *instance) {
+    bool is_every = part->claim_size > 0 && part->topic_count == 0;
+
+    instance->topics = is_every ? &EVERY_TOPIC : part->topic_count > 0 ? part->topics : NULL;
+    instance->topic_count = is_every ? 1 : part->topic_count;
+}
+
 static size_t fill_instances(const struct whole_batch *whole, struct instance ret_instances[BOXES]) {
     struct instance instance = {
         .owner = whole->batch.owner,
@@ -103,8 +111,7 @@ static size_t fill_instances(const struct whole_batch *whole, struct instance re
         if (!whole->given[box])
             continue;
         instance.box = (boxcar_box)box;
-        instance.topics = whole->parts[box].topics;
-        instance.topic_count = whole->parts[box].topic_count;
+        fill_topics(&whole->parts[box], &instance);
         ret_instances[count++] = instance;
     }
     return count;

@@ -22,19 +22,21 @@ int64_t presence_interval_ms(const struct setting_value_list *settings) {
 
 /* ---- which boxes ---- */
 
-/* Without memory it is registered on every topic. */
+/* Without memory it is registered without topics. */
 static void keep_topics(struct presence *presence, int box, const struct batch_part *claim) {
+    const boxcar_str *topics = claim->topic_count > 0 ? claim->topics : &EVERY_TOPIC;
+    size_t count = claim->topic_count > 0 ? claim->topic_count : 1;
     struct arena *arena = &presence->boxes[box].arena;
     bool good;
 
     arena_release(arena);
     presence->boxes[box].topic_count = 0;
-    presence->boxes[box].topics = arena_alloc_array(arena, claim->topic_count, sizeof(boxcar_str));
+    presence->boxes[box].topics = arena_alloc_array(arena, count, sizeof(boxcar_str));
     good = presence->boxes[box].topics != NULL;
-    for (size_t i = 0; good && i < claim->topic_count; i++)
-        good = arena_copy_str(arena, claim->topics[i], &presence->boxes[box].topics[i]);
+    for (size_t i = 0; good && i < count; i++)
+        good = arena_copy_str(arena, topics[i], &presence->boxes[box].topics[i]);
     if (good)
-        presence->boxes[box].topic_count = claim->topic_count;
+        presence->boxes[box].topic_count = count;
 }
 
 static bool settles(const struct generation *head, int box) {

@@ -105,16 +105,19 @@ struct setting_value_list {
 
 enum dead_action { DEAD_REPLAY, DEAD_PURGE };
 
+/* The pattern that every topic matches. */
+static const boxcar_str EVERY_TOPIC = {"*", 1};
+
 /* A worker in one of its boxes, as others see it. All borrowed. */
 struct instance {
     boxcar_owner owner;
     boxcar_box box;
     bool no_box;              /* no box is named: what is registered of the owner is brought up to date; an owner
-                                 that is not known is registered in both boxes, on every topic */
+                                 that is not known is registered in both boxes, without topics */
     boxcar_str host;          /* for people */
     int64_t pid;
     int concurrency;
-    const boxcar_str *topics; /* the patterns it handles */
+    const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: as it said before, none at first */
     size_t topic_count;
 };
 

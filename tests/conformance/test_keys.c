@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "borrow.h"
+#include "boxes.h"
 #include "conformance.h"
 
 static boxcar_new_message keyed(const char *topic, const char *key, bool unique) {
@@ -127,6 +128,29 @@ static void unique_key_is_free_once_its_message_is_dead_however_it_died(void **s
 }
 
 /* BX-027 */
+/* A batch that settles as well locks its keys ahead. BX-027 */
+static void plain_key_and_unique_key_are_two_in_a_batch_too(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message unique = keyed("t", "k", true);
+    boxcar_settlement done = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
+    boxcar_settlement failed = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "y", NULL)));
+    boxcar_enqueued plain = enqueue_keyed(f, "t", "k");
+    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result = NULL;
+    part.acks = &done;
+    part.ack_count = 1;
+    part.fails = &failed;
+    part.fail_count = 1;
+    batch.owner = f->owner;
+    batch.outbox = &part;
+    batch.messages = &unique;
+    batch.message_count = 1;
+    ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
+    assert_new(*boxcar_batch_result_enqueued(result, 0), plain);
+    boxcar_batch_result_free(result);
+}
+
 static void unique_key_needs_a_key(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
@@ -358,6 +382,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(key_of_an_older_program_is_known_in_its_topic),
     TEST(unique_key_is_taken_until_its_message_is_done),
     TEST(unique_key_is_free_once_its_message_is_dead_however_it_died),
+    TEST(plain_key_and_unique_key_are_two_in_a_batch_too),
     TEST(unique_key_needs_a_key),
     TEST(unique_key_twice_in_one_call_is_stored_once),
     TEST(unique_key_is_taken_by_what_commits),

@@ -169,7 +169,25 @@ static void heartbeat_alone_registers_in_both_boxes(void **state) {
     say_by_heartbeat_alone(f, f->owner, (struct taken){{0}, {0}, 0, 0});
     assert_int_equal(count_instances(f), 2);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[]'",
-                                        "select count(*) from instance where topics = '{*}'"), 2);
+                                        "select count(*) from instance where topics = '{}'"), 2);
+}
+
+/* Only a claim says which topics an instance handles. */
+static void claim_without_topics_is_for_every_topic(void **state) {
+    struct fixture *f = *state;
+    boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
+    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    batch.owner = f->owner;
+    batch.heartbeat = &heartbeat;
+    batch.outbox = &part;
+    part.claim_size = 1;
+    boxcar_batch_result_free(process(f, &batch));
+    part.claim_size = 0;
+    boxcar_batch_result_free(process(f, &batch));
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[\"*\"]' and box = 'outbox'",
+                                        "select count(*) from instance where topics = '{*}' and box = 'outbox'"), 1);
+    assert_int_equal(count_instances(f), 1);
 }
 
 static void heartbeat_alone_keeps_what_is_registered(void **state) {
@@ -337,6 +355,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(registration_in_one_box_covers_the_leases_of_both),
     TEST(unregistered_owner_keeps_its_leases),
     TEST(heartbeat_alone_registers_in_both_boxes),
+    TEST(claim_without_topics_is_for_every_topic),
     TEST(heartbeat_alone_keeps_what_is_registered),
     TEST(setting_says_how_long_an_instance_may_be_silent),
     TEST(batch_removes_those_silent_for_its_threshold),

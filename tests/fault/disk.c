@@ -144,7 +144,8 @@ static void settle(struct disk_file *file, size_t count) {
         free(file->pending[i].data);
     }
     file->count -= count;
-    memmove(file->pending, file->pending + count, file->count * sizeof(*file->pending));
+    if (file->count > 0)
+        memmove(file->pending, file->pending + count, file->count * sizeof(*file->pending));
     file->data = bytes.data;
     file->size = bytes.size;
     file->is_durable = bytes.exists;

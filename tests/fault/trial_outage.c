@@ -101,19 +101,20 @@ static int64_t terminate_one(struct trial *trial) {
 /* BX-001, BX-023 */
 static void run_terminate(struct trial *trial) {
     struct pauses pauses = {0};
-    int64_t terminated = 0, end = now_us() + trial->kills * INT64_C(100000);
+    int64_t terminated = 0, wanted = trial->kills / 2, end = now_us() + trial->kills * INT64_C(100000);
     pid_t producer = load_start(
         trial, (struct load){.topic = "orders.paid", .count = trial->messages, .batch = 10, .pause_ms = 25});
     for (int i = 0; i < 3; i++)
         start_worker(trial, "2s", 10, NULL);
     wait_finished(trial, 20, 30000);
-    for (int64_t at = now_us(); now_us() < end; at += 100000) {
+    /* On a slow machine it takes longer. */
+    for (int64_t at = now_us(); now_us() < end || (terminated < wanted && now_us() < end + 60000000); at += 100000) {
         terminated += terminate_one(trial);
         while (now_us() < at + 100000)
             pause_ms(5);
     }
     printf("%s: %lld sessions were ended\n", trial->name, (long long)terminated);
-    judge(trial, "sessions were ended while workers worked", terminated < trial->kills / 2);
+    judge(trial, "sessions were ended while workers worked", terminated < wanted);
     if (count_finished(trial) < trial->messages)
         note_pause(trial, &pauses, measure_pause_us(trial, NULL));
     load_finish(trial, producer);

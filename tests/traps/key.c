@@ -100,6 +100,25 @@ static const char *opposite_orders(struct fixture *f)
     return same(sql_answer(b), "1") && fine ? NULL : DEADLOCK;
 }
 
+#define MANY_BY_ITSELF(direction) \
+    "select count(*) from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', 'payload', 'p', 'unique', true, " \
+    "'key', i::text) order by i " direction ") from generate_series(1, 9) i))"
+
+/* The same without a batch: 5 is in the middle, so both have locked some when they meet it. */
+static const char *opposite_orders_of_many(struct fixture *f)
+{
+    PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
+    sql_run(observer, "begin");
+    sql_run(observer, ENQUEUE("5"));
+    sql_send(a, MANY_BY_ITSELF(""));
+    sql_wait_blocked(sql_connect(f), a);
+    sql_send(b, MANY_BY_ITSELF("desc"));
+    sql_wait_blocked(sql_connect(f), b);
+    sql_run(observer, "rollback");
+    bool fine = same(sql_answer(a), "9");
+    return same(sql_answer(b), "9") && fine ? NULL : DEADLOCK;
+}
+
 /* A transaction that has a key and then settles meets a batch that settles and wants the key. */
 static const char *keys_before_leases(struct fixture *f)
 {
@@ -175,8 +194,8 @@ static const char *plans(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"free_key_is_taken_once", decided_once,
-     {{"looking at the message", "_take_keys", "not :\"schema\"._is_unfinished(k.message_id)", "true", TWICE},
-      {"freeing keys", "_take_keys", "not :\"schema\"._is_unfinished(k.message_id)", "false", LOST}}},
+     {{"looking at the message", "_take_keys", "not :\"schema\"._has_key(k.message_id, k.key_id)", "true", TWICE},
+      {"freeing keys", "_take_keys", "not :\"schema\"._has_key(k.message_id, k.key_id)", "false", LOST}}},
     {"free_key_is_taken_by_one_of_two_that_waited", two_that_waited,
      {{"locking keys that are there", "_take_keys",
        "on conflict (key_id) do update set message_id = excluded.message_id where false", "on conflict (key_id) do nothing",
@@ -185,6 +204,8 @@ static const struct trap TRAPS[] = {
     {"unique_keys_are_locked_in_their_order", opposite_orders,
      {{"the order", "_take_keys", "select w.key, w.id from wanted w order by w.key",
        "select w.key, w.id from wanted w order by array_position(keys, w.key)", DEADLOCK}}},
+    {"unique_keys_of_many_are_locked_in_their_order", opposite_orders_of_many,
+     {{"holding keys first", "enqueue_many", "perform :\"schema\"._hold_unique_keys(messages);", "", DEADLOCK}}},
     {"unique_keys_are_locked_before_leases", keys_before_leases,
      {{"holding keys first", "process_work_batch", "perform :\"schema\"._hold_unique_keys(outbox -> 'messages');", "", DEADLOCK}}},
     {"purge_does_not_wait_for_a_unique_key_that_somebody_holds", purge_beside_an_enqueue,
@@ -193,7 +214,7 @@ static const struct trap TRAPS[] = {
      {{"looking keys up", "_take_keys", "where k.key_id = w.key limit 1", "where k.key_id::text = w.key::text limit 1", WALKS},
       {"looking for its other id", "enqueue", "where m.message_id = key_id and", "where m.message_id::text = key_id::text and", WALKS},
       {"looking messages up", "_known_ids", "where m.message_id = i.other", "where m.message_id::text = i.other::text", WALKS},
-      {"looking ends up", "_is_unfinished", "order by f.first_id desc limit 1", "order by f.at desc limit 1", WALKS}}},
+      {"looking ends up", "_has_key", "order by f.first_id desc limit 1", "order by f.at desc limit 1", WALKS}}},
 };
 
 const struct trap_group KEY_TRAPS = TRAP_GROUP("key", TRAPS);

@@ -134,6 +134,21 @@ static const char *purged_meanwhile(struct fixture *f)
     return sql_number(claimer, "select count(*) from frontier_skip") > 0 ? REMEMBERED : NULL;
 }
 
+/* Cancelled ahead of the frontier, replayed, done and removed before any claimer came past it. BX-025, BX-026 */
+static const char *done_ahead(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_enqueue(conn, "live");
+    sql_run(conn, "select outbox_cancel(1)");
+    sql_run(conn, "select dead_replay(array[1])");
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1)"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_ack(" WORKER ", array[1])"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from frontier_skip"), 1);
+    sql_run(conn, "insert into setting (name, number) values ('retention_done', 0)");
+    assert_int_equal(sql_number(conn, "select purged_done from _maintain(0::smallint)"), 1);
+    return sql_number(conn, "select count(*) from frontier_skip") > 0 ? REMEMBERED : NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"claims_pass_over_what_expired_between_others", expired_between_others,
      {{"the look at what was buried", "_sort_fresh",
@@ -162,6 +177,9 @@ static const struct trap TRAPS[] = {
     {"a_message_that_is_being_removed_is_not_waited_for", purged_meanwhile,
      {{"skip locked", "_pass_over", "for update skip locked", "for update", UNDER_THE_TURN},
       {"forgetting it", "_dead_purge", "delete from :\"schema\".frontier_skip s where s.work_id = any (gone);", "",
+       REMEMBERED}}},
+    {"a_message_that_was_done_ahead_of_the_frontier_is_forgotten_with_it", done_ahead,
+     {{"forgetting it", "_purge_done", "delete from :\"schema\".frontier_skip s where s.work_id = any (gone);", "",
        REMEMBERED}}},
 };
 

@@ -1,4 +1,5 @@
--- The heartbeat of a batch: the owner is registered in each box that the batch has a part for, on that part's topics.
+-- The heartbeat of a batch: the owner is registered in each box that the batch has a part for, on the topics that this part
+-- claims or lists.
 create or replace function :"schema"._beat(p_owner uuid, heartbeat jsonb, outbox jsonb, inbox jsonb) returns void
 language plpgsql volatile :hot as $$
 declare
@@ -10,8 +11,11 @@ begin
         perform :"schema"._beat_alone(p_owner, host, pid, concurrency);
         return;
     end if;
-    perform :"schema"._register(p_owner, p.box, host, pid, concurrency, coalesce(t.exact, '{}'),
-                                coalesce(t.prefixes, '{""}'))
-    from (values (0::smallint, outbox), (1::smallint, inbox)) p(box, part), :"schema"._batch_topics(p.part) t
+    perform :"schema"._register(p_owner, p.box, host, pid, concurrency,
+                                coalesce(t.exact, case when c.claims then '{}'::text[] end),
+                                coalesce(t.prefixes, case when c.claims then '{""}'::text[] end))
+    from (values (0::smallint, outbox), (1::smallint, inbox)) p(box, part),
+         :"schema"._batch_topics(p.part) t,
+         lateral (select coalesce((p.part #>> '{claim,batch_size}')::int, 0) > 0 as claims) c
     where p.part is not null;
 end $$;

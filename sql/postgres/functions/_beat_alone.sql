@@ -1,5 +1,5 @@
--- A heartbeat that names no box: it brings up to date what is registered of this owner, and registers an owner that is
--- not known in both boxes, on every topic.
+-- A heartbeat without a claim: it brings up to date what is registered of this owner, and registers an owner that is
+-- not known in both boxes. It has not said yet which topics it handles, so there are none.
 create or replace function :"schema"._beat_alone(p_owner uuid, p_host text, p_pid bigint, p_concurrency int) returns void
 language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
@@ -7,7 +7,7 @@ declare
     known smallint[] := array(select r.box from :"schema".instance_row r where r.instance_id = p_owner);
 begin
     perform :"schema"._register(p_owner, b.box, p_host, p_pid, p_concurrency, coalesce(r.exact, '{}'),
-                                coalesce(r.prefixes, '{""}'))
+                                coalesce(r.prefixes, '{}'))
     from (values (0::smallint), (1::smallint)) b(box)
     left join lateral (
         select r.exact, r.prefixes from :"schema".instance_row r where r.instance_id = p_owner and r.box = b.box limit 1) r

@@ -1,18 +1,18 @@
 -- Notes that an instance lives and serves a box, whether it is known or was removed meanwhile. Topics are sorted:
--- instances that handle the same ones share partitions. Nobody waits here: a transaction that holds the row, or is making
+-- instances that handle the same ones share partitions. Null: as it said before, none at first. Nobody waits here: a transaction that holds the row, or is making
 -- it, says that the instance lives, too.
 create or replace function :"schema"._register(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[])
 returns void language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
-    sorted_exact text[] := array(select t from unnest(p_exact) t order by t);
-    sorted_prefixes text[] := array(select t from unnest(p_prefixes) t order by t);
+    sorted_exact text[] := case when p_exact is not null then array(select t from unnest(p_exact) t order by t) end;
+    sorted_prefixes text[] := case when p_exact is not null then array(select t from unnest(p_prefixes) t order by t) end;
 begin
     perform :"schema"._sign_of_life(p_instance);   -- in the other box as well
     update :"schema".instance_row r
-    set host = p_host, pid = p_pid, concurrency = p_concurrency, exact = sorted_exact, prefixes = sorted_prefixes,
-        seen_at = ts
+    set host = p_host, pid = p_pid, concurrency = p_concurrency, seen_at = ts,
+        exact = coalesce(sorted_exact, r.exact), prefixes = coalesce(sorted_prefixes, r.prefixes)
     where r.ctid = any (array(
         select x.ctid from :"schema".instance_row x where x.instance_id = p_instance and x.box = p_box
         for no key update skip locked));
@@ -23,5 +23,6 @@ begin
         perform :"schema"._note_life(p_instance);
         return;
     end if;
-    perform :"schema"._register_new(p_instance, p_box, p_host, p_pid, p_concurrency, sorted_exact, sorted_prefixes, ts);
+    perform :"schema"._register_new(p_instance, p_box, p_host, p_pid, p_concurrency, coalesce(sorted_exact, '{}'),
+                                    coalesce(sorted_prefixes, '{}'), ts);
 end $$;

@@ -25,7 +25,7 @@ begin
     if known_keys is not null then
         update :"schema".unique_key k set message_id = w.id
         from unnest(known_keys, known_ids) w(key, id)
-        where k.key_id = w.key and k.message_id <> w.id and not :"schema"._is_unfinished(k.message_id);
+        where k.key_id = w.key and k.message_id <> w.id and not :"schema"._has_key(k.message_id, k.key_id);
     end if;
     return array(
         select coalesce(k.message_id, w.id) from unnest(keys, ids) with ordinality w(key, id, n)

@@ -7,6 +7,7 @@ begin
     if messages is null or jsonb_typeof(messages) <> 'array' then
         perform :"schema"._invalid('messages', 'must be a JSON array of objects');
     end if;
+    perform :"schema"._hold_unique_keys(messages);
     for item in select e.value as object, e.ordinality - 1 as n
                 from jsonb_array_elements(messages) with ordinality e(value, ordinality)
     loop

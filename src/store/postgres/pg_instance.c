@@ -8,8 +8,14 @@ void pg_params_for_instance(struct pg_params *params, const struct instance *ins
     pg_params_text(params, instance->host.data ? instance->host : BOXCAR_STR(""));
     pg_params_int8(params, instance->pid);
     pg_params_int4(params, instance->concurrency);
-    if (!instance->no_box)
+    if (instance->no_box)
+        return;
+    if (instance->topics != NULL) {
         pg_params_patterns(params, instance->topics, instance->topic_count);
+    } else {
+        pg_params_null(params, PG_TEXT_ARRAY);
+        pg_params_null(params, PG_TEXT_ARRAY);
+    }
 }
 
 boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {

@@ -42,6 +42,7 @@ static char *topics_as_json(const struct instance *instance) {
     return as_json(topics, count);
 }
 
+/* topics NULL: as they were, none at first. */
 static boxcar_status write_row(struct sqlite_store *store, const struct instance *instance,
                                const char *topics, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_WRITE);
@@ -51,7 +52,7 @@ static boxcar_status write_row(struct sqlite_store *store, const struct instance
     query_text(&query, instance->host);
     query_int(&query, instance->pid);
     query_int(&query, instance->concurrency);
-    query_text(&query, boxcar_str_of(topics));
+    query_text(&query, topics != NULL ? boxcar_str_of(topics) : (boxcar_str){0});
     query_int(&query, store->now);
     return query_run(&query, err);
 }
@@ -71,7 +72,7 @@ static boxcar_status write_boxless(struct sqlite_store *store, const struct inst
     status = query_step(&query, &known, err);
     for (int box = 0; status == BOXCAR_OK && !known && box < BOXES; box++) {
         written.box = (boxcar_box)box;
-        status = write_row(store, &written, "[]", err);
+        status = write_row(store, &written, NULL, err);
     }
     return status;
 }
@@ -82,6 +83,8 @@ boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct ins
 
     if (instance->no_box)
         return write_boxless(store, instance, err);
+    if (instance->topics == NULL)
+        return write_row(store, instance, NULL, err);
     topics = topics_as_json(instance);
     return topics != NULL ? write_row(store, instance, topics, err) : error_no_memory(err);
 }

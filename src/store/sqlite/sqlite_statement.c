@@ -406,9 +406,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
         "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "
-        "seen_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) on conflict (instance_id, box) do update set "
+        "seen_at) values (?1, ?2, ?3, ?4, ?5, coalesce(?6, '[]'), ?7, ?7) on conflict (instance_id, box) do update set "
         "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
-        "topics = excluded.topics, seen_at = excluded.seen_at",
+        "topics = coalesce(?6, topics), seen_at = excluded.seen_at",
     [S_INSTANCE_TOUCH] = "update boxcar_instance_row set host = ?2, pid = ?3, concurrency = ?4, seen_at = ?5 "
                          "where instance_id = ?1 returning 1",
     [S_INSTANCE_SEEN] = "select min(seen_at) from boxcar_instance_row where instance_id = ?1",
