@@ -227,6 +227,26 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     assert_int_equal(audit_lost(f), 0);
 }
 
+/* Messages from before the tables checked them are buried in a transaction of its own, after the upgrade's. BX-029 */
+static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
+    struct fixture *f = *state;
+    if (fixture_is_sqlite(f))
+        skip();
+    boxcar_store_close(f->store);
+    f->store = NULL;
+    fixture_sql(f, NULL, POSTGRES_FROM_10_BACK_TO_9 TOO_LONG_FOR_AN_INDEX
+                "; alter table dead add constraint nobody_dies check (false) not valid");
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &f->store, &f->err));
+    fixture_sql(f, NULL, "alter table dead drop constraint nobody_dies");
+    f->store = fixture_open(f);
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    assert_int_equal(deploy(f, f->store).applied, 0);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 1);
+    take(f, f->owner, id);
+}
+
 static void drop_in(struct fixture *f, const char *sqlite_text, const char *postgres_text) {
     boxcar_store_close(f->store);
     f->store = NULL;
@@ -285,6 +305,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(newer_store_is_accepted_while_it_accepts_us),
     TEST(store_that_wants_newer_programs_is_refused),
     TEST(store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages),
+    TEST(upgrade_that_ended_early_is_finished_by_the_next),
     TEST(deploying_again_makes_what_is_missing),
     TEST(table_that_was_dropped_is_named),
     TEST(store_has_an_id_that_all_its_handles_share),

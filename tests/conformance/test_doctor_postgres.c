@@ -310,6 +310,17 @@ static void claim_that_fails_is_a_problem(void **state) {
     assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: function");
 }
 
+/* Behind messages that can be claimed lies one that cannot even be looked at. BX-020 */
+static void claim_that_fails_for_other_topics_is_a_problem(void **state) {
+    struct fixture *f = *state;
+    enqueue(f, "t", "p");
+    fixture_sql(f, NULL,
+                "alter table message drop constraint message_limits; "
+                "insert into message (message_id, box, lane, created_at, topic, payload) "
+                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from generate_series(1, 200) i");
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: index row size");
+}
+
 /* Viewers take no turn, and still learn who has it. BX-020, OBX-125 */
 static void viewer_is_told_who_keeps_the_turn(void **state) {
     struct fixture *f = *state;
@@ -329,6 +340,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_is_tried_and_taken_back),
     TEST(transaction_that_keeps_the_turn_is_named),
     TEST(claim_that_fails_is_a_problem),
+    TEST(claim_that_fails_for_other_topics_is_a_problem),
     TEST(open_transaction_of_a_moment_is_no_trouble),
     TEST(snapshot_held_for_minutes_is_a_warning_that_names_the_session),
     TEST(snapshot_held_for_hours_is_a_problem),

@@ -9,7 +9,14 @@
     "alter table message drop constraint message_limits; " \
     "alter table if exists event_row drop constraint event_row_limits; " \
     "alter table if exists join_row drop constraint join_row_limits; " \
-    "alter table if exists inbox_key drop constraint inbox_key_limits; "
+    "alter table if exists inbox_key drop constraint inbox_key_limits; " \
+    "alter table store drop column are_old_messages_checked; "
+/* All of it. */
+#define POSTGRES_FROM_10_BACK_TO_9 \
+    "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9 \
+    "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note cascade; " \
+    "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; " \
+    "update store set schema_version = 9, functions_digest = 'of version 9'; "
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \

@@ -1,6 +1,7 @@
 -- Buries messages that were stored before the table checked them (version 10) and that no claimer has met: a topic or
 -- a stream that is too long for an index would make every claim fail that meets it. Each is a dead letter then, whose
--- last error says what is wrong with it. Called once, after an upgrade. Returns how many there were.
+-- last error says what is wrong with it. Every deployment calls it: the first that comes to the end reads the whole log,
+-- and the others do nothing. Returns how many there were.
 create or replace function :"schema"._bury_malformed() returns bigint
 language plpgsql volatile security definer :pinned as $$
 declare
@@ -8,6 +9,9 @@ declare
     total bigint := 0;
     bad record;
 begin
+    if (select s.are_old_messages_checked from :"schema".store s) then
+        return 0;
+    end if;
     for bad in
         select m.box, m.lane, array_agg(m.work_id order by m.work_id) as ids
         from :"schema"._fresh m
@@ -18,5 +22,6 @@ begin
                                  'its topic or its stream is longer than 255 characters', '-infinity', ts);
         total := total + cardinality(bad.ids);
     end loop;
+    update :"schema".store s set are_old_messages_checked = true;
     return total;
 end $$;

@@ -1,4 +1,5 @@
--- Claims a message as a worker does, and takes everything back (boxcar doctor): whether the turn came in time, after how
+-- Claims a message as a worker does, then one of a topic that nobody has, which looks at what lies behind the first, and
+-- takes everything back (boxcar doctor): whether the turn came in time, after how
 -- long, and what went wrong if something did. Nobody can keep the turn by this: it is given back before the call ends.
 create or replace function :"schema"._try_claim(
     p_box smallint, out had_turn boolean, out seconds double precision, out failure text)
@@ -12,6 +13,8 @@ begin
     seconds := extract(epoch from clock_timestamp() - began);
     if had_turn then
         perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null);
+        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1,
+                                       array[gen_random_uuid()::text], null, true, null);
     end if;
     raise exception using errcode = 'BX099';
 exception

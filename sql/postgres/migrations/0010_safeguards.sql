@@ -97,6 +97,8 @@ drop function if exists :"schema"._claim_items(smallint, uuid, interval, int, te
 -- conditions cost a single enqueue a fifth more, eleven tripled its cost. Not valid: rows that are there already stay.
 alter table :"schema".message add constraint message_limits
     check (octet_length(topic) <= 1020 and octet_length(stream) <= 1020) not valid;
+-- Whether those were looked through, and what was too long among them buried (_bury_malformed).
+alter table :"schema".store add column are_old_messages_checked boolean not null default false;
 alter table :"schema".event_row add constraint event_row_limits
     check (octet_length(stream) <= 1020 and octet_length(type) <= 1020) not valid;
 alter table :"schema".join_row add constraint join_row_limits

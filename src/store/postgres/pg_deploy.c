@@ -12,7 +12,6 @@
 
 #define MIGRATION_PREFIX "migrations/"
 #define FUNCTION_PREFIX "functions/"
-#define CHECKED_FROM 10 /* the version whose tables check what is stored */
 
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
@@ -212,7 +211,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     return status;
 }
 
-/* After an upgrade, in a transaction of its own: the deployment's own keeps everybody from the table of messages. */
+/* In a transaction of its own: that of an upgrade keeps everybody from the table of messages. Each deployment asks for it,
+ * because that of the upgrade may have ended in between; the store knows when it is done. */
 static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
@@ -239,7 +239,7 @@ static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployme
         (void)pg_deploy_run(pg, "rollback", NULL);
     if (status == BOXCAR_OK)
         status = pg_check_version(pg, err);
-    if (status == BOXCAR_OK && deployment.previous_version > 0 && deployment.previous_version < CHECKED_FROM)
+    if (status == BOXCAR_OK && deployment.schema_version == STORE_SCHEMA_VERSION)
         status = bury_malformed(pg, err);
     if (status == BOXCAR_OK)
         *ret_deployment = deployment;
