@@ -173,7 +173,7 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const struct batch_
     if (!flusher.flush)
         return error_no_memory(err);
     if (c->has_thread)
-        presence_note(&c->presence, flusher.head, claims);
+        presence_note(&c->presence, flusher.head, flusher.last, claims);
     c->store->impatient = manner == IMPATIENT;
     status = flusher_run(&flusher, err);
     c->store->impatient = impatient;

@@ -39,21 +39,30 @@ static void keep_topics(struct presence *presence, int box, const struct batch_p
         presence->boxes[box].topic_count = count;
 }
 
-static bool settles(const struct generation *head, int box) {
-    for (const struct generation *g = head; g; g = g->next)
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
-            if (g->settle[box][kind].count > 0)
-                return true;
+static bool generation_settles(const struct generation *generation, int box) {
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        if (generation->settle[box][kind].count > 0)
+            return true;
     return false;
 }
 
-void presence_note(struct presence *presence, const struct generation *head, const struct batch_part *claims) {
+/* What comes behind the last one is other threads'. */
+static bool settles(const struct generation *head, const struct generation *last, int box) {
+    const struct generation *g = head;
+
+    while (g != NULL && g != last && !generation_settles(g, box))
+        g = g->next;
+    return g != NULL && generation_settles(g, box);
+}
+
+void presence_note(struct presence *presence, const struct generation *head, const struct generation *last,
+                   const struct batch_part *claims) {
     for (int box = 0; box < BOXES; box++) {
         bool claimed = claims && claims[box].claim_size > 0;
 
         if (claimed)
             keep_topics(presence, box, &claims[box]);
-        presence->boxes[box].works = presence->boxes[box].works || claimed || settles(head, box);
+        presence->boxes[box].works = presence->boxes[box].works || claimed || settles(head, last, box);
     }
 }
 

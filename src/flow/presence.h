@@ -12,7 +12,7 @@ struct presence {
     /* Who has the turn uses these. */
     struct {
         bool works;
-        struct arena arena; /* of the topics that it claimed last; none = every topic */
+        struct arena arena; /* of the topics that it claimed last */
         boxcar_str *topics;
         size_t topic_count;
     } boxes[BOXES];
@@ -27,8 +27,10 @@ struct presence {
 /* How often an instance of a store with these settings speaks: several times within the setting instance_timeout. */
 int64_t presence_interval_ms(const struct setting_value_list *settings);
 
-/* Notes what a flush of the generations from `head` on, and these claims (NULL = none), says about the boxes. */
-void presence_note(struct presence *presence, const struct generation *head, const struct batch_part *claims);
+/* Notes what a flush of the generations from `head` to `last` (NULL = none), and these claims (NULL = none), says about
+ * the boxes. */
+void presence_note(struct presence *presence, const struct generation *head, const struct generation *last,
+                   const struct batch_part *claims);
 bool presence_has_work(const struct presence *presence);
 /* Registers the owner in its boxes, again and again. Returns when to come next. */
 int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms);

@@ -57,11 +57,13 @@ static bool add_stages(struct outbound *out, size_t i, int stages) {
 
 bool outbound_add(struct outbound *out, enum settle_kind kind, struct job *job) {
     struct gather_list *list = &out->lists[kind];
-    boxcar_settlement settlement = {.work_id = job->message->work_id,
-                                    .epoch = job->message->epoch,
-                                    .delay_ms = job->delay_ms,
-                                    .error = {job->error, job->error_len}};
+    boxcar_settlement settlement = {.work_id = job->message->work_id, .epoch = job->message->epoch};
 
+    /* Of a job that still runs, the rest is its thread's. */
+    if (kind != SETTLE_RENEW && kind != SETTLE_RECORD) {
+        settlement.delay_ms = job->delay_ms;
+        settlement.error = (boxcar_str){job->error, job->error_len};
+    }
     if (kind == SETTLE_RESOLVE && !add_wait(out, list->count, job->wait))
         return false;
     if (kind == SETTLE_RECORD && !add_stages(out, list->count, atomic_load(&job->stages)))
