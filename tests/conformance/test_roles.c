@@ -118,6 +118,10 @@ static void producer_enqueues_and_does_nothing_else(void **state) {
     boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_message_page(f->store, &page, &list, &f->err));
     assert_non_null(strstr(f->err.message, "needs viewer access"));
+    assert_null(strstr(f->err.message, "'worker'"));
+    boxcar_stats_list *stats = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_stats_read(f->store, BOXCAR_OUTBOX, false, &stats, &f->err));
+    assert_non_null(strstr(f->err.message, "'viewer'); (with 'worker' it can run workers, too)"));
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_audit_run(f->store, false, NULL, &f->err));
     assert_non_null(strstr(f->err.message, "needs admin access"));
     boxcar_store_close(f->store);

@@ -29,7 +29,7 @@ static bool lists(const char *text, const char *list, const char *function) {
 }
 
 /* The function is the last word of the server's message, in every language. */
-const char *pg_access_needed(const char *message) {
+const char *pg_access_needed(const char *message, bool *ret_for_workers) {
     static const struct {
         const char *list, *access;
     } LISTS[] = {{"producer", "producer"}, {"doctor", "viewer"}, {"viewer", "viewer"}, {"worker", "worker"}};
@@ -40,6 +40,7 @@ const char *pg_access_needed(const char *message) {
     while (start > 0 && strchr(NAME_CHARACTERS, message[start - 1]))
         start--;
     snprintf(name, sizeof(name), "%.*s", (int)(end - start), message + start);
+    *ret_for_workers = lists(text, "worker", name) || lists(text, "doctor", name);
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
         if (lists(text, LISTS[i].list, name))
             return LISTS[i].access;

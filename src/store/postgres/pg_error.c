@@ -70,6 +70,7 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
     const char *sqlstate = sqlstate_of(result);
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     const char *access = NULL;
+    bool for_workers = false;
     boxcar_status status;
     size_t i = 0;
 
@@ -78,10 +79,11 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
     while (strncmp(sqlstate, MEANINGS[i].sqlstate, strlen(MEANINGS[i].sqlstate)) != 0)
         i++;
     if (MEANINGS[i].status == BOXCAR_E_DENIED && text)
-        access = pg_access_needed(text);
+        access = pg_access_needed(text, &for_workers);
     if (access)
-        status = error_set(err, BOXCAR_E_DENIED, "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');",
-                           text, access, pg->schema, PQuser(pg->conn), access);
+        status = error_set(err, BOXCAR_E_DENIED, "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');%s",
+                           text, access, pg->schema, PQuser(pg->conn), access,
+                           for_workers && strcmp(access, "viewer") == 0 ? " (with 'worker' it can run workers, too)" : "");
     else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
         status = error_set(err, BOXCAR_E_STORE,
                            "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "

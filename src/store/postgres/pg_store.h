@@ -162,8 +162,9 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err);
  * a store; later ones are worth a retry, whatever the server says. */
 boxcar_status pg_explain_refusal(struct pg_store *pg, const char *const *keywords, const char *const *values,
                                  boxcar_error *err);
-/* pg_access.c: the access that the function named at the end of this message needs; NULL = it is none of ours. */
-const char *pg_access_needed(const char *message);
+/* pg_access.c: the least access that the function named at the end of this message needs, NULL = it is none of ours;
+ * and whether workers need it, too. */
+const char *pg_access_needed(const char *message, bool *ret_for_workers);
 /* Would the same request have a chance if it were simply repeated now? */
 bool pg_error_is_transient(const boxcar_error *err);
 /* A prepared statement is gone (DISCARD, DEALLOCATE), or a deployment changed what it returns. */
