@@ -69,10 +69,12 @@ typedef struct boxcar_deployment {
     int schema_version;   /* the version the store has now */
     int applied;          /* how many migrations were run; 0 = it was up to date */
     int previous_version; /* the version it had before; 0 = there was no schema */
+    int mended;           /* how many objects were made again because somebody had dropped or changed them */
 } boxcar_deployment;
 
-/* Creates the schema or brings it up to date. Idempotent; safe from many processes at
- * once and beside running workers. Not allowed on a borrowed handle. */
+/* Creates the schema or brings it up to date, and makes again what somebody has dropped or changed: views, functions,
+ * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent; safe from many processes
+ * at once and beside running workers. Not allowed on a borrowed handle. */
 BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_deployment,
                                              boxcar_error *err);
 

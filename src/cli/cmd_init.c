@@ -8,6 +8,8 @@
 
 static void print_for_people(const boxcar_deployment *deployment) {
     printf("schema version %d, ", deployment->schema_version);
+    if (deployment->mended > 0)
+        printf("%d object%s made again, ", deployment->mended, deployment->mended == 1 ? "" : "s");
     if (deployment->applied == 0)
         printf("up to date\n");
     else if (deployment->previous_version > 0)
@@ -23,9 +25,9 @@ static int print(const struct cli *cli) {
         return CLI_DONE;
     }
     json_t *previous = deployment.previous_version ? json_integer(deployment.previous_version) : json_null();
-    return output_object(cli, json_pack("{s:i, s:o, s:i, s:s}", "schema_version", deployment.schema_version,
-                                        "previous_version", previous, "applied", deployment.applied, "store",
-                                        boxcar_store_id(cli->store)));
+    return output_object(cli, json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment.schema_version,
+                                        "previous_version", previous, "applied", deployment.applied, "mended",
+                                        deployment.mended, "store", boxcar_store_id(cli->store)));
 }
 
 static int run(struct cli *cli, const char *const *args) {
@@ -48,6 +50,10 @@ const struct command CMD_INIT = {
         "database. Running it again does no harm, also from many hosts at once and beside running\n"
         "workers. Every other command needs a store that was deployed. It prints the schema version the\n"
         "store has now, and the one it had before if that was another.\n"
+        "\n"
+        "Views, functions, indexes, constraints and triggers that somebody dropped, and functions that\n"
+        "somebody changed, are made again; a warning names each. A table that is gone is named and not made\n"
+        "again: its rows would be missing. boxcar doctor tells beforehand.\n"
         "\n"
         "Keep passwords out of --store: put the URL into BOXCAR_STORE, or the password into a\n"
         "passfile (PGPASSFILE) or a service file.\n",

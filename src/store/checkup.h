@@ -3,6 +3,8 @@
 #ifndef BOXCAR_STORE_CHECKUP_H
 #define BOXCAR_STORE_CHECKUP_H
 
+#include "base/buf.h"
+#include "base/memory.h"
 #include "finding.h"
 
 #define CHECKUP_LIVE_SECONDS 30          /* a worker heard of within this time is alive */
@@ -23,6 +25,27 @@ void checkup_schema(struct findings *findings, int version, int oldest_program);
 /* `ahead_us`: this host's clock less the database's, give or take `uncertain_us`. */
 void checkup_clock(struct findings *findings, int64_t ahead_us, int64_t uncertain_us);
 void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_bytes);
+
+/* Parts of the schema that are not as they were deployed, by name: "the view outbox, the index lease_until". */
+struct parts {
+    struct buf names; /* of the first few */
+    size_t count;
+};
+
+struct schema_parts {
+    struct parts lost;    /* init cannot make them again: tables */
+    struct parts missing; /* init makes them again, as it does those that were changed */
+    struct parts changed;
+};
+#define SCHEMA_PARTS_INIT ((struct schema_parts){.lost = {.count = 0}})
+#define AUTO_SCHEMA_PARTS CLEANUP(schema_parts_release)
+
+/* checkup_parts.c */
+void parts_add(struct parts *parts, const char *kind, boxcar_str name);
+/* A finding for each sort. `init`: how to run init here. */
+boxcar_status checkup_parts(struct findings *findings, const struct schema_parts *parts, const char *init,
+                            boxcar_error *err);
+void schema_parts_release(struct schema_parts *parts);
 
 /* ---- the messages of a box ---- */
 struct live_host {
@@ -57,5 +80,9 @@ struct box_facts {
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
 /* The same checks for somebody who may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);
+/* The same checks in a store that lacks what it takes to look; which parts, checkup_parts() has said. */
+void checkup_box_broken(struct findings *findings);
+#define CHECKUP_BROKEN "not looked at, since parts of the store are missing"
+#define CHECKUP_BROKEN_REMEDY "mend the schema first"
 
 #endif

@@ -6,7 +6,7 @@ newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
 exits "init again" 0 boxcar init
 is "is up to date" "schema version $newest, up to date" "$out"
 exits "init again, as JSON" 0 boxcar init -o json
-is "fields" 'schema_version,previous_version,applied,store' "$(json 'keys_unsorted|join(",")')"
+is "fields" 'schema_version,previous_version,applied,mended,store' "$(json 'keys_unsorted|join(",")')"
 is "nothing applied" "$newest $newest 0" "$(json '"\(.schema_version) \(.previous_version) \(.applied)"')"
 if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     exits "init of a new file" 0 boxcar init --store sqlite:new.db
@@ -18,6 +18,20 @@ else
     is "applies the migration" "schema version $newest, $newest migrations applied" "$out"
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema ${BOXCAR_SCHEMA}_new cascade" >/dev/null 2>&1
 fi
+# OBX-108: what somebody dropped
+if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+    index=boxcar_lease_until
+    sqlite3 "${BOXCAR_STORE#sqlite:}" "drop index $index"
+else
+    index=lease_until
+    psql -qX "$BOXCAR_TEST_STORE" -c "drop index $BOXCAR_SCHEMA.$index"
+fi
+exits "doctor of a store that lacks an index" 1 boxcar doctor
+like "names it" "*missing: the index $index*boxcar init*" "$out"
+exits "init makes it again" 0 boxcar init
+is "and says so" "schema version $newest, 1 object made again, up to date" "$out"
+out=$(boxcar doctor -o json) || true # the test's server may be careless about its disk
+is "schema is well again" ok "$(json '.[]|select(.check == "schema").severity')"
 # A store as the first version left it: its tables alone, so this needs no change when there are newer ones.
 if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
     old_store=(--store sqlite:old.db)

@@ -31,7 +31,7 @@ static const struct suite *const SUITES[] = {
     &EVENT_BAD_INPUT_SUITE, &EVENT_POSTGRES_SUITE, &PROCESS_SUITE,     &PROCESS_POSTGRES_SUITE,
     &COORDINATOR_SUITE, &COORDINATOR_OUTAGE_SUITE, &STAGES_SUITE,
     &STREAM_RUN_SUITE,  &STREAM_HALT_SUITE, &STREAM_ADMIN_SUITE, &STREAM_MODEL_SUITE, &PARTITION_SUITE,
-    &PUBLICATION_SUITE,
+    &PUBLICATION_SUITE, &MEND_POSTGRES_SUITE, &MEND_SQLITE_SUITE,
 };
 static const size_t SUITE_COUNT = sizeof(SUITES) / sizeof(SUITES[0]);
 
@@ -51,7 +51,7 @@ static const struct suite *suite_named(const char *name) {
 /* Suites that change more of a schema than its rows. */
 static const char *const CHANGING[] = {"deploy", "role", "trust", "entry", "doctor_role", "doctor_postgres", "postgres", "join_postgres",
                                        "inbox_postgres", "event_postgres", "process_postgres", "overlap", "outage",
-                                       "coordinator_outage", "publication"};
+                                       "coordinator_outage", "publication", "mend_postgres"};
 
 static bool changes_schemas(const struct suite *suite) {
     for (size_t i = 0; i < sizeof(CHANGING) / sizeof(CHANGING[0]); i++)

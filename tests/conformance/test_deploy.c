@@ -6,7 +6,7 @@
 #include "versions.h"
 
 static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
-    boxcar_deployment deployment = {-1, -1, -1};
+    boxcar_deployment deployment = {-1, -1, -1, -1};
     ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
     return deployment;
 }
@@ -264,6 +264,7 @@ static void deploying_again_makes_what_is_missing(void **state) {
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     assert_int_equal(boxcar_store_deployment(f->store).applied, 0);
+    assert_int_equal(boxcar_store_deployment(f->store).mended, fixture_is_sqlite(f) ? 3 : 4);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 1);
     assert_int_equal(fixture_sql_number(f,
                                         "select count(*) from sqlite_schema where name in ('boxcar_lease_until', "
@@ -275,6 +276,10 @@ static void deploying_again_makes_what_is_missing(void **state) {
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
 }
 
+#define COUNT_OBJECTS \
+    "select (select count(*) from pg_class where relnamespace = current_schema()::regnamespace) + " \
+    "(select count(*) from pg_proc where pronamespace = current_schema()::regnamespace)"
+
 /* OBX-108: an empty table in its place would hide that its rows are gone. */
 static void table_that_was_dropped_is_named(void **state) {
     struct fixture *f = *state;
@@ -285,6 +290,31 @@ static void table_that_was_dropped_is_named(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err));
     assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "the table boxcar_stage" : "the table stage"));
     assert_non_null(strstr(f->err.message, "backup"));
+}
+
+/* OBX-108: whatever is left of a store that has forgotten its version is not touched. */
+static void store_without_its_version_is_named_and_left_as_it_is(void **state) {
+    static const char *const LOSSES[][2] = {{"delete from boxcar_schema", "delete from store"},
+                                            {"drop table boxcar_schema", "drop table store"}};
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    enqueue(f, "t", "p");
+    for (size_t i = 0; i < sizeof(LOSSES) / sizeof(LOSSES[0]); i++) {
+        drop_in(f, LOSSES[i][0], LOSSES[i][1]);
+        int64_t before = fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS);
+        options.deploy = true;
+        ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err));
+        assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "boxcar_schema is missing or empty"
+                                                                    : "the table store is missing or empty"));
+        assert_non_null(strstr(f->err.message, "backup"));
+        assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS), before);
+        assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 1);
+    }
+    options.deploy = false;
+    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err)); /* init would not help */
+    assert_non_null(strstr(f->err.message, "backup"));
+    assert_null(strstr(f->err.message, "boxcar init"));
 }
 
 static void store_has_an_id_that_all_its_handles_share(void **state) {
@@ -308,6 +338,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(upgrade_that_ended_early_is_finished_by_the_next),
     TEST(deploying_again_makes_what_is_missing),
     TEST(table_that_was_dropped_is_named),
+    TEST(store_without_its_version_is_named_and_left_as_it_is),
     TEST(store_has_an_id_that_all_its_handles_share),
 };
 

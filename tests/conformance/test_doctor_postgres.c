@@ -306,8 +306,8 @@ static void transaction_that_keeps_the_turn_is_named(void **state) {
 /* BX-020 */
 static void claim_that_fails_is_a_problem(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "alter function _claim_fresh rename to misplaced");
-    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: function");
+    fixture_sql(f, NULL, "alter table frontier rename column suspects_next to misplaced");
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: ");
 }
 
 /* Behind messages that can be claimed lies one that cannot even be looked at. BX-020 */

@@ -134,9 +134,34 @@ static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_
                ret_grants, err);
 }
 
-static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
-    AUTO_FREE char *known = NULL;
+/* Somebody made one by hand that returns something else, or whose parameters have other names. */
+static boxcar_status explain_function(const struct sql_file *file, boxcar_status status, boxcar_error *err) {
+    char why[sizeof(err->message)];
+
+    if (!err || strcmp(err->sqlstate, "42P13") != 0)
+        return status;
+    memcpy(why, err->message, sizeof(why));
+    return error_set(err, status, "%s is not made again: %.300s: drop that function, then run `boxcar init` again",
+                     file->name, why);
+}
+
+static boxcar_status make_all_functions(struct pg_store *pg, const char *digest, boxcar_error *err) {
     AUTO_BUF struct buf remember = BUF_INIT;
+    boxcar_status status = BOXCAR_OK;
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
+        if (migration_number(file) == 0 && (status = pg_deploy_run(pg, file->text, err)) != BOXCAR_OK)
+            return explain_function(file, status, err);
+    status = close_functions(pg, err);
+    buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
+                      digest, STORE_SCHEMA_VERSION);
+    if (status == BOXCAR_OK && remember.failed)
+        status = error_no_memory(err);
+    return status == BOXCAR_OK ? pg_deploy_run(pg, remember.data, err) : status;
+}
+
+static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_error *err) {
+    AUTO_FREE char *known = NULL;
     char digest[BOXCAR_UUID_TEXT_SIZE];
     boxcar_status status = pg_digest_functions(digest, err);
     bool deployed = false;
@@ -145,20 +170,11 @@ static boxcar_status make_functions(struct pg_store *pg, boxcar_error *err) {
         status = pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err);
     if (status == BOXCAR_OK) {
         deployed = known && strcmp(known, digest) == 0;
-        status = pg_repair(pg, &deployed, err);
+        status = pg_repair(pg, &deployed, mended, err);
     }
-    if (status != BOXCAR_OK || deployed)
-        return status;
-    for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
-        if (migration_number(file) == 0)
-            status = pg_deploy_run(pg, file->text, err);
-    if (status == BOXCAR_OK)
-        status = close_functions(pg, err);
-    buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
-                      digest, STORE_SCHEMA_VERSION);
-    if (status == BOXCAR_OK && remember.failed)
-        status = error_no_memory(err);
-    return status == BOXCAR_OK ? pg_deploy_run(pg, remember.data, err) : status;
+    if (status == BOXCAR_OK && !deployed)
+        status = make_all_functions(pg, digest, err);
+    return status == BOXCAR_OK ? pg_repair_triggers(pg, mended, err) : status;
 }
 
 /* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
@@ -179,7 +195,7 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
 static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
                                            boxcar_error *err) {
     AUTO_FREE char *grants = NULL;
-    int previous = 0, version = 0, applied = 0;
+    int previous = 0, version = 0, applied = 0, mended = 0;
     boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
 
     if (status == BOXCAR_OK)
@@ -199,7 +215,7 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
         if (status == BOXCAR_OK)
             status = migrate(pg, version, &applied, err);
         if (status == BOXCAR_OK)
-            status = make_functions(pg, err);
+            status = make_functions(pg, &mended, err);
         if (status == BOXCAR_OK && grants)
             status = pg_deploy_run(pg, grants, err);
         version = STORE_SCHEMA_VERSION;
@@ -207,7 +223,7 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deploymen
     if (status == BOXCAR_OK)
         status = pg_deploy_run(pg, "select :\"schema\".adopt()", err);
     if (status == BOXCAR_OK)
-        *ret_deployment = (boxcar_deployment){version, applied, previous};
+        *ret_deployment = (boxcar_deployment){version, applied, previous, mended};
     return status;
 }
 
@@ -277,7 +293,7 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
     int version, oldest;
 
     if (status != BOXCAR_OK)
-        return status;
+        return pg_explain_absence(pg, status, err);
     version = pg_get_int4(result, 0, 0);
     oldest = pg_get_int4(result, 0, 1);
     if (version < STORE_SCHEMA_VERSION)

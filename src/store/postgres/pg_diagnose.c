@@ -291,7 +291,8 @@ static boxcar_status query_checkup(struct pg_store *pg, boxcar_box box, PGresult
     return pg_query(pg, PG_CHECKUP, &params, ret_result, err);
 }
 
-static boxcar_status judge_schema(struct findings *findings, const PGresult *result, boxcar_error *err) {
+static boxcar_status judge_schema(struct pg_store *pg, struct findings *findings, const PGresult *result,
+                                  boxcar_error *err) {
     char digest[BOXCAR_UUID_TEXT_SIZE];
     boxcar_status status = pg_digest_functions(digest, err);
     boxcar_str deployed = pg_get_text(result, 0, 2);
@@ -304,13 +305,15 @@ static boxcar_status judge_schema(struct findings *findings, const PGresult *res
         findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE,
                      "the store's functions are those of another build of Boxcar than this program");
         findings_remedy(findings, "if this program is the newer one: boxcar init");
+    } else if (version == STORE_SCHEMA_VERSION) {
+        status = pg_check_changed(pg, findings, err);
     }
     if (!pg_get_bool(result, 0, 3)) {
         findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
                      "this store was restored or copied from another server, and claims refuse to run");
         findings_remedy(findings, "boxcar init, as the owner of the schema");
     }
-    return BOXCAR_OK;
+    return status;
 }
 
 static void read_host(const PGresult *result, int row, void *item) {
@@ -413,7 +416,7 @@ static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct s
     boxcar_status status = query_checkup(pg, box, &checkup, err);
 
     if (status == BOXCAR_OK)
-        status = judge_schema(findings, checkup, err);
+        status = judge_schema(pg, findings, checkup, err);
     if (status == BOXCAR_OK)
         status = check_held(pg, findings, server->role, err);
     if (status == BOXCAR_OK)
@@ -446,11 +449,23 @@ static boxcar_status examine_hidden(struct pg_store *pg, const struct server *se
     return BOXCAR_OK;
 }
 
+/* Looking needs the parts that are missing; which they are is said already. */
+static void examine_broken(struct findings *findings) {
+    static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim"};
+
+    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
+        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, CHECKUP_BROKEN);
+        findings_remedy(findings, CHECKUP_BROKEN_REMEDY);
+    }
+    checkup_box_broken(findings);
+}
+
 static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findings *findings,
                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct server server;
+    bool is_whole = true;
     boxcar_status status = pg_query(pg, PG_SERVER, &none, &result, err);
 
     if (status != BOXCAR_OK)
@@ -461,8 +476,14 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findin
     status = check_clock(pg, findings, err);
     if (status == BOXCAR_OK)
         status = check_creators(pg, findings, err);
+    if (status == BOXCAR_OK)
+        status = pg_check_missing(pg, findings, &is_whole, err);
     if (status != BOXCAR_OK)
         return status;
+    if (!is_whole) {
+        examine_broken(findings);
+        return BOXCAR_OK;
+    }
     return server.may_look ? examine(pg, box, &server, findings, err)
                            : examine_hidden(pg, &server, findings, err);
 }

@@ -27,14 +27,20 @@ static const struct {
     {"create type :\"schema\".", PG_OBJECT_TYPE, false},
     {"create index ", PG_OBJECT_INDEX, false},
     {"create unique index ", PG_OBJECT_INDEX, false},
+    {"create constraint trigger ", PG_OBJECT_TRIGGER, false},
+    {"create trigger ", PG_OBJECT_TRIGGER, false},
+    {"create view :\"schema\".", PG_OBJECT_VIEW, false},
     {"drop table :\"schema\".", PG_OBJECT_TABLE, true},
     {"drop sequence :\"schema\".", PG_OBJECT_SEQUENCE, true},
     {"drop type :\"schema\".", PG_OBJECT_TYPE, true},
     {"drop index :\"schema\".", PG_OBJECT_INDEX, true},
+    {"drop trigger ", PG_OBJECT_TRIGGER, true},
+    {"drop view :\"schema\".", PG_OBJECT_VIEW, true},
 };
 
-static const char LETTERS[] = {[PG_OBJECT_TABLE] = 'r', [PG_OBJECT_SEQUENCE] = 'S', [PG_OBJECT_TYPE] = 't',
-                               [PG_OBJECT_INDEX] = 'i', [PG_OBJECT_VIEW] = 'v',     [PG_OBJECT_FUNCTION] = 'f'};
+static const char LETTERS[] = {[PG_OBJECT_TABLE] = 'r',      [PG_OBJECT_SEQUENCE] = 'S', [PG_OBJECT_TYPE] = 't',
+                               [PG_OBJECT_INDEX] = 'i',      [PG_OBJECT_CONSTRAINT] = 'c', [PG_OBJECT_TRIGGER] = 'g',
+                               [PG_OBJECT_VIEW] = 'v',       [PG_OBJECT_FUNCTION] = 'f'};
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -68,16 +74,28 @@ static void read_migration(const char *text, struct pg_object_list *list) {
         read_statement(line, list);
 }
 
-static void read_name(const char *file, const char *folder, enum pg_object_kind kind, struct pg_object_list *list) {
-    size_t len = strlen(file) - strlen(folder) - strlen(SUFFIX);
+/* Views and functions are made together, so that they have no statement of their own. */
+static void read_name(const struct sql_file *file, const char *folder, enum pg_object_kind kind,
+                      struct pg_object_list *list) {
+    size_t len = strlen(file->name) - strlen(folder) - strlen(SUFFIX);
 
-    list->items[list->count++] = (struct pg_object){.kind = kind, .name = {file + strlen(folder), len}};
+    list->items[list->count++] = (struct pg_object){
+        .kind = kind, .name = {file->name + strlen(folder), len}, .source = file->text};
+}
+
+static void read_constraint(const struct pg_constraint *constraint, struct pg_object_list *list) {
+    list->items[list->count++] = (struct pg_object){.kind = PG_OBJECT_CONSTRAINT,
+                                                    .name = boxcar_str_of(constraint->name),
+                                                    .text = boxcar_str_of(constraint->definition),
+                                                    .table = constraint->table};
 }
 
 /* At most one object begins in a line. */
-static size_t count_lines(void) {
+static size_t count_most(void) {
     size_t count = 0;
 
+    for (const struct pg_constraint *constraint = PG_CONSTRAINTS; constraint->table; constraint++)
+        count++;
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
         count++;
         for (const char *at = file->text; begins(file->name, MIGRATIONS) && (at = strchr(at, '\n')) != NULL; at++)
@@ -87,7 +105,7 @@ static size_t count_lines(void) {
 }
 
 boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_list, boxcar_error *err) {
-    struct pg_object_list list = {.items = arena_alloc_array(arena, count_lines(), sizeof(*list.items))};
+    struct pg_object_list list = {.items = arena_alloc_array(arena, count_most(), sizeof(*list.items))};
 
     if (!list.items)
         return error_no_memory(err);
@@ -95,10 +113,12 @@ boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_li
         if (begins(file->name, MIGRATIONS))
             read_migration(file->text, &list);
         else if (begins(file->name, VIEWS))
-            read_name(file->name, VIEWS, PG_OBJECT_VIEW, &list);
+            read_name(file, VIEWS, PG_OBJECT_VIEW, &list);
         else if (begins(file->name, FUNCTIONS))
-            read_name(file->name, FUNCTIONS, PG_OBJECT_FUNCTION, &list);
+            read_name(file, FUNCTIONS, PG_OBJECT_FUNCTION, &list);
     }
+    for (const struct pg_constraint *constraint = PG_CONSTRAINTS; constraint->table; constraint++)
+        read_constraint(constraint, &list);
     *ret_list = list;
     return BOXCAR_OK;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "embedded.h"
-#include "sqlite_store.h"
+#include "sqlite_parts.h"
 
 /* The oldest program, by its schema version, that understands what this one deploys. */
 #define OLDEST_PROGRAM 1
@@ -20,13 +20,15 @@ static boxcar_status schema_read(struct sqlite_store *store, struct schema *ret_
 
     *ret_schema = (struct schema){0};
     if (query.rc == SQLITE_ERROR) /* there is no such table */
-        return BOXCAR_OK;
+        return sqlite_check_empty(store, err);
     status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK && found) {
-        ret_schema->version = (int)query_get_int(&query, 0);
-        ret_schema->oldest_program = (int)query_get_int(&query, 1);
-    }
-    return status;
+    if (status != BOXCAR_OK)
+        return status;
+    if (!found)
+        return sqlite_check_empty(store, err);
+    ret_schema->version = (int)query_get_int(&query, 0);
+    ret_schema->oldest_program = (int)query_get_int(&query, 1);
+    return BOXCAR_OK;
 }
 
 static boxcar_status check_version(struct sqlite_store *store, const struct schema *schema,
@@ -171,7 +173,7 @@ boxcar_status sqlite_deploy(struct boxcar_store *base, boxcar_deployment *ret_de
     if (status == BOXCAR_OK && deploying.needed)
         status = sqlite_transaction(store, ACCESS_WRITE, apply, &deploying, err);
     if (status == BOXCAR_OK && deploying.deployment.schema_version == STORE_SCHEMA_VERSION)
-        status = sqlite_repair(store, err);
+        status = sqlite_repair(store, &deploying.deployment.mended, err);
     if (status == BOXCAR_OK)
         *ret_deployment = deploying.deployment;
     return status;

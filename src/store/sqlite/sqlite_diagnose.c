@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "base/utf8.h"
+#include "sqlite_parts.h"
 #include "sqlite_stream.h"
 #include "store/checkup.h"
 
@@ -167,14 +168,19 @@ static void check_disk(const char *path, struct findings *findings) {
 
 /* ---- the tables ---- */
 
-static boxcar_status check_schema(struct sqlite_store *store, struct findings *findings, boxcar_error *err) {
+static boxcar_status check_schema(struct sqlite_store *store, sqlite3 *model, struct findings *findings, bool *ret_whole,
+                                  boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_SCHEMA_READ);
     bool found = false;
     boxcar_status status = query_step(&query, &found, err);
 
-    if (status == BOXCAR_OK && found)
-        checkup_schema(findings, (int)query_get_int(&query, 0), (int)query_get_int(&query, 1));
-    return status;
+    *ret_whole = true;
+    if (status != BOXCAR_OK || !found)
+        return status;
+    checkup_schema(findings, (int)query_get_int(&query, 0), (int)query_get_int(&query, 1));
+    if (query_get_int(&query, 0) != STORE_SCHEMA_VERSION) /* a newer store may have other parts */
+        return BOXCAR_OK;
+    return sqlite_check_parts(store, model, findings, ret_whole, err);
 }
 
 /* There is one clock here; it may have been wrong before (BX-009). */
@@ -288,6 +294,8 @@ static boxcar_status gather_patterns(struct sqlite_store *store, boxcar_box box,
 struct diagnosing {
     boxcar_box box;
     const char *path; /* NULL = in memory */
+    sqlite3 *model;   /* a new store to compare with */
+    bool is_whole;    /* everything is there that looking needs */
     struct findings findings;
     struct arena arena; /* of the facts */
     struct box_facts facts;
@@ -323,13 +331,14 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
     diagnosing->facts = (struct box_facts){.box = diagnosing->box};
     status = check_connection(store, diagnosing->path, findings, err);
     if (status == BOXCAR_OK)
-        status = check_clock(store, findings, err);
-    if (status == BOXCAR_OK)
-        status = check_schema(store, findings, err);
+        status = check_schema(store, diagnosing->model, findings, &diagnosing->is_whole, err);
     check_wal(diagnosing->path, findings);
     if (status == BOXCAR_OK)
         status = check_bloat(store, findings, err);
     check_disk(diagnosing->path, findings);
+    if (status != BOXCAR_OK || !diagnosing->is_whole)
+        return status;
+    status = check_clock(store, findings, err);
     if (status == BOXCAR_OK)
         status = sqlite_check_rows(store, findings, err);
     return status == BOXCAR_OK ? gather_facts(store, diagnosing, err) : status;
@@ -337,7 +346,13 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
 
 static boxcar_status judge_box(struct boxcar_store *base, struct diagnosing *diagnosing, boxcar_error *err) {
     struct boxcar_stats_list *stats = NULL;
-    boxcar_status status = sqlite_stats(base, diagnosing->box, true, &stats, err);
+    boxcar_status status;
+
+    if (!diagnosing->is_whole) {
+        checkup_box_broken(&diagnosing->findings);
+        return BOXCAR_OK;
+    }
+    status = sqlite_stats(base, diagnosing->box, true, &stats, err);
 
     if (status != BOXCAR_OK)
         return status;
@@ -353,8 +368,12 @@ boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box,
     struct sqlite_store *store = sqlite_of(base);
     const char *path = sqlite3_db_filename(store->db, "main");
     struct diagnosing diagnosing = {.box = box, .path = path != NULL && path[0] != '\0' ? path : NULL};
-    boxcar_status status = sqlite_transaction(store, ACCESS_READ, examine, &diagnosing, err);
+    AUTO_MODEL sqlite3 *model = NULL;
+    boxcar_status status = sqlite_model_open(store, &model, err);
 
+    diagnosing.model = model;
+    if (status == BOXCAR_OK)
+        status = sqlite_transaction(store, ACCESS_READ, examine, &diagnosing, err);
     if (status == BOXCAR_OK)
         status = judge_box(base, &diagnosing, err);
     arena_release(&diagnosing.arena);

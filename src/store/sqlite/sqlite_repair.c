@@ -1,107 +1,105 @@
-/* What a deployed store lacks, because somebody dropped it: compared with a store in memory that is deployed for the
- * comparison. Indexes, views and triggers are made again. A table is not: an empty one in its place would hide that its
- * rows are gone. */
-#include <string.h>
+/* Makes again what somebody dropped or changed in a deployed store. */
+#include "sqlite_parts.h"
 
 #include "base/memory.h"
-#include "embedded.h"
-#include "sqlite_store.h"
 
-static void close_model(sqlite3 **model) { sqlite3_close(*model); }
-
-static boxcar_status make_model(struct sqlite_store *store, sqlite3 **ret_model, boxcar_error *err) {
-    int rc = sqlite3_open(":memory:", ret_model);
-
-    for (const struct sql_file *file = SQL_SQLITE; rc == SQLITE_OK && file->name != NULL; file++)
-        rc = sqlite3_exec(*ret_model, file->text, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? BOXCAR_OK
-                           : error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,
-                                       sqlite3_errmsg(*ret_model));
+static boxcar_status error_lost(struct sqlite_store *store, const struct sqlite_part *part, boxcar_error *err) {
+    if (part->feature)
+        return error_set(err, BOXCAR_E_STORE, "%s: the table %s has lost its %s: restore the file from a backup",
+                         store->base.id, part->name, part->feature);
+    return error_set(err, BOXCAR_E_STORE, "%s has lost the table %s: restore the file from a backup", store->base.id,
+                     part->name);
 }
 
-static boxcar_status is_there(struct sqlite_store *store, const char *type, const char *name, bool *ret_there,
-                              boxcar_error *err) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(store->db, "select 1 from sqlite_schema where type = ?1 and name = ?2", -1, &stmt, NULL);
+/* Before anything is made, so that nothing is reported which is rolled back then. */
+static boxcar_status count(struct sqlite_store *store, const struct sqlite_part *part, void *context, boxcar_error *err) {
+    int *found = context;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    *ret_there = rc == SQLITE_ROW;
-    sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? BOXCAR_OK : sqlite_error(store, rc, err);
-}
-
-static boxcar_status make_again(struct sqlite_store *store, const char *type, const char *name, const char *text,
-                                boxcar_error *err) {
-    int rc;
-
-    if (strcmp(type, "table") == 0)
-        return error_set(err, BOXCAR_E_STORE, "%s has lost the table %s: restore the file from a backup", store->base.id,
-                         name);
-    rc = sqlite3_exec(store->db, text, NULL, NULL, NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_error(store, rc, err);
-    store_log(&store->base, BOXCAR_LOG_WARN, "deploy", NULL, 0, "the %s %s was missing and is made again", type, name);
+    if (part->state == PART_LOST)
+        return error_lost(store, part, err);
+    *found += 1;
     return BOXCAR_OK;
 }
 
-/* Every object of the model that the store lacks: made again, or only counted. */
-static boxcar_status go_through(struct sqlite_store *store, sqlite3 *model, bool repair, int *ret_missing,
+static boxcar_status drop(struct sqlite_store *store, const struct sqlite_part *part, boxcar_error *err) {
+    char *text = sqlite3_mprintf("drop %s \"%w\"", part->type, part->name);
+    int rc = text ? sqlite3_exec(store->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+    sqlite3_free(text);
+    return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
+}
+
+static boxcar_status make_again(struct sqlite_store *store, const struct sqlite_part *part, void *context,
                                 boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(model,
-                                "select type, name, sql from sqlite_schema where sql is not null "
-                                "and name like 'boxcar\\_%' escape '\\' order by rowid",
-                                -1, &stmt, NULL);
+    boxcar_status status = part->state == PART_CHANGED ? drop(store, part, err) : BOXCAR_OK;
+    int rc;
 
-    *ret_missing = 0;
-    while (rc == SQLITE_OK && status == BOXCAR_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *type = (const char *)sqlite3_column_text(stmt, 0);
-        const char *name = (const char *)sqlite3_column_text(stmt, 1);
-        const char *text = (const char *)sqlite3_column_text(stmt, 2);
-        bool there = false;
-
-        status = type && name && text ? is_there(store, type, name, &there, err) : error_no_memory(err);
-        *ret_missing += !there;
-        if (status == BOXCAR_OK && !there && repair)
-            status = make_again(store, type, name, text, err);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(stmt);
-    return status;
+    (void)context;
+    if (status != BOXCAR_OK)
+        return status;
+    rc = sqlite3_exec(store->db, part->text, NULL, NULL, NULL);
+    if ((rc & 0xff) == SQLITE_CONSTRAINT)
+        return error_set(err, BOXCAR_E_STORE,
+                         "%s: the %s %s is missing and cannot be made again: %s: remove what is in its way, then run "
+                         "`boxcar init` again",
+                         store->base.id, part->type, part->name, sqlite3_errmsg(store->db));
+    if (rc != SQLITE_OK)
+        return sqlite_error(store, rc, err);
+    store_log(&store->base, BOXCAR_LOG_WARN, "deploy", NULL, 0, "the %s %s was %s and is made again", part->type,
+              part->name, part->state == PART_CHANGED ? "changed" : "missing");
+    return BOXCAR_OK;
 }
 
 struct repairing {
     sqlite3 *model;
-    int missing;
+    int found;
 };
 
 static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct repairing *repairing = context;
 
-    return go_through(store, repairing->model, false, &repairing->missing, err);
+    repairing->found = 0;
+    return sqlite_compare(store, repairing->model, count, &repairing->found, err);
 }
 
 static boxcar_status mend(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct repairing *repairing = context;
+    boxcar_status status = look(store, context, err);
 
-    return go_through(store, repairing->model, true, &repairing->missing, err);
+    return status == BOXCAR_OK ? sqlite_compare(store, repairing->model, make_again, NULL, err) : status;
 }
 
-boxcar_status sqlite_repair(struct sqlite_store *store, boxcar_error *err) {
-    CLEANUP(close_model) sqlite3 *model = NULL;
+boxcar_status sqlite_repair(struct sqlite_store *store, int *ret_mended, boxcar_error *err) {
+    AUTO_MODEL sqlite3 *model = NULL;
     struct repairing repairing = {0};
-    boxcar_status status = make_model(store, &model, err);
+    boxcar_status status = sqlite_model_open(store, &model, err);
 
     repairing.model = model;
     if (status == BOXCAR_OK)
         status = sqlite_transaction(store, ACCESS_READ, look, &repairing, err);
-    if (status != BOXCAR_OK || repairing.missing == 0)
-        return status;
-    return sqlite_transaction(store, ACCESS_WRITE, mend, &repairing, err);
+    if (status == BOXCAR_OK && repairing.found > 0)
+        status = sqlite_transaction(store, ACCESS_WRITE, mend, &repairing, err);
+    if (status == BOXCAR_OK)
+        *ret_mended = repairing.found;
+    return status;
+}
+
+boxcar_status sqlite_check_empty(struct sqlite_store *store, boxcar_error *err) {
+    sqlite3_stmt *stmt = NULL;
+    boxcar_status status = BOXCAR_OK;
+    int rc = sqlite3_prepare_v2(store->db,
+                                "select name from sqlite_schema where type = 'table' and name in ('boxcar_message', "
+                                "'boxcar_frontier', 'boxcar_lease', 'boxcar_parked', 'boxcar_setting') limit 1",
+                                -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        status = error_set(err, BOXCAR_E_STORE,
+                           "%s has the table %s, but boxcar_schema is missing or empty: restore the file from a backup",
+                           store->base.id, (const char *)sqlite3_column_text(stmt, 0));
+    else if (rc != SQLITE_DONE)
+        status = sqlite_error(store, rc, err);
+    sqlite3_finalize(stmt);
+    return status;
 }

@@ -179,8 +179,6 @@ boxcar_status sqlite_error_not_deployed(struct sqlite_store *store, boxcar_error
 
 /* ---- deployment (sqlite_deploy.c) ---- */
 boxcar_status sqlite_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
-/* sqlite_repair.c: makes indexes, views and triggers again that are missing; refuses a file that has lost a table. */
-boxcar_status sqlite_repair(struct sqlite_store *store, boxcar_error *err);
 boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *err);
 
 /* ---- counters (sqlite_tally.c) ---- */
