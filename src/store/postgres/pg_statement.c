@@ -200,6 +200,8 @@ static bool starts_with(const char *text, const char *token) {
 char *pg_fill_in(const char *text, const char *schema) {
     struct buf out = BUF_INIT;
 
+    if (!*text)
+        return strdup("");
     while (*text) {
         if (starts_with(text, ":\"schema\"")) {
             buf_append_format(&out, "\"%s\"", schema);
