@@ -115,6 +115,7 @@ static bool is_anything_ready(const struct box_facts *facts) {
 /* Somebody who claims by SQL or in C does not report; a lease gives them away. */
 static void judge_absence(struct findings *findings, const struct box_facts *facts) {
     const boxcar_stats *all = facts->stats;
+    const char *live = CHECKUP_AGE((double)facts->live_ms / 1000);
 
     if (!is_anything_ready(facts)) {
         findings_add(findings, "workers", BOXCAR_SEVERITY_OK, "no worker is running, and nothing is ready");
@@ -122,13 +123,12 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
     }
     if (all->in_progress > 0) {
         findings_add(findings, "workers", BOXCAR_SEVERITY_NOTE,
-                     "no worker has reported within %ds; somebody who does not report holds leases",
-                     CHECKUP_LIVE_SECONDS);
+                     "no worker has reported within %s; somebody who does not report holds leases", live);
         return;
     }
     findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
-                 "no worker has reported within %ds while %s%lld message%s %s ready", CHECKUP_LIVE_SECONDS,
-                 about(facts), (long long)all->ready, plural(all->ready), all->ready == 1 ? "is" : "are");
+                 "no worker has reported within %s while %s%lld message%s %s ready", live, about(facts),
+                 (long long)all->ready, plural(all->ready), all->ready == 1 ? "is" : "are");
     findings_remedy(findings, "start one: boxcar worker --%shandler TOPIC=exec:COMMAND",
                     facts->box == BOXCAR_INBOX ? "inbox-" : "");
 }

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "finding.h"
 
-#define CHECKUP_LIVE_SECONDS 30          /* a worker heard of within this time is alive */
 #define CHECKUP_LEASE_OVERDUE_SECONDS 10 /* claims release expired leases long before */
 #define CHECKUP_LATELY_SECONDS 3600
 #define CHECKUP_COUNT_MAX 10000 /* where counting stops */
@@ -65,6 +64,7 @@ struct box_facts {
     size_t stats_count;
     const struct waiting_topic *others; /* with ready messages, perhaps not in stats, which may be a sample */
     size_t other_count;
+    int64_t live_ms; /* a worker heard of within this time is alive: the setting instance_timeout */
     const struct live_host *hosts;
     size_t host_count;
     const boxcar_str *patterns; /* of all live workers */

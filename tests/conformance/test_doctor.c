@@ -81,6 +81,31 @@ static void worker_that_has_been_silent_for_long_does_not_count(void **state) {
     assert_found(f, "workers", BOXCAR_SEVERITY_OK, "1 worker on 1 host");
 }
 
+static void silence_for(struct fixture *f, int seconds) {
+    char sqlite_text[100], postgres_text[200];
+    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_instance_row set seen_at = seen_at - %d000000", seconds);
+    snprintf(postgres_text, sizeof(postgres_text),
+             "update instance_row set seen_at = seen_at - interval '%d s'; "
+             "update instance_sign set seen_at = seen_at - interval '%d s'",
+             seconds, seconds);
+    fixture_sql(f, sqlite_text, postgres_text);
+}
+
+/* BX-061: as long as the store's setting says, here and for the topics that workers handle. */
+static void worker_lives_as_long_as_the_setting_says(void **state) {
+    struct fixture *f = *state;
+    enqueue(f, "t", "p");
+    ASSERT_OK(f, boxcar_setting_write(f->store, BOXCAR_STR("instance_timeout"), BOXCAR_STR("10m"), &f->err));
+    report_worker(f, f->owner, BOXCAR_OUTBOX, "alpha", EVERYTHING, 1);
+    silence_for(f, 300);
+    assert_found(f, "workers", BOXCAR_SEVERITY_OK, "1 worker on 1 host: alpha (1)");
+    assert_found(f, "unhandled_topics", BOXCAR_SEVERITY_OK, "every topic with ready messages is handled");
+    ASSERT_OK(f, boxcar_setting_write(f->store, BOXCAR_STR("instance_timeout"), BOXCAR_STR("5s"), &f->err));
+    report_worker(f, f->owner, BOXCAR_OUTBOX, "alpha", EVERYTHING, 1);
+    silence_for(f, 10);
+    assert_found(f, "workers", BOXCAR_SEVERITY_WARNING, "no worker has reported within 5.0s while");
+}
+
 static void workers_are_counted_by_host(void **state) {
     struct fixture *f = *state;
     report_worker(f, f->owner, BOXCAR_OUTBOX, "beta", EVERYTHING, 1);
@@ -232,6 +257,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(lease_that_expired_and_that_nobody_released_is_a_warning),
     TEST(ready_messages_without_a_worker_are_a_warning),
     TEST(worker_that_has_been_silent_for_long_does_not_count),
+    TEST(worker_lives_as_long_as_the_setting_says),
     TEST(workers_are_counted_by_host),
     TEST(leases_of_somebody_who_does_not_report_are_only_noted),
     TEST(topic_that_no_running_worker_handles_is_named),

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "core/setting.h"
 #include "pg_diagnose.h"
 #include "store/checkup.h"
 
@@ -329,19 +330,36 @@ static void read_topic(const PGresult *result, int row, void *item) {
                                                            .age_seconds = pg_get_float8(result, row, 1)};
 }
 
+/* The setting instance_timeout; only those that somebody has set are in the store. */
+static boxcar_status read_live_ms(struct pg_store *pg, int64_t *ret_ms, boxcar_error *err) {
+    const struct setting *setting = setting_find(BOXCAR_STR("instance_timeout"));
+    struct setting_value_list settings = {.arena = ARENA_INIT};
+    double live_ms = 0;
+    boxcar_status status = setting_parse(setting, boxcar_str_of(setting->default_value), &live_ms, err);
+
+    if (status == BOXCAR_OK)
+        status = pg_settings_read(&pg->base, &settings, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < settings.count; i++)
+        if (str_equal(settings.items[i].name, boxcar_str_of(setting->name)))
+            live_ms = settings.items[i].number;
+    arena_release(&settings.arena);
+    *ret_ms = (int64_t)live_ms;
+    return status;
+}
+
 /* The rows of one of the queries that want the box and a time or a number, as an array in the arena. */
-static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement, boxcar_box box,
+static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement, const struct box_facts *facts,
                                 struct arena *arena, size_t item_size, pg_read_fn *read,
                                 const void **ret_items, size_t *ret_count, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
 
-    pg_params_int2(&params, box);
+    pg_params_int2(&params, facts->box);
     if (statement == PG_READY_TOPICS)
         pg_params_int4(&params, TOPICS_MAX);
     else
-        pg_params_interval_ms(&params, CHECKUP_LIVE_SECONDS * 1000);
+        pg_params_interval_ms(&params, facts->live_ms);
     status = pg_query(pg, statement, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;
@@ -350,17 +368,19 @@ static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement
     return *ret_items ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status gather_workers(struct pg_store *pg, boxcar_box box, struct arena *arena,
-                                    struct box_facts *facts, boxcar_error *err) {
+static boxcar_status gather_workers(struct pg_store *pg, struct arena *arena, struct box_facts *facts,
+                                    boxcar_error *err) {
     const void *hosts = NULL, *patterns = NULL, *topics = NULL;
-    boxcar_status status = query_rows(pg, PG_LIVE_HOSTS, box, arena, sizeof(struct live_host), read_host,
-                                      &hosts, &facts->host_count, err);
+    boxcar_status status = read_live_ms(pg, &facts->live_ms, err);
 
     if (status == BOXCAR_OK)
-        status = query_rows(pg, PG_LIVE_PATTERNS, box, arena, sizeof(boxcar_str), read_text, &patterns,
+        status = query_rows(pg, PG_LIVE_HOSTS, facts, arena, sizeof(struct live_host), read_host, &hosts,
+                            &facts->host_count, err);
+    if (status == BOXCAR_OK)
+        status = query_rows(pg, PG_LIVE_PATTERNS, facts, arena, sizeof(boxcar_str), read_text, &patterns,
                             &facts->pattern_count, err);
     if (status == BOXCAR_OK)
-        status = query_rows(pg, PG_READY_TOPICS, box, arena, sizeof(struct waiting_topic), read_topic,
+        status = query_rows(pg, PG_READY_TOPICS, facts, arena, sizeof(struct waiting_topic), read_topic,
                             &topics, &facts->other_count, err);
     facts->hosts = hosts;
     facts->patterns = patterns;
@@ -378,7 +398,7 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
                               .died_lately = pg_get_int8(checkup, 0, 6),
                               .halted = pg_get_int8(checkup, 0, 7),
                               .violations = pg_get_int8(checkup, 0, 8)};
-    boxcar_status status = gather_workers(pg, box, &arena, &facts, err);
+    boxcar_status status = gather_workers(pg, &arena, &facts, err);
 
     if (status == BOXCAR_OK)
         status = pg_stats(&pg->base, box, true, &stats, err);

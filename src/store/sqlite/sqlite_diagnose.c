@@ -252,7 +252,7 @@ static struct query live_query(struct sqlite_store *store, enum statement statem
     struct query query = query_on(store, statement);
 
     query_int(&query, box);
-    query_int(&query, store->now - CHECKUP_LIVE_SECONDS * INT64_C(1000000));
+    query_int(&query, store->now - store->settings.instance_timeout_ms * 1000);
     return query;
 }
 
@@ -304,8 +304,11 @@ struct diagnosing {
 static boxcar_status gather_facts(struct sqlite_store *store, struct diagnosing *diagnosing,
                                   boxcar_error *err) {
     struct box_facts *facts = &diagnosing->facts;
-    boxcar_status status = count_overdue(store, diagnosing->box, facts, err);
+    boxcar_status status = sqlite_settings_load(store, err);
 
+    facts->live_ms = store->settings.instance_timeout_ms;
+    if (status == BOXCAR_OK)
+        status = count_overdue(store, diagnosing->box, facts, err);
     if (status == BOXCAR_OK)
         status = count_died(store, diagnosing->box, facts, err);
     if (status == BOXCAR_OK)
