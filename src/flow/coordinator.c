@@ -349,8 +349,8 @@ static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex h
 
 /* Who has the turn instead speaks for the owner, too. */
 static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
-    bool impatient = c->store->impatient;
     int64_t next_ms;
+    bool impatient;
 
     if (c->taken) {
         c->presence.next_ms = clock_ms() + BUSY_MS;
@@ -358,6 +358,7 @@ static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
     }
     take_turn(c);
     pthread_mutex_unlock(&c->mutex);
+    impatient = c->store->impatient;
     c->store->impatient = true;
     next_ms = presence_beat(&c->presence, c->store, c->owner, clock_ms());
     c->store->impatient = impatient;

@@ -24,3 +24,13 @@ void log_message(const struct boxcar_store *face, boxcar_log_level level, const 
         fields[count++] = (boxcar_log_field){"error", error};
     store_log(face, level, event, fields, count, "%s", text);
 }
+
+void log_number(const struct boxcar_store *face, boxcar_log_level level, const char *event, const char *name,
+                int64_t number, const char *text) {
+    char digits[24];
+    boxcar_log_field field = {name, BOXCAR_NO_STR};
+
+    snprintf(digits, sizeof(digits), "%" PRId64, number);
+    field.value = boxcar_str_of(digits);
+    store_log(face, level, event, &field, 1, "%s", text);
+}

@@ -261,8 +261,7 @@ void pump_attach(struct pump *pump) {
     pump->heartbeat.next_ms = pump->now_ms;
     if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
         atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
-    store_log(pump_face(pump), BOXCAR_LOG_INFO, "attached", NULL, 0, "the store is back after %lld.%03lld s",
-              (long long)(away / 1000), (long long)(away % 1000));
+    log_number(pump_face(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
 }
 
 static bool renews(const struct pump *pump) {
@@ -358,7 +357,7 @@ static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct ba
 
     atomic_fetch_add(&pump->worker->count.claims, 1);
     if (all > 0)
-        store_log(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", NULL, 0, "claimed %zu messages", all);
+        log_number(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", "count", (int64_t)all, "claimed messages");
     plan_next_look(pump, claim_sizes, claimed);
     pump_admit(pump, result, asked_at_ms);
 }

@@ -1,6 +1,7 @@
 /* The end of a worker. Handlers may go on for the grace time; shortly before it is over they are told to
  * stop, with enough time for a program that ignores that to be killed; then their threads are given up. */
 #include "base/error.h"
+#include "log_message.h"
 #include "pump.h"
 
 #define OBEY_MS 1500       /* between telling handlers to stop and giving up on them */
@@ -30,8 +31,8 @@ static void begin_stop(struct pump *pump) {
     pump->stopping = true;
     pump->stop_by_ms = atomic_load(&pump->worker->stop_asked_ms) + pump_tuning(pump)->grace_ms;
     atomic_store(&pump->worker->state, BOXCAR_WORKER_STOPPING);
-    store_log(pump_face(pump), BOXCAR_LOG_INFO, "stop", NULL, 0, "stopping, handlers running: %zu",
-              pump->view.running);
+    log_number(pump_face(pump), BOXCAR_LOG_INFO, "stop", "running", (int64_t)pump->view.running,
+               "stopping; handlers that run may finish");
     pump_give_back(pump, true);
 }
 
