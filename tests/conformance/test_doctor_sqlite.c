@@ -103,6 +103,14 @@ static void row_of_a_wrong_type_is_named_and_stops_nobody(void **state) {
     assert_status(f, good, BOXCAR_DONE);
 }
 
+/* Every blob is an id, whatever its column is called. */
+static void id_of_a_wrong_length_is_named(void **state) {
+    struct fixture *f = *state;
+    enqueue(f, "t", "p");
+    fixture_sql(f, "update boxcar_message set unique_key = x'010203'", NULL);
+    assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_message: 1 of its rows");
+}
+
 /* Maintenance once removed it by its id, found it again, and did not end. */
 static void worker_whose_id_is_none_is_removed(void **state) {
     struct fixture *f = *state;
@@ -119,6 +127,7 @@ static void worker_whose_id_is_none_is_removed(void **state) {
 
 static const struct CMUnitTest TESTS[] = {
     TEST(row_of_a_wrong_type_is_named_and_stops_nobody),
+    TEST(id_of_a_wrong_length_is_named),
     TEST(worker_whose_id_is_none_is_removed),
     TEST(wal_that_a_reader_keeps_growing_is_a_warning),
     TEST(file_with_many_free_pages_is_noted),

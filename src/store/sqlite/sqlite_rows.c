@@ -6,7 +6,7 @@
 
 #define ROWS_MAX "10000"
 
-/* Yields, for each table of Boxcar's, the statement that looks at it. A blob that is an id has 16 bytes. */
+/* Yields, for each table of Boxcar's, the statement that looks at it. Blobs are ids, and have 16 bytes. */
 static const char STATEMENTS[] =
     "select m.name, 'select count(*), min(k), min(c) from (select ' || "
     "    (select group_concat('''' || k.name || ' '' || substr(quote(' || k.name || '), 1, 80)', ' || '', '' || ') "
@@ -14,8 +14,7 @@ static const char STATEMENTS[] =
     "    (select group_concat('when typeof(' || c.name || ') not in (''' || "
     "        case lower(c.type) when 'real' then 'real'', ''integer' else lower(c.type) end || '''' || "
     "        case when c.\"notnull\" = 0 then ', ''null''' else '' end || ')' || "
-    "        case when lower(c.type) = 'blob' and (c.name like '%\\_id' escape '\\' or c.name = 'owner') "
-    "             then ' or length(' || c.name || ') <> 16' else '' end || "
+    "        case lower(c.type) when 'blob' then ' or length(' || c.name || ') <> 16' else '' end || "
     "        ' then ''' || c.name || ' is of type '' || typeof(' || c.name || ')', ' ') "
     "     from pragma_table_info(m.name) c) || ' end as c from (select * from ' || m.name || ' order by ' || "
     "    (select group_concat(k.name || ' desc', ', ') from pragma_table_info(m.name) k where k.pk > 0) || "
