@@ -8,6 +8,7 @@ static const char PILES_UP[] = "old rows of the frontier pile up";
 static const char REMEMBERED[] = "what claimers came past is remembered for ever";
 static const char STAYS_CAREFUL[] = "claims look for buried messages though there are none";
 static const char PARKS[] = "a claim parks what it could leave";
+static const char COSTS_MORE[] = "cancelling costs more the more was cancelled before";
 static const char UNDER_THE_TURN[] = "somebody waits under the turn";
 
 enum { MESSAGES = 600, PATIENCE_MS = 2000 };
@@ -100,6 +101,38 @@ static const char *cancelled(struct fixture *f)
     return same(sql_text(conn, "select skip::text from _frontier(0::smallint, 0::smallint)"), "{}") ? NULL : STAYS_CAREFUL;
 }
 
+/* Every other one of them, a transaction each, so that they are no run of numbers. */
+static void cancel_up_to(PGconn *conn, int *next, int last)
+{
+    for (; *next < last; *next += 2)
+        sql_run(conn, "select outbox_cancel(%d)", *next);
+}
+
+/* The least of a few: now and then one of them trims the frontier, or splits a page. */
+static int64_t pages_of_a_cancellation(PGconn *conn, int *next)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 5; i++, *next += 2) {
+        int64_t pages = sql_pages(conn, "select outbox_cancel(%d)", *next);
+        least = pages < least ? pages : least;
+    }
+    return least;
+}
+
+/* BX-028 */
+static const char *cancelled_one_by_one(struct fixture *f)
+{
+    enum { MORE = 15 }; /* a level more in some indexes */
+    PGconn *conn = sql_connect(f);
+    int next = 1;
+    sql_run(conn, "select enqueue('t', 'live') from generate_series(1, 4000)");
+    sql_run(conn, "set synchronous_commit = off");
+    cancel_up_to(conn, &next, 100);
+    int64_t early = pages_of_a_cancellation(conn, &next);
+    cancel_up_to(conn, &next, 3000);
+    return pages_of_a_cancellation(conn, &next) > early + MORE ? COSTS_MORE : NULL;
+}
+
 /* Those that are left are nothing to wait for. BX-028 */
 static const char *nothing_but_cancelled(struct fixture *f)
 {
@@ -168,6 +201,10 @@ static const struct trap TRAPS[] = {
       {"saying that there are some", "_bury_fresh", "f.skip := '{(,)}';", "", HANDED_OUT},
       {"saying that there are no more", "_still_skips", "and not exists", "and false and not exists", STAYS_CAREFUL},
       {"trimming", "_add_frontier", "if f.seq % 64 = 0 then", "if false then", PILES_UP}}},
+    {"cancelling_costs_the_same_however_many_were_cancelled", cancelled_one_by_one,
+     {{"a table for it", "_bury_fresh", "f.skip := '{(,)}';", "f.skip := f.skip + :\"schema\"._multirange(ids);", COSTS_MORE},
+      {"the index of dead letters", "_cancel", "where i.work_id = id;",
+       "where i.work_id = id and (select count(*) from :\"schema\".dead d where d.work_id > 0) >= 0;", COSTS_MORE}}},
     {"what_was_cancelled_is_nothing_to_wait_for", nothing_but_cancelled,
      {{"the look at what was buried", "_has_fresh", "select from :\"schema\".frontier_skip k where k.work_id = x.work_id",
        "select where false", "a store with nothing but buried messages is not drained"},

@@ -209,3 +209,20 @@ int64_t sql_reads(PGconn *conn, const char *relation)
 {
     return sql_number(conn, "select pg_stat_get_xact_tuples_returned('%s'::regclass)", relation);
 }
+
+/* The first of each name is the whole plan's; that of the planner comes behind. */
+static int64_t explained(const char *plan, const char *name)
+{
+    const char *at = strstr(plan, name);
+    assert_non_null(at);
+    return strtoll(at + strlen(name), NULL, 10);
+}
+
+int64_t sql_pages(PGconn *conn, const char *format, ...)
+{
+    char query[QUERY_SIZE], statement[QUERY_SIZE + 64];
+    FORMAT_QUERY(query, format);
+    snprintf(statement, sizeof(statement), "explain (analyze, buffers, format json) %s", query);
+    const char *plan = ask(conn, statement);
+    return explained(plan, "\"Shared Hit Blocks\": ") + explained(plan, "\"Shared Read Blocks\": ");
+}

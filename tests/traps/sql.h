@@ -51,6 +51,9 @@ void sql_park(PGconn *conn, const char *payload);
 /* How many entries of an index, or rows by sequential scans of a table, this transaction has read. */
 int64_t sql_reads(PGconn *conn, const char *relation);
 
+/* How many pages this statement reads, wherever they are, with the functions that it calls. It is executed. */
+int64_t sql_pages(PGconn *conn, const char *format, ...) PRINTF_LIKE;
+
 bool same(const char *a, const char *b);
 
 #endif
