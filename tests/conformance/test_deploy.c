@@ -77,6 +77,34 @@ static void eight_may_deploy_at_once(void **state) {
     assert_int_equal(stats_of(f).ready, 8);
 }
 
+/* OBX-110: a schema that its owner was given has nothing yet that a deployment could lock. */
+static void eight_may_deploy_into_an_empty_schema_at_once(void **state) {
+    struct fixture *f = *state;
+    char make_schema[100];
+    snprintf(make_schema, sizeof(make_schema), "create schema %s", f->schema);
+    fixture_sql(f, NULL, make_schema);
+    crew_run_bare(f, 8, deploy_at_once, NULL);
+    f->store = fixture_open(f);
+    assert_int_equal(stats_of(f).ready, 8);
+}
+
+static const char *deploy_and_add_mended(struct crew_member *member) {
+    boxcar_deployment deployment;
+    if (boxcar_store_deploy(member->store, &deployment, &member->err) != BOXCAR_OK)
+        return "deploy";
+    __atomic_add_fetch((int *)member->context, deployment.mended, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* OBX-110: the others wait, and find it mended. */
+static void one_of_eight_mends_what_is_missing(void **state) {
+    struct fixture *f = *state;
+    int mended = 0;
+    fixture_sql(f, "drop index boxcar_lease_until", "drop index lease_until");
+    crew_run(f, 8, deploy_and_add_mended, &mended);
+    assert_int_equal(mended, 1);
+}
+
 static const char *deploy_or_work(struct crew_member *member) {
     for (int i = 0; i < 10; i++) {
         if (member->number == 0) {
@@ -331,6 +359,8 @@ static const struct CMUnitTest TESTS[] = {
     BARE_TEST(opening_without_deployment_creates_nothing),
     TEST(deploying_again_changes_nothing),
     BARE_TEST(eight_may_deploy_at_once),
+    BARE_TEST(eight_may_deploy_into_an_empty_schema_at_once),
+    TEST(one_of_eight_mends_what_is_missing),
     TEST(deploying_beside_running_clients_disturbs_none),
     TEST(newer_store_is_accepted_while_it_accepts_us),
     TEST(store_that_wants_newer_programs_is_refused),

@@ -343,7 +343,95 @@ static void objects_of_a_store_are_known_by_name(void **state) {
     PQfinish(conn);
 }
 
+/* Any login can take any advisory lock: this one made deployments wait before version 10. BX-011 */
+static void advisory_lock_of_an_outsider_does_not_hold_up_a_deployment(void **state) {
+    struct fixture *f = *state;
+    struct role mallory = make_role(f, "mallory");
+    PGconn *conn = connect_as(&mallory);
+    boxcar_store_options options = fixture_options(f);
+    boxcar_deployment deployment;
+    boxcar_store *store = NULL;
+    pg_exec(conn, "select pg_advisory_lock(hashtext('boxcar deploy'), hashtext('%s'))", f->schema);
+    options.answer_timeout_ms = 200; /* waits 2 s for locks */
+    ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
+    boxcar_store_close(store);
+    PQfinish(conn);
+    drop_role(f, &mallory);
+}
+
+/* BX-011: whatever access a role was given. */
+static void only_the_owner_can_hold_up_a_deployment(void **state) {
+    static const char *const ACCESS[] = {"viewer", "producer", "worker", "admin"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(ACCESS) / sizeof(ACCESS[0]); i++) {
+        struct role mallory = make_role(f, "mallory");
+        PGconn *conn = fixture_connect(f);
+        pg_exec(conn, "select grant_access('%s', '%s')", mallory.name, ACCESS[i]);
+        PQfinish(conn);
+        conn = connect_as(&mallory);
+        pg_exec(conn, "begin");
+        pg_fails(conn, "42501", "lock table %s.store in share update exclusive mode", f->schema);
+        pg_exec(conn, "rollback");
+        pg_exec(conn, "begin");
+        pg_fails(conn, "42501", "lock table %s.store in access share mode", f->schema);
+        PQfinish(conn);
+        drop_role(f, &mallory);
+    }
+}
+
+/* A deployment does not wait for ever, and says for whom it waited. */
+static void deployment_that_waited_in_vain_names_the_session_in_the_way(void **state) {
+    static const char *const LOCKS[] = {"lock table store in share update exclusive mode", /* another deployment */
+                                        "lock table store in access exclusive mode"};
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_deployment deployment;
+    boxcar_store *store = NULL;
+    options.answer_timeout_ms = 200;
+    ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
+    for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
+        PGconn *conn = fixture_connect(f);
+        char session[100];
+        pg_exec(conn, "set application_name = 'forgetful'");
+        pg_exec(conn, "begin");
+        pg_exec(conn, "%s", LOCKS[i]);
+        snprintf(session, sizeof(session), "session %d (forgetful, role tester, idle in transaction)", PQbackendPID(conn));
+        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_deploy(store, &deployment, &f->err));
+        assert_said(f, session);
+        assert_said(f, "run `boxcar init` again");
+        assert_true(f->err.retryable);
+        PQfinish(conn);
+        ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
+    }
+    boxcar_store_close(store);
+}
+
+/* The same for one that nobody else sees yet: two that make the schema at once. */
+static void first_deployment_that_waited_in_vain_names_the_session_in_the_way(void **state) {
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    PGconn *conn = fixture_connect(f);
+    char session[100];
+    pg_exec(conn, "begin");
+    pg_exec(conn, "create schema %s", f->schema);
+    pg_exec(conn, "create table %s.store (a int)", f->schema);
+    snprintf(session, sizeof(session), "session %d (", PQbackendPID(conn));
+    options.deploy = true;
+    options.answer_timeout_ms = 200;
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_open(&options, &store, &f->err));
+    assert_said(f, session);
+    pg_exec(conn, "rollback");
+    PQfinish(conn);
+    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(advisory_lock_of_an_outsider_does_not_hold_up_a_deployment),
+    TEST(only_the_owner_can_hold_up_a_deployment),
+    TEST(deployment_that_waited_in_vain_names_the_session_in_the_way),
+    BARE_TEST(first_deployment_that_waited_in_vain_names_the_session_in_the_way),
     TEST(function_planted_in_public_does_not_run_in_a_deployment),
     BARE_TEST(schema_of_another_role_is_refused_before_anything_in_it_is_read),
     BARE_TEST(superuser_deploys_with_the_rights_of_the_schemas_owner),

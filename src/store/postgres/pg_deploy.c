@@ -1,4 +1,4 @@
-/* Deployment: one transaction under a lock of its own. Tables change by numbered migrations;
+/* Deployment: one transaction, one at a time (pg_deploy_turn.c). Tables change by numbered migrations;
  * functions and views are made anew whenever their texts differ from what the store has. In it only pg_catalog is
  * searched for names, and a schema that is not its deployer's own is refused (pg_trust.c). */
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #define MIGRATION_PREFIX "migrations/"
 #define FUNCTION_PREFIX "functions/"
+#define TRIES 5 /* after collisions with other first deployments */
 
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
@@ -192,19 +193,20 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
-static boxcar_status deploy_in_transaction(struct pg_store *pg, boxcar_deployment *ret_deployment,
+static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
                                            boxcar_error *err) {
     AUTO_FREE char *grants = NULL;
     int previous = 0, version = 0, applied = 0, mended = 0;
     boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
 
     if (status == BOXCAR_OK)
-        status =
-            pg_deploy_run(pg, "select pg_advisory_xact_lock(hashtext('boxcar deploy'), hashtext(:'schema'))", err);
+        status = pg_deploy_bound_waits(pg, err);
     if (status == BOXCAR_OK)
         status = make_schema(pg, err);
     if (status == BOXCAR_OK)
         status = pg_trust_schema(pg, err);
+    if (status == BOXCAR_OK)
+        status = pg_deploy_take_turn(pg, ret_turn, err);
     if (status == BOXCAR_OK)
         status = read_version(pg, &previous, err);
     if (status == BOXCAR_OK && previous == 0)
@@ -241,18 +243,44 @@ static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
+static boxcar_status deploy_once(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
+                                 boxcar_error *err) {
+    boxcar_status status = pg_deploy_run(pg, "begin isolation level read committed", err);
+
+    if (status == BOXCAR_OK)
+        status = deploy_in_transaction(pg, ret_turn, ret_deployment, err);
+    if (status == BOXCAR_OK)
+        return pg_deploy_run(pg, "commit", err);
+    (void)pg_deploy_run(pg, "rollback", NULL);
+    return status;
+}
+
+/* Others may make the same schema at the same time. When one of them is done there is a table to lock. */
+static boxcar_status deploy_among_others(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = BOXCAR_OK;
+    bool has_turn = false;
+
+    for (int i = 0; i < TRIES; i++) {
+        has_turn = false;
+        status = deploy_once(pg, &has_turn, ret_deployment, &why);
+        if (status == BOXCAR_OK || has_turn || !pg_deploy_has_collided(&why))
+            break;
+    }
+    if (status == BOXCAR_OK)
+        return BOXCAR_OK;
+    status = pg_deploy_name_blockers(pg, status, &why);
+    if (err)
+        *err = why;
+    return status;
+}
+
 static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
     boxcar_deployment deployment = {0};
     boxcar_status status = pg_ready(pg, err);
 
     if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg, "begin isolation level read committed", err);
-    if (status == BOXCAR_OK)
-        status = deploy_in_transaction(pg, &deployment, err);
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg, "commit", err);
-    else
-        (void)pg_deploy_run(pg, "rollback", NULL);
+        status = deploy_among_others(pg, &deployment, err);
     if (status == BOXCAR_OK)
         status = pg_check_version(pg, err);
     if (status == BOXCAR_OK && deployment.schema_version == STORE_SCHEMA_VERSION)
