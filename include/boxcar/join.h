@@ -54,7 +54,7 @@ typedef struct boxcar_new_join {
     size_t struct_size;
     int64_t expected_steps;  /* 1 to 2^31 - 1: how many steps end the join */
     boxcar_str grouping_key; /* what it belongs to: a customer, an order, ...; empty = none */
-    boxcar_str metadata;     /* any text, usually JSON; opaque to Boxcar */
+    boxcar_str metadata;     /* any text, usually JSON; opaque to Boxcar. As large as a payload at most */
     boxcar_time deadline;    /* still pending then, it fails (timed_out); BOXCAR_TIME_NONE = never. One that
                                 has passed is taken: the join fails as soon as something touches it */
     int64_t deadline_ms;     /* the same, from the database's now; 0 = none. Not together with deadline */

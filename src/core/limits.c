@@ -98,7 +98,7 @@ boxcar_status limits_check_headers(boxcar_str headers, const char *argument, box
     return status;
 }
 
-static boxcar_status check_size(size_t size, int64_t max, const char *argument, const char *setting, boxcar_error *err) {
+boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, const char *setting, boxcar_error *err) {
     if (size <= (size_t)max)
         return BOXCAR_OK;
     return error_invalid(err, argument, "%s has %zu bytes, more than the %" PRId64 " that the setting %s allows", argument,
@@ -107,9 +107,9 @@ static boxcar_status check_size(size_t size, int64_t max, const char *argument, 
 
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err) {
-    boxcar_status status = check_size(payload, payload_max, "payload", "payload_bytes_max", err);
+    boxcar_status status = limits_check_size(payload, payload_max, "payload", "payload_bytes_max", err);
 
-    return status == BOXCAR_OK ? check_size(headers, headers_max, "headers", "headers_bytes_max", err) : status;
+    return status == BOXCAR_OK ? limits_check_size(headers, headers_max, "headers", "headers_bytes_max", err) : status;
 }
 
 static boxcar_status check_message_texts(const boxcar_new_message *message, boxcar_error *err) {

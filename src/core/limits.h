@@ -62,7 +62,9 @@ boxcar_status limits_check_stream(boxcar_str stream, const char *argument, boxca
 boxcar_status limits_check_stream_pattern(boxcar_str pattern, boxcar_error *err);
 boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err);
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err);
-/* Whether a payload and headers are within the store's settings. */
+/* Whether a text of this many bytes is within a limit that is a setting. */
+boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, const char *setting, boxcar_error *err);
+/* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);
 /* Ids of messages that need not exist, but must not be nil. */

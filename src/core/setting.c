@@ -33,7 +33,7 @@ const struct setting SETTINGS[] = {
     {"partitions_per_instance_max", SETTING_COUNT, "0", 0, BOXCAR_PARTITION_COUNT_MAX,
      "partitions that one worker is preferred for at most; 0 = no limit"},
     {"payload_bytes_max", SETTING_COUNT, "67108864", LIMITS_PAYLOAD_ALWAYS, 1000000000,
-     "size of a payload at most, and on PostgreSQL of a join's metadata"},
+     "size of a payload at most, and of a join's metadata"},
     {"retention_dead", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long dead letters are kept"},
     {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
     {"retention_inbox", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS,

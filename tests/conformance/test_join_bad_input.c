@@ -269,6 +269,22 @@ static void metadata_of_64_mebibytes_comes_back_byte_for_byte(void **state) {
     free(text);
 }
 
+/* BX-011 */
+static void metadata_has_the_size_that_the_setting_allows(void **state) {
+    struct fixture *f = *state;
+    enum { MAX = 70000 };
+    char text[MAX + 1];
+    memset(text, 'x', sizeof(text));
+    boxcar_new_join join = new_join(1);
+    join.metadata = (boxcar_str){text, MAX + 1};
+    start_this(f, &join);
+    set_setting(f, "payload_bytes_max", "70000");
+    assert_start_refused(f, &join, "metadata");
+    join.metadata.len = MAX;
+    start_this(f, &join);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox_join", "select count(*) from outbox_join"), 2);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(expected_steps_must_be_a_positive_number_of_31_bits),
     TEST(grouping_key_has_at_most_255_characters_and_empty_is_none),
@@ -279,6 +295,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(wait_needs_a_topic_and_texts_that_are_texts),
     TEST(listings_of_joins_must_be_in_range),
     TEST(missing_arguments_are_named),
+    TEST(metadata_has_the_size_that_the_setting_allows),
     TEST(metadata_of_64_mebibytes_comes_back_byte_for_byte),
 };
 

@@ -6,8 +6,10 @@ returns setof :"schema".join_attach_result language plpgsql volatile security de
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
-    is_open boolean := :"schema"._open_joins(array[p_join]) <> '{}';
+    is_open boolean;
 begin
+    perform :"schema"._check_join(p_join, 'message_ids', p_messages);
+    is_open := :"schema"._open_joins(array[p_join]) <> '{}';
     if not is_open then
         if exists (select from unnest(p_messages) i where not exists (
                        select from :"schema".join_member m where m.join_id = p_join and m.message_id = i)) then

@@ -6,6 +6,7 @@ declare
     ts timestamptz := clock_timestamp();
     gone bigint[];
 begin
+    perform :"schema"._check_most('max_messages', max_messages);
     if not exists (select from :"schema".parked p
                    where p.box = p_box and p.epoch is null and p.expires_at <= ts) then
         return 0;

@@ -9,6 +9,9 @@ language plpgsql stable security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
 begin
+    perform :"schema"._check_span('overdue_after', overdue_after);
+    perform :"schema"._check_span('lately', lately);
+    perform :"schema"._check_most('max_rows', max_rows);
     select s.schema_version, s.oldest_program, s.functions_digest, :"schema"._is_own()
     into schema_version, oldest_program, functions_digest, is_own from :"schema".store s;
     select coalesce(sum(upper(r.ids) - lower(r.ids)), 0), coalesce(extract(epoch from ts - min(l.until)), 0)

@@ -6,11 +6,7 @@ declare
     exact text[];
     prefixes text[];
 begin
-    perform :"schema"._check_settle(owner, '{}', null);
-    perform :"schema"._check_lease(lease);
-    if batch_size is null or batch_size not between 1 and 10000 then
-        perform :"schema"._invalid('batch_size', 'is out of range: give 1 to 10000');
-    end if;
+    perform :"schema"._refuse_claim(owner, lease, batch_size);
     if topics is not null then
         if topics = '{}' or exists (select from unnest(topics) t where not :"schema"._is_pattern(t)) then
             perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or prefixes and *, with no * '

@@ -17,6 +17,7 @@ declare
     ts timestamptz := clock_timestamp();
     flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
     results :"schema".enqueue_result[];
+    parsed jsonb[];   -- the headers
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
     -- Expressions without a query or a call; then a careful look.
@@ -30,6 +31,11 @@ begin
                     where coalesce(t.due <= ts, true) and coalesce(t.delay, 0) = 0
                       and :"schema"._wanted(t.topic, s.exact, s.prefixes)));
         end if;
+    end if;
+    if (joins is not null or others is not null or uniques is not null)
+       and (greatest(cardinality(joins), cardinality(others), cardinality(uniques)) > coalesce(cardinality(ids), 0)
+            or array_ndims(ids) > 1 or array_position(ids, null) is not null) then
+        perform :"schema"._invalid('message_id', 'is missing: each message with a key or a join needs one');
     end if;
     -- A message that is there already under another id is met as a duplicate by that id.
     if others is not null then
@@ -45,23 +51,28 @@ begin
             select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
             where case when p_box in (0, 1) and i.id <> '00000000-0000-0000-0000-000000000000'
                             and char_length(i.topic) between 1 and 255 and octet_length(i.payload) <= 65536 then true
-                  else :"schema"._refuse_message(p_box, i.id, i.topic, i.payload, null, null, null, null, null, null) end
+                  else :"schema"._refuse_message(p_box, i.id, i.topic, i.payload, null, null, null, null, null, null, null) end
             returning work_id, message_id, false;
         return;
     end if;
+    if headers is not null then
+        parsed := :"schema"._read_headers(headers);
+    end if;
     with said as materialized (
-        select i.*, ts + make_interval(secs => nullif(i.ttl, 0) / 1000.0) as expires_at,
-               coalesce(i.due, ts + make_interval(secs => nullif(i.delay, 0) / 1000.0)) as due_at
-        from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
+        select i.*,
+               case when i.ttl between 1 and 315360000000 then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
+               coalesce(i.due, case when i.delay between 1 and 315360000000
+                                    then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
+        from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts, sources,
                     external_ids, uniques)
-            with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
+            with ordinality i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
                               external_id, unique_key, n)),
     stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
                                        topic, payload, stream, correlation_id, headers, source, external_id,
                                        unique_key)
         select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
-               s.topic, s.payload, s.stream, s.correlation, s.header::jsonb, s.source, s.external_id,
+               s.topic, s.payload, s.stream, s.correlation, s.parsed, s.source, s.external_id,
                s.unique_key
         from said s
         where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
@@ -69,11 +80,13 @@ begin
                         and coalesce(char_length(s.stream) between 1 and 255, true)
                         and coalesce(char_length(s.correlation) <= 255, true)
                         and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
-                        and coalesce(s.expires_at < '9999-12-31Z', true)
+                        and coalesce(s.delay between 0 and 315360000000, true)
+                        and coalesce(s.ttl between 0 and 315360000000, true)
                         and coalesce(s.attempt between 1 and 1000000, true)
-                        and coalesce(s.header ^@ '{' and octet_length(s.header) <= 4096, true) then true
-              else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.header::jsonb,
-                                        s.due_at, s.expires_at, s.attempt) end
+                        and (s.header is null or octet_length(s.header) <= 4096
+                             and not s.parsed @? 'strict $.* ? (@.type() <> "string")') then true
+              else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.parsed,
+                                        s.due_at, s.delay, s.ttl, s.attempt) end
         order by s.n
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)

@@ -7,6 +7,7 @@ declare
     ts timestamptz := clock_timestamp();
     waits constant text := :"schema"._wait_topic();
 begin
+    perform :"schema"._check_most('most', most);
     evaluated := :"schema"._evaluate_waits(array(
         select p.work_id from :"schema".parked p
         where p.box = 0 and p.epoch is null and p.stream is null and p.crash_count < 0

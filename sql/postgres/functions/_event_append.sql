@@ -20,8 +20,12 @@ declare
     stored bigint;
     elsewhere text;
     taken text;
+    parsed jsonb[];   -- the headers
 begin
     perform :"schema"._check_append(p_stream, p_expected);
+    if headers is not null then
+        parsed := :"schema"._read_headers(headers);
+    end if;
     perform from :"schema".event_stream s where s.stream = p_stream for no key update;
     if not found then
         insert into :"schema".event_stream (stream) values (p_stream) on conflict (stream) do nothing;
@@ -52,14 +56,15 @@ begin
     end if;
     if wanted > 0 then
         insert into :"schema".event_row (event_id, created_at, version, stream, type, correlation_id, headers, payload)
-        select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.header::jsonb, i.payload
-        from rows from (unnest(results), unnest(types), unnest(correlations), unnest(headers), unnest(payloads))
-            with ordinality i(event_id, version, duplicate, type, correlation, header, payload, n)
+        select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.parsed, i.payload
+        from rows from (unnest(results), unnest(types), unnest(correlations), unnest(headers), unnest(parsed), unnest(payloads))
+            with ordinality i(event_id, version, duplicate, type, correlation, header, parsed, payload, n)
         where not i.duplicate
           and case when i.event_id <> '00000000-0000-0000-0000-000000000000' and char_length(i.type) between 1 and 255
                         and octet_length(i.payload) <= 65536 and coalesce(char_length(i.correlation) <= 255, true)
-                        and coalesce(i.header ^@ '{' and octet_length(i.header) <= 4096, true) then true
-              else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.header::jsonb) end
+                        and (i.header is null or octet_length(i.header) <= 4096
+                             and not i.parsed @? 'strict $.* ? (@.type() <> "string")') then true
+              else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.parsed) end
         order by i.n
         on conflict do nothing;
         get diagnostics stored = row_count;

@@ -10,6 +10,12 @@ declare
     found_events bigint;
     look record;
 begin
+    perform :"schema"._check_event_page('after', p_after, p_most);
+    if p_after > 4611686018427387903 then   -- adding to it must not overflow
+        note.position := p_after;
+        return next note;
+        return;
+    end if;
     perform :"schema"._sequence_events_behind(p_after, case when everything then p_most else 20000 end);
     if everything then
         return query

@@ -11,6 +11,7 @@ declare
     ids bigint[];
     last_expiry timestamptz;
 begin
+    perform :"schema"._check_most('max_messages', max_messages);
     select array_agg(x.work_id), max(x.expires_at) into due, last_expiry from (
         select m.work_id, m.expires_at from :"schema".message m
         where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane

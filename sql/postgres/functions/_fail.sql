@@ -6,6 +6,9 @@ declare
     ts timestamptz := clock_timestamp();
     ours record;
 begin
+    if p_reason is null or p_reason not between 1 and 5 then
+        perform :"schema"._invalid('reason', 'must be 1 to 5');
+    end if;
     perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, errors);
     if ours.taken is null then

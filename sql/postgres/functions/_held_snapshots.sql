@@ -17,13 +17,13 @@ begin
        and (a.datname = current_database() or a.backend_type = 'walsender')
        and coalesce(a.backend_type, '') not in ('autovacuum worker', 'parallel worker')
        and not exists (select from pg_stat_progress_vacuum v where v.pid = a.pid)  -- these hold nothing
-     order by a.xact_start, 6 desc limit max_rows)
+     order by a.xact_start, 6 desc limit greatest(max_rows, 0))
     union all
     (select 'prepared', null, x.gid, 'prepared', extract(epoch from ts - x.prepared)::double precision,
             age(x.transaction)::bigint
-     from pg_prepared_xacts x where x.database = current_database() order by x.prepared limit max_rows)
+     from pg_prepared_xacts x where x.database = current_database() order by x.prepared limit greatest(max_rows, 0))
     union all
     (select 'slot', null, s.slot_name::text, case when s.active then 'active' else 'inactive' end, null,
             age(s.xmin)::bigint
-     from pg_replication_slots s where s.xmin is not null order by 6 desc limit max_rows);
+     from pg_replication_slots s where s.xmin is not null order by 6 desc limit greatest(max_rows, 0));
 end $$;

@@ -8,6 +8,7 @@ declare
     ts timestamptz;
     j :"schema".join_row;
 begin
+    perform :"schema"._check_join(p_join, null, null);
     select * into j from :"schema".join_row x where x.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;

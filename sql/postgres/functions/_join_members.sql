@@ -3,6 +3,8 @@ create or replace function :"schema"._join_members(p_join uuid, p_after uuid, ma
 returns setof :"schema".outbox_join_member language plpgsql stable security definer :hot
 set enable_sort = off set enable_bitmapscan = off as $$
 begin
+    perform :"schema"._check_join(p_join, null, null);
+    perform :"schema"._check_most('max_members', max_members);
     if not exists (select from :"schema".join_row j where j.join_id = p_join) then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;

@@ -10,6 +10,7 @@ declare
     last_at timestamptz;
     ids uuid[];
 begin
+    perform :"schema"._check_most('max_joins', max_joins);
     if p_after is not null then
         select j.created_at into last_at from :"schema".join_row j where j.join_id = p_after;
         if not found then

@@ -14,6 +14,7 @@ declare
     settled bigint;
     wait :"schema".enqueue_result;
 begin
+    perform :"schema"._check_join(p_join, 'message_id', array[p_message]);
     select j.status = 0 into was_pending from :"schema".join_row j where j.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
@@ -21,7 +22,7 @@ begin
     perform :"schema"._lock_lanes(p_join);
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
     perform :"schema"._refuse_message(0::smallint, p_message, topic, p_payload, null, p_correlation, null, null, null,
-                                      p_attempts);
+                                      null, p_attempts);
     insert into :"schema".message (message_id, box, lane, max_attempts, created_at, topic, payload, correlation_id)
     values (p_message, 0, 2, p_attempts, ts, topic, p_payload, p_correlation)
     on conflict (message_id) do nothing

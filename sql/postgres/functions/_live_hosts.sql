@@ -2,6 +2,7 @@
 create or replace function :"schema"._live_hosts(p_box smallint, lately interval)
 returns table (host text, workers bigint) language plpgsql stable security definer :pinned as $$
 begin
+    perform :"schema"._check_span('lately', lately);
     return query
     select i.host, count(*) from :"schema".instance i
     where i.box = case p_box when 0 then 'outbox' else 'inbox' end and i.seen_at > clock_timestamp() - lately

@@ -2,6 +2,7 @@
 create or replace function :"schema"._live_patterns(p_box smallint, lately interval)
 returns setof text language plpgsql stable security definer :pinned as $$
 begin
+    perform :"schema"._check_span('lately', lately);
     return query
     select distinct t from :"schema".instance i, unnest(i.topics) t
     where i.box = case p_box when 0 then 'outbox' else 'inbox' end and i.seen_at > clock_timestamp() - lately;

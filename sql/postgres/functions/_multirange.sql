@@ -7,7 +7,7 @@ declare
     n int := cardinality(ids);
     most constant bigint := 9223372036854775806;
 begin
-    if ids[1] > 0 and ids[n] <= most and ids[n] - ids[1] + 1 = n
+    if ids[1] > 0 and ids[n] between ids[1] and most and ids[n] - ids[1] + 1 = n
        and ids = array(select generate_series(ids[1], ids[n])) then
         return int8multirange(int8range(ids[1], ids[n] + 1));
     end if;

@@ -21,8 +21,9 @@ begin
                (array_agg(s.hash order by s.n) filter (where s.hash is not null))[1] as hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
         where case when char_length(s.source) between 1 and 255 and char_length(s.external_id) between 1 and 255
-                        and coalesce(char_length(s.hash) <= 255, true) then true
-              else :"schema"._refuse_key(s.source, s.external_id, s.hash) end
+                        and coalesce(char_length(s.hash) <= 255, true)
+                        and s.id <> '00000000-0000-0000-0000-000000000000' then true
+              else :"schema"._refuse_key(s.source, s.external_id, s.hash, s.id) end
         group by 1, 2, 3),
     written as (
         insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at,

@@ -7,6 +7,7 @@ returns table (topic text, seconds double precision) language plpgsql stable sec
 declare
     ts timestamptz := clock_timestamp();
 begin
+    perform :"schema"._check_most('max_topics', max_topics);
     return query
     with recursive hop(topic, nth) as (
         (select p.topic, 1 from :"schema".parked p

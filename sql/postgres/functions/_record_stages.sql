@@ -7,6 +7,11 @@ declare
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
     noted bigint[];
 begin
+    if cardinality(flags) is null or cardinality(flags) not in (1, cardinality(ids))
+       or exists (select from unnest(flags) g where g is null or g not between 1 and 31) then
+        perform :"schema"._invalid('stages', 'is missing or has unknown flags: give a sum of 1, 2, 4, 8 and 16 for all, or one for '
+                                        'each message');
+    end if;
     perform :"schema"._sign_of_life(p_owner);
     -- Whoever takes the lease over meanwhile waits until this is committed, and sees it.
     perform :"schema"._hold_leases(p_box, p_owner, ids);

@@ -4,7 +4,7 @@
 -- in the server's log. Volatile, so that no planner calls it in advance.
 create or replace function :"schema"._refuse_message(
     p_box smallint, id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
-    expires_at timestamptz, max_attempts int)
+    delay_ms bigint, ttl_ms bigint, max_attempts int)
 returns boolean language plpgsql volatile :pinned as $$
 begin
     if p_box is null or p_box not in (0, 1) then
@@ -16,7 +16,10 @@ begin
     if stream = '' then
         perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters, or null');
     end if;
-    if expires_at >= '10000-01-01Z' then
+    if delay_ms not between 0 and 315360000000 then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    end if;
+    if ttl_ms not between 0 and 315360000000 then
         perform :"schema"._invalid('ttl', 'is out of range: give more than 0 and at most 3650 days');
     end if;
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, null, stream, headers, null, null,

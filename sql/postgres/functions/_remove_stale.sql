@@ -5,9 +5,13 @@ create or replace function :"schema"._remove_stale(p_threshold interval default 
 language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
-    since timestamptz := ts - coalesce(p_threshold, :"schema"._instance_timeout());
+    since timestamptz;
     silent uuid[];
 begin
+    if p_threshold not between interval '1 second' and interval '1 day' then
+        perform :"schema"._invalid('stale_threshold', 'is out of range: give 1 second to 1 day, or null for the setting');
+    end if;
+    since := ts - coalesce(p_threshold, :"schema"._instance_timeout());
     -- Under an older snapshot everybody would seem silent.
     if current_setting('transaction_isolation') <> 'read committed' then
         return 0;

@@ -11,6 +11,7 @@ declare
     renewed int8multirange := '{}';
     got record;
 begin
+    perform :"schema"._check_lease(lease);
     perform :"schema"._sign_of_life(p_owner);
     loop
         with said as materialized (

@@ -17,6 +17,12 @@ declare
     outcomes bigint[];
     part record;
 begin
+    if (cardinality(ids) = all (array[
+            cardinality(joins), cardinality(allow_failures), cardinality(complete_topics), cardinality(complete_payloads),
+            cardinality(fail_topics), cardinality(fail_payloads), cardinality(correlations), cardinality(continuations)]))
+       is not true then
+        perform :"schema"._invalid('work_ids', 'and what goes with them must have as many entries each');
+    end if;
     perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
     held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);

@@ -15,6 +15,9 @@ declare
     own bigint;
     written_by bigint;
 begin
+    if p_most is null or p_most < 1 then
+        perform :"schema"._invalid('most', 'is out of range: give 1 or more');
+    end if;
     if current_setting('transaction_read_only') = 'on'
        or current_setting('transaction_isolation') <> 'read committed' then
         return;

@@ -15,6 +15,7 @@ declare
     fresh_counts bigint[];
     sees boolean := :"schema"._sees_owners();
 begin
+    perform :"schema"._check_most('max_streams', max_streams);
     select array_agg(s.stream), array_agg(s.head), array_agg(s.pending) into fresh_keys, fresh_heads, fresh_counts
     from :"schema"._fresh_streams(p_box, p_key, p_prefix, last_key) s;
     if p_key is not null then

@@ -4,6 +4,5 @@ create or replace function :"schema".outbox_renew(
 returns setof bigint language plpgsql volatile security definer :hot as $$
 begin
     perform :"schema"._check_settle(owner, work_ids, epochs);
-    perform :"schema"._check_lease(lease);
     return query select unnest(:"schema"._renew(0::smallint, owner, work_ids, epochs, lease));
 end $$;

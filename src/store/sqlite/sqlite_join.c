@@ -10,8 +10,12 @@ static boxcar_time deadline_of(const struct sqlite_store *store, const boxcar_ne
 
 static boxcar_status start(struct sqlite_store *store, void *context, boxcar_error *err) {
     const boxcar_new_join *join = *(const boxcar_new_join **)context;
-    struct query query = query_on(store, S_JOIN_INSERT);
+    boxcar_status status = sqlite_check_metadata(store, join->metadata, err);
+    struct query query;
 
+    if (status != BOXCAR_OK)
+        return status;
+    query = query_on(store, S_JOIN_INSERT);
     query_id(&query, join->join_id.bytes);
     query_text(&query, str_is_empty(join->grouping_key) ? BOXCAR_NO_STR : join->grouping_key);
     query_int(&query, join->expected_steps);

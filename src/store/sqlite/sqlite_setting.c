@@ -121,6 +121,17 @@ boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload,
                                : status;
 }
 
+boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err) {
+    boxcar_status status;
+
+    if (metadata.len <= LIMITS_PAYLOAD_ALWAYS)
+        return BOXCAR_OK;
+    status = sqlite_settings_load(store, err);
+    return status == BOXCAR_OK
+               ? limits_check_size(metadata.len, store->settings.payload_max, "metadata", "payload_bytes_max", err)
+               : status;
+}
+
 /* ---- for people ---- */
 
 static boxcar_status add_value(struct query *query, struct setting_value_list *list, size_t capacity,

@@ -446,5 +446,7 @@ boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
 /* Refuses a payload or headers that are larger than the settings allow. */
 boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err);
+/* The same for the metadata of a join: as a payload. */
+boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);
 
 #endif

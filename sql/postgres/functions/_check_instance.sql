@@ -1,0 +1,24 @@
+-- The rules for what an instance says of itself. exact and prefixes: the topics that it handles, null if it does not say.
+create or replace function :"schema"._check_instance(
+    instance_id uuid, box smallint, host text, pid bigint, concurrency int, exact text[], prefixes text[])
+returns void language plpgsql immutable :pinned as $$
+begin
+    if coalesce(instance_id, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid('owner', 'is missing: give the UUID of the worker');
+    end if;
+    if box is null or box not in (0, 1) then
+        perform :"schema"._invalid('box', 'must be 0 or 1');
+    end if;
+    if host is null or char_length(host) > 255 then
+        perform :"schema"._invalid('host', 'is null or longer than 255 characters');
+    end if;
+    if pid is null or pid < 0 then
+        perform :"schema"._invalid('pid', 'is out of range: give 0 or more');
+    end if;
+    if concurrency is null or concurrency < 1 then
+        perform :"schema"._invalid('concurrency', 'is out of range: give 1 or more');
+    end if;
+    if exists (select from unnest(exact || prefixes) t where t is null or char_length(t) > 255) then
+        perform :"schema"._invalid('topics', 'has one that is null or longer than 255 characters');
+    end if;
+end $$;

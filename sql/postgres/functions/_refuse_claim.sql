@@ -1,0 +1,10 @@
+-- What is wrong with a claim: raises BX001. Roles can call the functions of the library, which look by a cheap condition.
+create or replace function :"schema"._refuse_claim(owner uuid, lease interval, batch_size int) returns void
+language plpgsql immutable :pinned as $$
+begin
+    perform :"schema"._check_settle(owner, '{}', null);
+    perform :"schema"._check_lease(lease);
+    if batch_size is null or batch_size not between 1 and 10000 then
+        perform :"schema"._invalid('batch_size', 'is out of range: give 1 to 10000');
+    end if;
+end $$;
