@@ -24,7 +24,7 @@ extern "C" {
  * `options` may be NULL; of its fields schema, log, log_context and answer_timeout_ms count. With
  * the latter, a connection whose server is silent for so long during a call is shut down and fails from then
  * on; without, a call waits as long as your own statements would. The connection
- * must be in blocking mode and not in pipeline mode, and is again after each call. Lost connections
+ * must be in blocking mode and not in pipeline mode, and is again after each call. Its client_encoding must be UTF8. Lost connections
  * are reported, never reopened. Close the store before the connection; closing it leaves `conn` open. */
 BOXCAR_API boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
                                                       boxcar_store **ret_store, boxcar_error *err);

@@ -7,7 +7,7 @@
 #include "utf8.h"
 
 /* Databases and users put anything into texts; a message stays one line of UTF-8. */
-static void tidy(char *text) {
+void error_tidy(char *text) {
     size_t len = strlen(text), i = 0;
 
     while (i < len) {
@@ -29,7 +29,7 @@ static boxcar_status fill(boxcar_error *err, boxcar_status status, const char *a
         boxcar_str whole = {filled.message, sizeof(filled.message) - 1};
         filled.message[utf8_cut_partial(whole).len] = '\0';
     }
-    tidy(filled.message);
+    error_tidy(filled.message);
     snprintf(filled.argument, sizeof(filled.argument), "%s", argument);
     *err = filled; /* last: the arguments may point into *err */
     return status;

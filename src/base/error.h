@@ -15,5 +15,7 @@ boxcar_status error_invalid(boxcar_error *err, const char *argument, const char 
  * BOXCAR_OK it does nothing. Returns `status`. */
 boxcar_status error_locate(boxcar_status status, const char *where, boxcar_error *err);
 boxcar_status error_no_memory(boxcar_error *err);
+/* Makes one line of UTF-8 of a text that came from anywhere, in place. */
+void error_tidy(char *text);
 
 #endif

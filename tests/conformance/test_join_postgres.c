@@ -135,6 +135,25 @@ static void joins_in_sql_belong_to_the_callers_transaction(void **state) {
     PQfinish(conn);
 }
 
+/* BX-011, JOIN-051: as in C and in the program. What follows a failure is a topic or nothing, and what follows a success
+ * has a payload, which may be empty; a wait that says otherwise is not enqueued. */
+static void wait_says_what_follows(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    char join[64];
+    pg_text(conn, "select join_start(1)", join);
+    pg_fails(conn, "BX001", "select join_wait('%s', true, 't', 'p', '', 'p')", join);
+    pg_fails(conn, "BX001", "select join_wait('%s', true, 't', 'p', on_fail_topic => '')", join);
+    pg_fails(conn, "BX001", "select join_wait('%s', true, 't', null)", join);
+    pg_fails(conn, "BX001", "select join_wait('%s', true, 't', null, 'f', 'p')", join);
+    assert_int_equal(pg_number(conn, "select count(*) from message"), 0);
+    pg_exec(conn, "select join_wait('%s', true, 't', '')", join);
+    pg_exec(conn, "select join_wait('%s', true, 't', '', 'f', '')", join);
+    pg_exec(conn, "select join_wait('%s', true, 't', '', 'f', null)", join);
+    assert_int_equal(pg_number(conn, "select count(*) from message"), 3);
+    PQfinish(conn);
+}
+
 /* BX-011, JOIN-002, JOIN-004, JOIN-012 */
 static void bad_calls_have_sqlstates_of_our_own(void **state) {
     static const char *const INVALID[][2] = {
@@ -154,7 +173,10 @@ static void bad_calls_have_sqlstates_of_our_own(void **state) {
         {"join_wait(gen_random_uuid(), true, null, 'p')", "on_complete_topic"},
         {"join_wait(gen_random_uuid(), true, repeat('x', 256), 'p')", "on_complete_topic"},
         {"join_wait(gen_random_uuid(), true, 't', null)", "on_complete_payload"},
+        {"join_wait(gen_random_uuid(), true, 't', null, 'f', 'p')", "on_complete_payload"},
         {"join_wait(gen_random_uuid(), true, 't', 'p', repeat('x', 256))", "on_fail_topic"},
+        {"join_wait(gen_random_uuid(), true, 't', 'p', '')", "on_fail_topic"},
+        {"join_wait(gen_random_uuid(), true, 't', 'p', '', 'p')", "on_fail_topic"},
         {"join_cancel(null)", "join_id"},
     };
     static const char *const UNKNOWN[] = {
@@ -338,6 +360,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(functions_have_the_documented_signatures),
     TEST(whole_join_lives_in_plain_sql),
     TEST(joins_in_sql_belong_to_the_callers_transaction),
+    TEST(wait_says_what_follows),
     TEST(bad_calls_have_sqlstates_of_our_own),
     TEST(enqueue_many_takes_a_join_for_each_message),
     TEST(ack_that_cannot_see_the_attach_leaves_no_join_hanging),

@@ -471,6 +471,25 @@ static void connection_can_be_encrypted_by_the_url(void **state) {
     PQfinish(conn);
 }
 
+/* BX-011: texts would come as something else than UTF-8. */
+static void connection_of_another_encoding_is_not_borrowed(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    pg_exec(conn, "set client_encoding = 'LATIN1'");
+    ASSERT_INVALID(f, "conn", boxcar_store_borrow_postgres(conn, &options, &store, &f->err));
+    assert_non_null(strstr(f->err.message, "LATIN1"));
+    assert_null(store);
+    pg_exec(conn, "set client_encoding = 'UTF8'");
+    ASSERT_OK(f, boxcar_store_borrow_postgres(conn, &options, &store, &f->err));
+    boxcar_store_close(store);
+    pg_exec(conn, "set client_encoding = 'SQL_ASCII'"); /* as it is kept */
+    ASSERT_OK(f, boxcar_store_borrow_postgres(conn, &options, &store, &f->err));
+    boxcar_store_close(store);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(functions_have_the_documented_signatures),
     TEST(enqueue_needs_only_topic_and_payload_and_says_what_it_stored),
@@ -492,6 +511,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(calls_leave_no_state_in_the_session),
     TEST(claim_and_ack_scan_no_table_however_much_is_done),
     TEST(connection_can_be_encrypted_by_the_url),
+    TEST(connection_of_another_encoding_is_not_borrowed),
 };
 
 const struct suite POSTGRES_SUITE = SUITE("postgres", TESTS, ON_POSTGRES);

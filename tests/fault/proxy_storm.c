@@ -1,6 +1,7 @@
 /* proxy_storm [--seed N] [--rounds N]: the program and the library against a server whose answers are mangled on their way.
  * Whatever comes, a command ends, by itself, in an error at worst: no crash, no hang, no report of a sanitizer. The program
- * is named by BOXCAR, the server by BOXCAR_TEST_POSTGRES; exit status 77: there is none. */
+ * is named by BOXCAR, one with the library in it (embedder.c) by BOXCAR_TEST_EMBEDDER, the server by
+ * BOXCAR_TEST_POSTGRES; exit status 77: there is none. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #define OWNER "018f0000-0000-7000-8000-000000000001"
 #define JOIN "018f0000-0000-7000-8000-000000000002"
 
-/* What is run through the proxy; b is the program. */
+/* What is run through the proxy; b is the program, c the one with the library in it. */
 static const char *const COMMANDS[] = {
     "b enqueue t.one p; b enqueue --stream s t.two p; b enqueue t.one q --delay 1h",
     "for i in 1 2 3 4 5; do echo '{\"topic\":\"t.one\",\"payload\":\"x\"}'; done | b enqueue --batch -",
@@ -49,6 +50,10 @@ static const char *const COMMANDS[] = {
     "b init; b version",
     "b worker --drain --handler 't.*=discard' --inbox-handler 't.*=discard' --grace 1s --lease 1s",
     "timeout -s TERM 3 b worker --handler 't.*=exec:true' --grace 1s --lease 1s --maintain 1s",
+    "c worker",
+    "c coordinator",
+    "c batch",
+    "c borrow",
 };
 #define COMMAND_COUNT (sizeof(COMMANDS) / sizeof(COMMANDS[0]))
 
@@ -56,7 +61,7 @@ struct tempest {
     uint64_t seed, chance;
     int64_t rounds, failures;
     int64_t refused, malformed; /* rounds that ended in an error, and in that one */
-    const char *program, *url;
+    const char *program, *embedder, *url;
     char schema[64], directory[64], log[100];
     struct proxy proxy;
 };
@@ -149,17 +154,22 @@ static void run_round(struct tempest *t, int64_t round) {
 
 /* ---- the place ---- */
 
-/* `b` in a directory of its own: the program under its short name. */
-static void setup(struct tempest *t) {
+/* A program under a short name, in a directory of ours. */
+static void name_program(const struct tempest *t, const char *program, char name) {
     char path[200];
+    snprintf(path, sizeof(path), "%s/%c", t->directory, name);
+    if (symlink(program, path) != 0)
+        err(99, "symlink");
+}
+
+static void setup(struct tempest *t) {
     snprintf(t->schema, sizeof(t->schema), "proxy_%d", (int)getpid());
     snprintf(t->directory, sizeof(t->directory), "/tmp/boxcar-proxy-XXXXXX");
     if (!mkdtemp(t->directory))
         err(99, "mkdtemp");
     snprintf(t->log, sizeof(t->log), "%s/log", t->directory);
-    snprintf(path, sizeof(path), "%s/b", t->directory);
-    if (symlink(t->program, path) != 0)
-        err(99, "symlink");
+    name_program(t, t->program, 'b');
+    name_program(t, t->embedder, 'c');
 }
 
 /* So that there is something to answer with, whatever the proxy let through so far. */
@@ -174,8 +184,10 @@ static void feed(const struct tempest *t) {
 
 static void teardown(const struct tempest *t) {
     char path[200];
-    snprintf(path, sizeof(path), "%s/b", t->directory);
-    unlink(path);
+    for (char name = 'b'; name <= 'c'; name++) {
+        snprintf(path, sizeof(path), "%s/%c", t->directory, name);
+        unlink(path);
+    }
     unlink(t->log);
     rmdir(t->directory);
 }
@@ -203,12 +215,12 @@ static void read_arguments(struct tempest *t, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    struct tempest t = {.rounds = 40, .program = getenv("BOXCAR"), .url = getenv("BOXCAR_TEST_POSTGRES")};
+    struct tempest t = {.rounds = 40, .program = getenv("BOXCAR"), .embedder = getenv("BOXCAR_TEST_EMBEDDER"), .url = getenv("BOXCAR_TEST_POSTGRES")};
     read_arguments(&t, argc, argv);
     if (!t.url || !*t.url)
         return 77;
-    if (!t.program)
-        errx(99, "BOXCAR is not set");
+    if (!t.program || !t.embedder)
+        errx(99, "BOXCAR or BOXCAR_TEST_EMBEDDER is not set");
     setup(&t);
     printf("proxy_storm: %lld rounds, --seed %llu\n", (long long)t.rounds, (unsigned long long)t.seed);
     feed(&t);

@@ -85,6 +85,16 @@ static void texts_have_no_zero_byte_and_are_there(void **state) {
     assert_malformed(PG_LIVE_PATTERNS, single(PG_TEXT, 1, NULL, -1));
 }
 
+/* What a server with an encoding checks; something between may have changed it. */
+static void texts_are_utf_8(void **state) {
+    static const char *const bad[] = {"\xff", "\xc3", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "aaaaaaaaaaaaaaaa\xe2\x82"};
+
+    (void)state;
+    assert_good(PG_LIVE_PATTERNS, single(PG_TEXT, 1, "\xe2\x82\xac\xf0\x9f\x98\x80", 7));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_malformed(PG_LIVE_PATTERNS, single(PG_TEXT, 1, bad[i], (int)strlen(bad[i])));
+}
+
 static PGresult *ready_topic(uint64_t seconds_bits) {
     PGresult *result = make((const struct column[]){{PG_TEXT, 1}, {PG_FLOAT8, 1}}, 2);
     uint64_t bits = htobe64(seconds_bits);
@@ -201,6 +211,7 @@ int main(void) {
         cmocka_unit_test(numbers_have_their_length),
         cmocka_unit_test(columns_are_binary_and_of_their_type),
         cmocka_unit_test(texts_have_no_zero_byte_and_are_there),
+        cmocka_unit_test(texts_are_utf_8),
         cmocka_unit_test(floats_are_finite),
         cmocka_unit_test(names_that_are_numbers_exist),
         cmocka_unit_test(counts_of_rows_and_columns_are_right),

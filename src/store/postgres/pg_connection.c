@@ -423,6 +423,15 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
     return BOXCAR_OK;
 }
 
+/* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database keeps them. */
+static bool speaks_utf8(const PGconn *conn) {
+    const char *client = PQparameterStatus(conn, "client_encoding"), *server = PQparameterStatus(conn, "server_encoding");
+
+    if (client && server && strcmp(client, "SQL_ASCII") == 0)
+        client = server;
+    return !client || strcmp(client, "UTF8") == 0 || strcmp(client, "SQL_ASCII") == 0;
+}
+
 boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
                                            boxcar_store **ret_store, boxcar_error *err) {
     boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
@@ -433,6 +442,9 @@ boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_opti
         return error_invalid(err, "conn", "conn is not an open connection");
     if (PQpipelineStatus(conn) != PQ_PIPELINE_OFF || PQisnonblocking(conn))
         return error_invalid(err, "conn", "conn is in pipeline or non-blocking mode: leave that first");
+    if (!speaks_utf8(conn))
+        return error_invalid(err, "conn", "conn has the client_encoding %s: set client_encoding to 'UTF8' first",
+                             PQparameterStatus(conn, "client_encoding"));
     if (!ret_store)
         return error_invalid(err, "ret_store", "ret_store is NULL");
     status = store_options_read(options ? options : &checked, &checked, err);

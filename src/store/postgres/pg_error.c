@@ -41,6 +41,8 @@ static void add_details(struct pg_store *pg, boxcar_error *err, const char *sqls
         return;
     snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
     snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
+    error_tidy(err->sqlstate);
+    error_tidy(err->argument);
     err->must_roll_back = pg_is_joined(pg) && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
 }
 

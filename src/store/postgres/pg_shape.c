@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "pg_store.h"
 
 /* A shape: how many rows (1, or * = any number), then a letter for each column. All fields are binary. Numbers, times
@@ -161,14 +162,29 @@ static bool is_array(const char *bytes, size_t len, Oid element, size_t element_
     return true;
 }
 
+/* A server whose database has no encoding (SQL_ASCII) keeps and says any bytes: its texts are its users' matter, and one of
+ * them must not stop every claim. */
+static bool may_be_no_utf8(const PGconn *conn) {
+    const char *encoding = conn ? PQparameterStatus(conn, "server_encoding") : NULL;
+
+    return encoding && strcmp(encoding, "SQL_ASCII") == 0;
+}
+
+/* The callers of the library, and JSON, rely on these. */
+static const char *judge_text(const PGconn *conn, boxcar_str text) {
+    if (str_has_nul(text))
+        return "has a zero byte in its text";
+    return utf8_is_valid(text) || may_be_no_utf8(conn) ? NULL : "is not UTF-8";
+}
+
 /* What is wrong with a value that has the right length; NULL = nothing. */
-static const char *judge_value(const struct kind *kind, const PGresult *result, int row, int column) {
+static const char *judge_value(const PGconn *conn, const struct kind *kind, const PGresult *result, int row, int column) {
     const char *bytes = PQgetvalue(result, row, column);
     size_t len = (size_t)PQgetlength(result, row, column);
     int64_t number = 0;
 
-    if (kind->type == PG_TEXT && memchr(bytes, '\0', len))
-        return "has a zero byte in its text";
+    if (kind->type == PG_TEXT)
+        return judge_text(conn, (boxcar_str){bytes, len});
     if (kind->type == PG_INT8_ARRAY && !is_array(bytes, len, PG_INT8, 8))
         return "is no array of numbers";
     if (kind->type == PG_UUID_ARRAY && !is_array(bytes, len, PG_UUID, 16))
@@ -183,12 +199,12 @@ static const char *judge_value(const struct kind *kind, const PGresult *result, 
     return NULL;
 }
 
-static const char *judge_field(const struct kind *kind, const PGresult *result, int row, int column) {
+static const char *judge_field(const PGconn *conn, const struct kind *kind, const PGresult *result, int row, int column) {
     if (PQgetisnull(result, row, column))
         return kind->is_required ? "is missing" : NULL;
     if (kind->len >= 0 && PQgetlength(result, row, column) != kind->len)
         return "has a wrong length";
-    return judge_value(kind, result, row, column);
+    return judge_value(conn, kind, result, row, column);
 }
 
 static const char *judge_column(const struct kind *kind, const PGresult *result, int column) {
@@ -226,7 +242,7 @@ boxcar_status pg_check_answer(struct pg_store *pg, enum pg_statement statement, 
         if (why)
             return complain(pg, statement, 0, column, why, err);
         for (int row = 0; row < rows; row++) {
-            why = judge_field(kind, result, row, column);
+            why = judge_field(pg->conn, kind, result, row, column);
             if (why)
                 return complain(pg, statement, row, column, why, err);
         }
