@@ -2,11 +2,15 @@
 #include "trap.h"
 
 enum { LARGE = 2000, WARM_CALLS = 7, LONG_PAGES = 40 };
+/* SAMPLE is that of _stats. */
+enum { DONE = 20000, BATCH = 10000, SAMPLE = 20000, FRESH = 5 * SAMPLE };
 
 #define TABLES "message, lease, parked, finished, dead, stream, attempt"
 
 static const char SCANS[] = "a call scans a whole table";
 static const char READS[] = "a claim reads more than it takes";
+static const char READS_DONE[] = "statistics read what is done";
+static const char READS_FRESH[] = "statistics read all that waits";
 static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
 /* Functions on the path of every message. */
@@ -241,6 +245,65 @@ static const char *acks_in_a_long_stream(struct fixture *f)
     return NULL;
 }
 
+/* What one look at the statistics does to the log and to what is finished in it, as `counted` tells. */
+static int64_t cost_of_stats(PGconn *conn, const char *counted)
+{
+    sql_run(conn, "begin");
+    int64_t before = sql_number(conn, "%s", counted);
+    sql_run(conn, "select * from _stats(0::smallint, true)");
+    int64_t after = sql_number(conn, "%s", counted);
+    sql_run(conn, "commit");
+    return after - before;
+}
+
+/* Rows and entries that it reads. */
+static int64_t reads_of_stats(PGconn *conn)
+{
+    return cost_of_stats(conn, "select sum(pg_stat_get_xact_tuples_returned(c.oid)) from pg_class c "
+                               "left join pg_index i on i.indexrelid = c.oid "
+                               "where coalesce(i.indrelid, c.oid) in ('message'::regclass, 'finished'::regclass)");
+}
+
+static int64_t scans_of_stats(PGconn *conn)
+{
+    return cost_of_stats(conn, "select pg_stat_get_xact_numscans('message'::regclass) "
+                               "+ pg_stat_get_xact_numscans('finished'::regclass)");
+}
+
+/* Of one transaction, so that all of them are in one window of the frontier. */
+static void finish_many(PGconn *conn)
+{
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload) "
+                  "select gen_random_uuid(), 0, 0, now(), 't', 'p' from generate_series(1, %d)", DONE);
+    for (int i = 0; i < DONE; i += BATCH)
+        sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from outbox_claim(" WORKER ", '1 h', %d)))", BATCH);
+    sql_run(conn, "select _maintain(0::smallint)");
+}
+
+/* What is done costs nothing, and of what waits a sample is read; with plans that were made when there was neither. One
+ * message is leased, and one has just been acked: they are looked up by their numbers. BX-020 */
+static const char *stats_of_a_long_log(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    keep_autovacuum_away(other);
+    sql_run(other, "vacuum analyze " TABLES);
+    sql_enqueue(other, "leased");
+    sql_claim(other, 1);
+    for (int i = 0; i < WARM_CALLS; i++)
+        reads_of_stats(conn);
+    finish_many(other);
+    sql_enqueue(other, "acked");
+    sql_run(other, "select outbox_ack(" WORKER ", array(select work_id from outbox_claim(" WORKER ", '1 h', 1)))");
+    if (scans_of_stats(conn) > 0)
+        return SCANS;
+    if (reads_of_stats(conn) > LARGE)
+        return READS_DONE;
+    sql_run(other, "insert into message (message_id, box, lane, created_at, topic, payload) "
+                   "select gen_random_uuid(), 0, 0, now(), 't', 'p' from generate_series(1, %d)", FRESH);
+    sql_run(other, "analyze " TABLES);
+    return reads_of_stats(conn) > 3 * SAMPLE + LARGE ? READS_FRESH : NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -272,6 +335,14 @@ static const struct trap TRAPS[] = {
     {"acks_in_a_long_stream_do_not_look_along_it", acks_in_a_long_stream,
      {{"one look at its head", "_unpark", "p.stream <= k.key\n", "p.stream <= k.key and p.work_id + 0 < k.last_id\n",
        READS_STREAMS}}},
+    {"statistics_cost_neither_what_is_done_nor_all_that_waits", stats_of_a_long_log,
+     {{"pinned indexes", "_stats", " SET enable_seqscan TO 'off'\n", "", SCANS},
+      {"beginning where claimers are", "_fresh_sample", "select w.work_id from :\"schema\"._window(look, most + 1) w",
+       "select w.work_id from :\"schema\"._fresh w where w.box = p_box and w.lane = look.lane limit most + 1", READS_DONE},
+      {"counters", "_stats", "t.done from :\"schema\".tally t where t.box = p_box and t.done <> 0",
+       "1 from :\"schema\".finished x join :\"schema\".message t on t.work_id between x.first_id and x.last_id "
+       "where x.box = p_box", READS_DONE},
+      {"the limit of the look", "_fresh_sample", "most + 1", "null", READS_FRESH}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);
