@@ -9,6 +9,7 @@ enum { DONE = 20000, BATCH = 10000, SAMPLE = 20000, FRESH = 5 * SAMPLE };
 
 static const char SCANS[] = "a call scans a whole table";
 static const char READS[] = "a claim reads more than it takes";
+static const char MAY_SCAN[] = "a function of the statistics may scan whole tables";
 static const char READS_DONE[] = "statistics read what is done";
 static const char READS_FRESH[] = "statistics read all that waits";
 static const char READS_STREAMS[] = "work on a few streams reads all of them";
@@ -270,6 +271,14 @@ static int64_t scans_of_stats(PGconn *conn)
                                "+ pg_stat_get_xact_numscans('finished'::regclass)");
 }
 
+/* Whether they keep to indexes, whatever plan they have just now. */
+static bool stats_are_pinned(PGconn *conn)
+{
+    return sql_number(conn, "select count(*) from pg_proc p where p.pronamespace = current_schema()::regnamespace "
+                            "and p.proname in ('_stats', '_fresh_sample', '_parked_sample', '_dead_sample', '_spread') "
+                            "and 'enable_seqscan=off' = any (p.proconfig)") == 5;
+}
+
 /* Of one transaction, so that all of them are in one window of the frontier. */
 static void finish_many(PGconn *conn)
 {
@@ -285,6 +294,8 @@ static void finish_many(PGconn *conn)
 static const char *stats_of_a_long_log(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    if (!stats_are_pinned(conn))
+        return MAY_SCAN;
     keep_autovacuum_away(other);
     sql_run(other, "vacuum analyze " TABLES);
     sql_enqueue(other, "leased");
@@ -336,7 +347,7 @@ static const struct trap TRAPS[] = {
      {{"one look at its head", "_unpark", "p.stream <= k.key\n", "p.stream <= k.key and p.work_id + 0 < k.last_id\n",
        READS_STREAMS}}},
     {"statistics_cost_neither_what_is_done_nor_all_that_waits", stats_of_a_long_log,
-     {{"pinned indexes", "_stats", " SET enable_seqscan TO 'off'\n", "", SCANS},
+     {{"pinned indexes", "_stats", " SET enable_seqscan TO 'off'\n", "", MAY_SCAN},
       {"beginning where claimers are", "_fresh_sample", "select w.work_id from :\"schema\"._window(look, most + 1) w",
        "select w.work_id from :\"schema\"._fresh w where w.box = p_box and w.lane = look.lane limit most + 1", READS_DONE},
       {"counters", "_stats", "t.done from :\"schema\".tally t where t.box = p_box and t.done <> 0",

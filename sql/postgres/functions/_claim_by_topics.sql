@@ -6,7 +6,7 @@ declare
     exact text[];
     prefixes text[];
 begin
-    perform :"schema"._refuse_claim(owner, lease, batch_size);
+    perform :"schema"._check_claim(owner, lease, batch_size);
     if topics is not null then
         if topics = '{}' or exists (select from unnest(topics) t where not :"schema"._is_pattern(t)) then
             perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or prefixes and *, with no * '

@@ -25,7 +25,7 @@ declare
 begin
     if (lease between interval '100 milliseconds' and interval '24 hours' and wanted between 1 and 10000
         and p_owner <> '00000000-0000-0000-0000-000000000000') is not true then
-        perform :"schema"._refuse_claim(p_owner, lease, wanted);
+        perform :"schema"._check_claim(p_owner, lease, wanted);
     end if;
     flags := 0;
     have_turn := :"schema"._turn(p_box);

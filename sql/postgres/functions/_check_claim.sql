@@ -1,5 +1,5 @@
--- What is wrong with a claim: raises BX001. Roles can call the functions of the library, which look by a cheap condition.
-create or replace function :"schema"._refuse_claim(owner uuid, lease interval, batch_size int) returns void
+-- The rules for a claim. The functions of the library, which roles can call, look by a cheap condition first (_claim_items).
+create or replace function :"schema"._check_claim(owner uuid, lease interval, batch_size int) returns void
 language plpgsql immutable :pinned as $$
 begin
     perform :"schema"._check_settle(owner, '{}', null);
