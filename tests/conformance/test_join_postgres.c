@@ -112,6 +112,72 @@ static void whole_join_lives_in_plain_sql(void **state) {
     PQfinish(conn);
 }
 
+/* A join of one step, which WORKER holds, with waits of this payload, whatever is there already: as from before the
+ * payload was checked. */
+static int64_t start_with_waits(PGconn *conn, int waits, const char *payload) {
+    char join[64];
+    pg_text(conn, "select join_start(1)", join);
+    pg_exec(conn, "select enqueue('" STEP "', 'p', join_id => '%s')", join);
+    pg_exec(conn, "select join_wait('%s', true, 'next', 'p') from generate_series(1, %d)", join, waits);
+    pg_exec(conn, "update message set payload = %s from (select '%s'::text as id) j where topic = 'join.wait'", payload,
+            join);
+    return pg_number(conn, "select work_id from outbox_claim(" WORKER ", '1 minute', 1, '{" STEP "}')");
+}
+
+/* JSON that has no room in a jsonb. JOIN-061, BX-044 */
+static void wait_that_cannot_be_read_stops_nobody(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    int64_t step = start_with_waits(conn, 1, "'{\"join_id\":\"' || j.id || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
+                                             "repeat('1,', 17000000) || '1]}'");
+    assert_int_equal(ack_in_sql(conn, step), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_join where status = 'completed'"), 1);
+    pg_exec(conn, "select _evaluate_due_waits(1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from dead_letter where topic = 'join.wait' "
+                                     "and last_error = 'the payload of a wait must be a JSON object'"), 1);
+    PQfinish(conn);
+}
+
+/* BX-044, BX-015 */
+static void large_waits_are_evaluated_a_few_at_a_time(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    int64_t step = start_with_waits(conn, 3, "jsonb_build_object('join_id', j.id, 'on_complete_topic', 'next', "
+                                             "'on_complete_payload', repeat('x', 9000000))::text");
+    assert_int_equal(ack_in_sql(conn, step), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next'"), 2);
+    pg_exec(conn, "select _evaluate_due_waits(1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next' "
+                                     "and octet_length(payload) = 9000000"), 3);
+    PQfinish(conn);
+}
+
+/* As version 9 stored it. BX-011, BX-044 */
+static void wait_with_a_long_correlation_id_is_a_dead_letter(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    int64_t step = start_with_waits(conn, 1, "payload");
+    pg_exec(conn, "update message set correlation_id = repeat('c', 300) where topic = 'join.wait'");
+    assert_int_equal(ack_in_sql(conn, step), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_join where status = 'completed'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from dead_letter where topic = 'join.wait' "
+                                     "and last_error like 'the correlation id of a wait is longer%%'"), 1);
+    PQfinish(conn);
+}
+
+/* BX-010, BX-011 */
+static void wait_that_cannot_be_read_is_refused(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char *const BAD[] = {"null::text", "'['", "'{}'", "'{\"join_id\":\"' || j || '\"}'",
+                                      "'{\"join_id\":\"' || gen_random_uuid() || '\",\"on_complete_topic\":\"n\"}'",
+                                      "'{\"join_id\":\"' || j || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
+                                      "repeat('1,', 17000000) || '1]}'"};
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        pg_fails(conn, "BX001", "select _join_wait(j, gen_random_uuid(), %s, null, 5) from join_start(1) j", BAD[i]);
+    PQfinish(conn);
+}
+
 /* OBX-034, JOIN-032, JOIN-024 */
 static void joins_in_sql_belong_to_the_callers_transaction(void **state) {
     struct fixture *f = *state;
@@ -359,6 +425,10 @@ static void transaction_that_counts_does_not_hold_up_unrelated_work(void **state
 static const struct CMUnitTest TESTS[] = {
     TEST(functions_have_the_documented_signatures),
     TEST(whole_join_lives_in_plain_sql),
+    TEST(wait_that_cannot_be_read_stops_nobody),
+    TEST(large_waits_are_evaluated_a_few_at_a_time),
+    TEST(wait_with_a_long_correlation_id_is_a_dead_letter),
+    TEST(wait_that_cannot_be_read_is_refused),
     TEST(joins_in_sql_belong_to_the_callers_transaction),
     TEST(wait_says_what_follows),
     TEST(bad_calls_have_sqlstates_of_our_own),

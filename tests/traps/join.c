@@ -4,6 +4,8 @@
 static const char MISCOUNTED[] = "a join did not count what had ended";
 static const char SLEEPS_ON[] = "a wait sleeps on though its join has ended";
 static const char HANGS[] = "a call waits for another's open transaction";
+static const char STOPS[] = "an ack fails because of what waits for its join";
+static const char UPKEEP_STOPS[] = "upkeep fails because of a wait";
 static const char WALKS[] = "a call reads the rows of other joins";
 
 #define JOIN "(select join_id from join_row)"
@@ -331,6 +333,26 @@ static const char *plans(struct fixture *f)
     return walks ? WALKS : NULL;
 }
 
+/* What is to follow a join cannot be stored: neither the ack that ends the join nor upkeep fails because of that. BX-044 */
+static const char *wait_that_cannot_be_evaluated(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    start(conn, 1);
+    sql_run(conn, "select join_wait(" JOIN ", true, topic, 'p') from unnest('{then,never}'::text[]) topic");
+    sql_run(conn, "alter table message add constraint no_more check (topic <> 'never') not valid");
+    if (!same(sql_state(conn, ACK("1")), ""))
+        return STOPS;
+    assert_string_equal(sql_text(conn, STATUS), "completed");
+    if (!same(sql_state(conn, "select _evaluate_due_waits(1000)"), ""))
+        return UPKEEP_STOPS;
+    if (sql_number(conn, "select count(*) from outbox where topic = 'then'") != 1)
+        return "a wait that is in order was not evaluated beside one that is not";
+    sql_run(conn, "alter table message drop constraint no_more");
+    sql_run(conn, "update parked set available_at = clock_timestamp()");
+    sql_run(conn, "select _evaluate_due_waits(1000)");
+    return sql_number(conn, "select count(*) from outbox where topic = 'never'") == 1 ? NULL : SLEEPS_ON;
+}
+
 static const struct trap TRAPS[] = {
     {"members_acked_at_once_by_two_both_count", two_at_once,
      {{"the lock", "_try_lock", "order by j.join_id for no key update;", "order by j.join_id;", MISCOUNTED}}},
@@ -348,7 +370,7 @@ static const struct trap TRAPS[] = {
     {"wait_put_off_while_its_join_ends_is_due_at_once", ended_beside_a_deferral,
      {{"the lock", "_resolve", "unnest(joins, :\"schema\"._lock_in_time(joins))",
        "unnest(joins, array_fill(0, array[cardinality(joins)]))", SLEEPS_ON},
-      {"following", "_end_joins", "perform :\"schema\"._follow_joins(p_joins, ts);", "", SLEEPS_ON}}},
+      {"following", "_end_joins", "perform :\"schema\"._try_follow_joins(p_joins, ts);", "", SLEEPS_ON}}},
     {"wait_of_a_join_that_ends_under_an_older_snapshot_is_due_at_once", ended_under_an_older_snapshot,
      {{"waking", "_end_joins", "p.available_at > ts", "false", SLEEPS_ON}}},
     {"continuation_is_enqueued_once", repeated_evaluation, {{0}}},
@@ -364,6 +386,10 @@ static const struct trap TRAPS[] = {
        "if true then\n        perform", MISCOUNTED}}},
     {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
      {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
+    {"wait_that_cannot_be_evaluated_stops_nobody", wait_that_cannot_be_evaluated,
+     {{"catching", "_try_follow_joins", "when others then", "when division_by_zero then", STOPS},
+      {"catching in upkeep", "_evaluate_due_waits", "when others then", "when division_by_zero then", UPKEEP_STOPS},
+      {"one by one", "_evaluate_each_wait", "when others then", "when division_by_zero then", UPKEEP_STOPS}}},
     {"plans_made_without_joins_serve_many", plans,
      {{"reading run by run", "_steps", "where m.work_id >= lower(r.run)", "where m.work_id + 0 >= lower(r.run)",
        WALKS},

@@ -166,6 +166,57 @@ static const char *without_trace(struct fixture *f)
     return same(sql_claim(conn, 10), "plain,streamed,unfinished") ? NULL : "what was repaired is not claimed";
 }
 
+static const char ALL_STOP[] = "every claim fails because of one message";
+
+/* 'bad' cannot become a dead letter, whatever the reason. */
+#define NO_DEATH "alter table dead add constraint no_death check (topic <> 'bad') not valid"
+#define DEAD(topic) "select count(*) from outbox where topic = '" topic "' and status = 'failed'"
+
+/* BX-003, BX-020 */
+static const char *unburied_lease(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, NO_DEATH);
+    sql_run(conn, "select enqueue(topic, 'p', max_attempts => 1) from unnest('{good,bad,good}'::text[]) topic");
+    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 3)"), 3);
+    sql_run(conn, "update lease set until = clock_timestamp()");
+    sql_run(conn, "update frontier set lease_from = '-infinity'");
+    for (int i = 0; i < 2; i++)
+        if (!same(sql_state(conn, "select outbox_claim(" OTHER_WORKER ", '30 s', 3)"), ""))
+            return ALL_STOP;
+    if (sql_number(conn, DEAD("good")) != 2)
+        return "what lay beside it was not released";
+    sql_run(conn, "alter table dead drop constraint no_death");
+    sql_run(conn, "update lease set until = clock_timestamp()");
+    sql_run(conn, "select _maintain(0::smallint)");
+    return sql_number(conn, DEAD("bad")) == 1 ? NULL : "it is not released when that is possible again";
+}
+
+/* BX-020 */
+static const char *unburied_expired(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, NO_DEATH);
+    sql_run(conn, "select enqueue(topic, 'p', ttl => '1 hour') from unnest('{bad,good}'::text[]) topic");
+    sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 1, '{none}')"); /* parks them */
+    assert_int_equal(sql_number(conn, "select count(*) from parked"), 2);
+    sql_run(conn, "update parked set expires_at = clock_timestamp()");
+    sql_run(conn, "update frontier set expiring_from = '-infinity'");
+    for (int i = 0; i < 2; i++)
+        if (!same(sql_state(conn, "select outbox_claim(" OTHER_WORKER ", '30 s', 3)"), ""))
+            return ALL_STOP;
+    if (sql_number(conn, "select count(*) from lease") > 0)
+        return "a message was handed out that has expired";
+    if (sql_number(conn, DEAD("good")) != 1)
+        return "what lay beside it was not buried";
+    sql_run(conn, "alter table dead drop constraint no_death");
+    sql_run(conn, "update parked set expires_at = clock_timestamp()");
+    sql_run(conn, "select _maintain(0::smallint)");
+    return sql_number(conn, DEAD("bad")) == 1 ? NULL : "it is not buried when that is possible again";
+}
+
+#define OTHERS "when others then"
+#define NOBODY "when division_by_zero then"
 #define REST "set items = h.items - wanted"
 #define ALL "set items = h.items"
 
@@ -186,6 +237,14 @@ static const struct trap TRAPS[] = {
      {{"looking again", "_renew", "exit when coalesce(got.wanted <@ renewed, true);", "exit;", SEEMS_LOST},
       {"another number for a part", "_renew", "on conflict do nothing ", "",
        "a renewal fails because of another"}}},
+    {"message_that_cannot_be_released_stops_no_claim", unburied_lease,
+     {{"catching", "_try_expire_leases", OTHERS, NOBODY, ALL_STOP},
+      {"one by one", "_release_each_expired", OTHERS, NOBODY, ALL_STOP}}},
+    {"message_that_has_expired_and_cannot_be_buried_stops_no_claim", unburied_expired,
+     {{"catching", "_try_bury_expired", OTHERS, NOBODY, ALL_STOP},
+      {"one by one", "_bury_each_expired", OTHERS, NOBODY, ALL_STOP},
+      {"keeping it back", "_bury_each_expired", "set available_at = ts + interval '1 minute', expires_at",
+       "set expires_at", "a message was handed out that has expired"}}},
     {"a_message_without_a_trace_is_found_and_repaired", without_trace,
      {{"plain messages", "_lost_ids", "when 0 then :\"schema\"._is_behind(plain, m.xid, m.work_id)", "when 0 then false",
        "the audit does not see what is lost"},

@@ -1,17 +1,27 @@
 -- Evaluates waits that are due, at most so many: for those who serve no topics, and for stores where nobody claims
 -- waits. Those whose join is pending are put off. In a transaction of its own, since joins stay locked until the commit.
+-- If they cannot be evaluated together, each is tried by itself, and what is wrong with one does not concern the others.
 -- evaluated: how many; ended: joins that ended because waits are their steps.
 create or replace function :"schema"._evaluate_due_waits(most int, out evaluated bigint, out ended uuid[])
 language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     waits constant text := :"schema"._wait_topic();
+    ids bigint[];
 begin
     perform :"schema"._check_most('most', most);
-    evaluated := :"schema"._evaluate_waits(array(
+    ids := array(
         select p.work_id from :"schema".parked p
         where p.box = 0 and p.epoch is null and p.stream is null and p.crash_count < 0
           and p.topic = waits collate "C" and p.available_at <= ts
-        order by p.available_at limit most), ts);
+        order by p.available_at limit most);
+    begin
+        evaluated := :"schema"._evaluate_waits(ids, ts);
+    exception
+        when serialization_failure or deadlock_detected then
+            raise;
+        when others then
+            evaluated := :"schema"._evaluate_each_wait(ids[:100], ts);
+    end;
     ended := case when evaluated > 0 then array(select e.join_id from :"schema"._joins_ended() e) else '{}' end;
 end $$;

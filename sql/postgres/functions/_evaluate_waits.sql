@@ -1,16 +1,18 @@
 -- Evaluates waits that nobody holds, as _resolve does for those that a worker holds: under leases of this
 -- transaction, which nobody else sees. Their epochs are negative, so they are no claim's. The owner is nobody: the
 -- store itself did it. Waits that somebody holds or that left the parking lot are passed over; those whose payload
--- makes no sense are failed. Returns how many were evaluated.
+-- makes no sense are failed. Returns how many were evaluated: not all, if their payloads are large.
 create or replace function :"schema"._evaluate_waits(ids bigint[], ts timestamptz) returns bigint
 language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
     nobody constant uuid := '00000000-0000-0000-0000-000000000001';
+    too_long constant text := 'the correlation id of a wait is longer than 255 characters';   -- from before it was checked
     held bigint[];
     good record;
     bad record;
 begin
+    ids := :"schema"._first_bytes(ids, 16 << 20);
     with free as materialized (
         select p.work_id from :"schema".parked p
         where p.work_id = any (ids) and p.epoch is null and p.stream is null and coalesce(p.expires_at > ts, true)
@@ -25,31 +27,34 @@ begin
     if held is null then
         return 0;
     end if;
-    select array_agg(m.work_id) filter (where w.fault is null) as ids,
-           array_agg(w.join_id) filter (where w.fault is null) as joins,
-           array_agg(w.allow_failures) filter (where w.fault is null) as allow_failures,
-           array_agg(w.complete_topic) filter (where w.fault is null) as complete_topics,
-           array_agg(w.complete_payload) filter (where w.fault is null) as complete_payloads,
-           array_agg(w.fail_topic) filter (where w.fault is null) as fail_topics,
-           array_agg(w.fail_payload) filter (where w.fault is null) as fail_payloads,
-           array_agg(m.correlation_id) filter (where w.fault is null) as correlations,
-           array_agg(:"schema"._derive_id('boxcar:continuation:', m.message_id::text)) filter (where w.fault is null)
+    select array_agg(m.work_id) filter (where x.fault is null) as ids,
+           array_agg(w.join_id) filter (where x.fault is null) as joins,
+           array_agg(w.allow_failures) filter (where x.fault is null) as allow_failures,
+           array_agg(w.complete_topic) filter (where x.fault is null) as complete_topics,
+           array_agg(w.complete_payload) filter (where x.fault is null) as complete_payloads,
+           array_agg(w.fail_topic) filter (where x.fault is null) as fail_topics,
+           array_agg(w.fail_payload) filter (where x.fault is null) as fail_payloads,
+           array_agg(m.correlation_id) filter (where x.fault is null) as correlations,
+           array_agg(:"schema"._derive_id('boxcar:continuation:', m.message_id::text)) filter (where x.fault is null)
                as continuations
     into good
     from unnest(held) i(id)
     cross join lateral (
         select m.work_id, m.message_id, m.payload, m.correlation_id from :"schema".message m where m.work_id = i.id limit 1) m
-    cross join lateral :"schema"._read_wait(m.payload) w;
+    cross join lateral :"schema"._read_wait(m.payload) w
+    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > 255 then too_long end)) x(fault);
     if good.ids is not null then
         perform :"schema"._resolve(
             0::smallint, nobody, good.ids, array(select -i from unnest(good.ids) i), good.joins, good.allow_failures,
             good.complete_topics, good.complete_payloads, good.fail_topics, good.fail_payloads, good.correlations,
             good.continuations);
     end if;
-    select array_agg(m.work_id) as ids, array_agg(-m.work_id) as epochs, array_agg(w.fault) as faults into bad
+    select array_agg(m.work_id) as ids, array_agg(-m.work_id) as epochs, array_agg(x.fault) as faults into bad
     from unnest(held) i(id)
-    cross join lateral (select m.work_id, m.payload from :"schema".message m where m.work_id = i.id limit 1) m
+    cross join lateral (
+        select m.work_id, m.payload, m.correlation_id from :"schema".message m where m.work_id = i.id limit 1) m
     cross join lateral :"schema"._read_wait(m.payload) w
+    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > 255 then too_long end)) x(fault)
     where i.id <> all (coalesce(good.ids, '{}'));
     if bad.ids is not null then
         perform :"schema"._fail(0::smallint, nobody, bad.ids, bad.epochs, bad.faults, 1::smallint);

@@ -13,14 +13,16 @@ begin
         return;
     end if;
     ids := array(
-        select w.work_id from :"schema".join_wait w
-        cross join lateral (
-            select from :"schema".parked p
-            where p.work_id = w.work_id and p.epoch is null and p.stream is null and p.box = 0 limit 1) p
-        cross join lateral (select m.payload from :"schema".message m where m.work_id = w.work_id limit 1) m
+        select i from unnest(:"schema"._first_bytes(array(
+            select w.work_id from :"schema".join_wait w
+            cross join lateral (
+                select from :"schema".parked p
+                where p.work_id = w.work_id and p.epoch is null and p.stream is null and p.box = 0 limit 1) p
+            where w.join_id = any (p_joins)
+            limit 1000), 16 << 20)) i
+        cross join lateral (select m.payload from :"schema".message m where m.work_id = i limit 1) m
         cross join lateral :"schema"._read_wait(m.payload) r
-        where w.join_id = any (p_joins) and r.fault is null and r.join_id = w.join_id
-        limit 1000);
+        where r.fault is null and r.join_id = any (p_joins));
     if ids = '{}' then
         return;
     end if;

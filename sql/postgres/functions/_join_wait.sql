@@ -12,9 +12,18 @@ declare
     topic constant text := :"schema"._wait_topic();
     was_pending boolean;
     settled bigint;
+    fault text;
     wait :"schema".enqueue_result;
 begin
     perform :"schema"._check_join(p_join, 'message_id', array[p_message]);
+    -- Whoever ends the join reads it, so what cannot be read is refused here. (A payload that is too large is told below.)
+    if octet_length(p_payload) <= :"schema"._setting('payload_bytes_max', 67108864) then
+        select coalesce(w.fault, case when w.join_id <> p_join then 'it names another join' end)
+        into fault from :"schema"._read_wait(p_payload) w;
+        if fault is not null then
+            perform :"schema"._invalid('payload', 'is wrong: ' || fault);
+        end if;
+    end if;
     select j.status = 0 into was_pending from :"schema".join_row j where j.join_id = p_join for no key update;
     if not found then
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
@@ -34,7 +43,7 @@ begin
         insert into :"schema".parked (work_id, box, available_at, topic, crash_count)
         values (wait.work_id, 0, ts, topic, -1);
         insert into :"schema".join_wait (join_id, work_id) values (p_join, wait.work_id);
-        perform :"schema"._follow_joins(array[p_join], ts)
+        perform :"schema"._try_follow_joins(array[p_join], ts)
         from :"schema".join_row j where j.join_id = p_join and j.status <> 0;
     end if;
     return query

@@ -12,8 +12,11 @@ declare
 begin
     begin
         said := payload::jsonb;
-    exception when data_exception or statement_too_complex then
-        said := null;
+    exception
+        when insufficient_resources then
+            raise;
+        when others then   -- also of what has no room in a jsonb, for which there is no one code
+            said := null;
     end;
     if said is null or jsonb_typeof(said) <> 'object' then
         fault := 'the payload of a wait must be a JSON object';

@@ -1,0 +1,41 @@
+-- _bury_expired, one by one: a message that cannot be buried is left for a minute, and named in a warning. It is not
+-- available until then, so nobody gets it meanwhile. (One of a stream just stays: it is not handed out, being expired.)
+create or replace function :"schema"._bury_each_expired(p_box smallint, max_messages int) returns bigint
+language plpgsql volatile as $$
+declare
+    ts timestamptz := clock_timestamp();
+    id bigint;
+    gone bigint[];
+    total bigint := 0;
+begin
+    foreach id in array array(
+        select p.work_id from :"schema".parked p where p.box = p_box and p.epoch is null and p.expires_at <= ts
+        order by p.expires_at limit max_messages)
+    loop
+        begin
+            gone := array(
+                select p.work_id from :"schema".parked p
+                where p.work_id = id and p.epoch is null and p.stream is null for update skip locked);
+            gone := gone || array(
+                select p.work_id from :"schema".parked p join :"schema".stream s on s.box = p_box and s.key = p.stream
+                where p.work_id = id and p.epoch is null for update skip locked);
+            insert into :"schema".attempt (work_id, at, retry_count, outcome)
+            select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
+            perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);
+            total := total + cardinality(gone);
+        exception
+            when lock_not_available then
+                null;
+            when serialization_failure or deadlock_detected then
+                raise;
+            when others then
+                perform :"schema"._warn_of_trouble('it has expired and cannot be buried, left for a minute', 'message ' || id,
+                                              sqlstate);
+                update :"schema".parked p
+                set available_at = ts + interval '1 minute', expires_at = ts + interval '1 minute'
+                where p.work_id = (select x.work_id from :"schema".parked x
+                                   where x.work_id = id and x.epoch is null and x.stream is null for update skip locked);
+        end;
+    end loop;
+    return total;
+end $$;
