@@ -11,9 +11,10 @@ begin
         return query select p, 1::double precision from :"schema".parked p where p.box = p_box and p.epoch is null;
         return;
     end if;
+    -- One look-up each (offset 0), whatever the planner believes of a table that nobody has analyzed yet.
     return query
-        select p, s.weight
+        select x.p, s.weight
         from :"schema"._spread('parked', (select min(p.work_id) from :"schema".parked p), most) s
-        join :"schema".parked p on p.work_id = s.work_id
-        where p.box = p_box and p.epoch is null;
+        cross join lateral (select p from :"schema".parked p where p.work_id = s.work_id offset 0) x
+        where (x.p).box = p_box and (x.p).epoch is null;
 end $$;

@@ -15,9 +15,10 @@ begin
     with parked_rows as materialized (
         select (s.parked).topic,
                (s.parked).available_at <= ts and coalesce((s.parked).expires_at > ts, true)
-                   and ((s.parked).stream is null or not exists (
-                       select from :"schema".parked h
-                       where h.box = p_box and h.stream = (s.parked).stream and h.work_id < (s.parked).work_id)
+                   and ((s.parked).stream is null or not coalesce((
+                       select h.work_id < (s.parked).work_id from :"schema".parked h
+                       where h.box = p_box and h.stream >= (s.parked).stream and h.stream <= (s.parked).stream
+                       order by h.stream, h.work_id limit 1), false)
                        and not exists (select from :"schema".stream t where t.box = p_box and t.key = (s.parked).stream
                                                                         and t.halted_at is not null)) as ready,
                (s.parked).available_at as since, (s.parked).work_id, :"schema"._is_untried(s.parked) as untried, s.weight
@@ -38,8 +39,10 @@ begin
     fresh_rows as materialized (
         select m.topic, m.ready, m.since, case when m.ready and m.stream is not null then 1 else m.weight end as weight
         from (select f.*, coalesce(f.due_at <= ts, true) and coalesce(f.expires_at > ts, true)
-                          and (f.stream is null or f.nth = 1 and not exists (
-                              select from :"schema".parked h where h.box = p_box and h.stream = f.stream)
+                          and (f.stream is null or f.nth = 1 and not coalesce((
+                              select true from :"schema".parked h
+                              where h.box = p_box and h.stream >= f.stream and h.stream <= f.stream
+                              order by h.stream, h.work_id limit 1), false)
                               and not exists (select from :"schema".stream s where s.box = p_box and s.key = f.stream
                                                                                and s.halted_at is not null)) as ready,
                      greatest(f.due_at, f.created_at) as since
