@@ -11,6 +11,7 @@ static const char SCANS[] = "a call scans a whole table";
 static const char READS[] = "a claim reads more than it takes";
 static const char MAY_SCAN[] = "a function of the statistics may scan whole tables";
 static const char READS_DONE[] = "statistics read what is done";
+static const char READS_PARKED[] = "statistics read the parking lot again and again";
 static const char READS_FRESH[] = "statistics read all that waits";
 static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
@@ -315,6 +316,28 @@ static const char *stats_of_a_long_log(struct fixture *f)
     return reads_of_stats(conn) > 3 * SAMPLE + LARGE ? READS_FRESH : NULL;
 }
 
+/* Streams of many messages that were sorted in since the last analyze. Each of a sample is looked up, and the head of its
+ * stream. BX-020 */
+static const char *stats_of_a_long_parking_lot(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    keep_autovacuum_away(other);
+    for (int i = 0; i < WARM_CALLS; i++)
+        sql_run(conn, "select * from _stats(0::smallint, true)");
+    sql_run(other, "insert into parked (work_id, box, available_at, topic, stream) "
+                   "select i, 0, now(), 't', 's' || i %% 1000 from generate_series(1, %d) i", 2 * SAMPLE);
+    sql_run(conn, "begin");
+    int64_t before = sql_reads(conn, "parked") + sql_reads(conn, "parked_pkey") + sql_reads(conn, "parked_stream");
+    sql_run(conn, "set local statement_timeout = '20s'");
+    bool ended = same(sql_state(conn, "select * from _stats(0::smallint, true)"), "");
+    if (!ended)
+        sql_run(conn, "rollback");
+    int64_t after = ended ? sql_reads(conn, "parked") + sql_reads(conn, "parked_pkey") + sql_reads(conn, "parked_stream") : 0;
+    if (ended)
+        sql_run(conn, "commit");
+    return !ended || after - before > 10 * SAMPLE ? READS_PARKED : NULL;
+}
+
 static const struct trap TRAPS[] = {
     {"functions_on_the_hot_path_have_their_plans_pinned", pins,
      {{"keeping plans", "_take_epoch", " SET plan_cache_mode TO 'force_generic_plan'\n", "",
@@ -354,6 +377,10 @@ static const struct trap TRAPS[] = {
        "1 from :\"schema\".finished x join :\"schema\".message t on t.work_id between x.first_id and x.last_id "
        "where x.box = p_box", READS_DONE},
       {"the limit of the look", "_fresh_sample", "most + 1", "null", READS_FRESH}}},
+    {"statistics_look_parked_messages_up", stats_of_a_long_parking_lot,
+     {{"one look-up each", "_parked_sample",
+       "cross join lateral (select p from :\"schema\".parked p where p.work_id = s.work_id offset 0) x",
+       "join :\"schema\".parked p on p.work_id = s.work_id cross join lateral (select p) x", READS_PARKED}}},
 };
 
 const struct trap_group PLAN_TRAPS = TRAP_GROUP("plan", TRAPS);
