@@ -223,11 +223,12 @@ typedef struct boxcar_worker_stats {
     int64_t store_errors;   /* calls to the store that failed */
     int64_t detachments;    /* times the store went away */
     int64_t handlers_abandoned; /* threads given up because their handler did not stop */
+    int64_t held_up;        /* claims whose turn did not come in time (PostgreSQL): somebody keeps it */
 } boxcar_worker_stats;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_STATS_INIT (boxcar_worker_stats{sizeof(boxcar_worker_stats), BOXCAR_WORKER_IDLE, \
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define BOXCAR_WORKER_STATS_INIT ((boxcar_worker_stats){.struct_size = sizeof(boxcar_worker_stats)})
 #endif

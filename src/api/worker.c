@@ -153,6 +153,7 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
     stats.store_errors = atomic_load(&worker->count.store_errors);
     stats.detachments = atomic_load(&worker->count.detachments);
     stats.handlers_abandoned = atomic_load(&worker->count.handlers_abandoned);
+    stats.held_up = atomic_load(&worker->count.held_up);
     size = ret_stats->struct_size < sizeof(stats) ? ret_stats->struct_size : sizeof(stats);
     memcpy(ret_stats, &stats, size);
     ret_stats->struct_size = size;

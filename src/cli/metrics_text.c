@@ -23,6 +23,7 @@ static const struct single SINGLES[] = {
     {"boxcar_worker_running", "Handlers that run now.", GAUGE, OF_WORKER(running)},
     {"boxcar_worker_queued", "Messages claimed and not started.", GAUGE, OF_WORKER(queued)},
     {"boxcar_worker_claims_total", "Round trips that asked for work.", COUNTER, OF_WORKER(claims)},
+    {"boxcar_worker_claims_held_up_total", "Claims whose turn did not come in time.", COUNTER, OF_WORKER(held_up)},
     {"boxcar_messages_claimed_total", "Messages claimed.", COUNTER, OF_WORKER(claimed)},
     {"boxcar_messages_given_back_total", "Messages given back unstarted.", COUNTER, OF_WORKER(given_back)},
     {"boxcar_messages_unhandled_total", "Messages claimed without a handler for them.", COUNTER,

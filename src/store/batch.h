@@ -110,6 +110,7 @@ struct part_result {
     int64_t reaped;            /* messages, when the part asked to reap */
     boxcar_message *claimed;
     size_t claimed_count;
+    bool held_up;              /* the claim's turn did not come in time: there may be more */
 };
 
 /* The answer; lives in one arena, released once with batch_result_release(). */
@@ -119,6 +120,7 @@ struct batch_result {
     boxcar_join *ended;        /* joins that ended by this batch, without their texts; only looked for
                                   when the store logs at INFO */
     size_t ended_count;
+    boxcar_error claim_error;  /* why a claim failed, where the rest stands; BOXCAR_OK = none did */
 };
 
 void batch_result_release(struct batch_result *result);

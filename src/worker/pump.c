@@ -140,7 +140,7 @@ static bool exchange(struct pump *pump) {
 }
 
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
- * held, then for more. */
+ * held, then for more. Where it was claims that failed, both at once: the rest shows nothing. */
 static bool exchange_detached(struct pump *pump) {
     int sizes[BOXES] = {0};
 
@@ -151,7 +151,7 @@ static bool exchange_detached(struct pump *pump) {
         (void)pump_evaluate_waits(pump);
         return true;
     }
-    if (pump->held_count == 0)
+    if (pump->held_count == 0 || pump->claims_fail)
         plan_claim(pump, sizes);
     if (!pump_exchange(pump, sizes, true))
         pump_beat(pump);

@@ -79,6 +79,8 @@ struct pump {
     bool has_worked; /* an exchange has succeeded */
     int64_t retry_at_ms;
     int64_t detached_at_ms;
+    int64_t told_at_ms; /* that the store is away */
+    bool claims_fail;   /* the rest of the store may work: only a claim shows that it is back */
     bool sent_before; /* the last try may have taken effect */
     struct pump_refusal refusal;
 

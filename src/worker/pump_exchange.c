@@ -12,6 +12,8 @@
 #include "pump.h"
 #include "store/join_log.h"
 
+#define REMIND_MS 60000
+
 static const enum settle_kind KINDS[] = {
     [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
     [BOXCAR_VERDICT_RETRY] = SETTLE_ABANDON,
@@ -238,22 +240,42 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
 
 /* ---- when it fails ---- */
 
+static void try_again_later(struct pump *pump) {
+    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+}
+
+/* It is still away: said now and then. */
+static void remind(struct pump *pump, const boxcar_error *err) {
+    int64_t now = clock_ms();
+
+    if (now - pump->told_at_ms < REMIND_MS)
+        return;
+    pump->told_at_ms = now;
+    store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+              "the store cannot be used for %lld s now, trying again: %s",
+              (long long)((now - pump->detached_at_ms) / 1000), err->message);
+}
+
 void pump_detach(struct pump *pump, const boxcar_error *err) {
     atomic_fetch_add(&pump->worker->count.store_errors, 1);
-    if (pump->failures++ == 0) {
+    if (pump->failures++ > 0) {
+        remind(pump, err);
+    } else {
         pump->detached_at_ms = pump->now_ms;
+        pump->told_at_ms = clock_ms();
         atomic_fetch_add(&pump->worker->count.detachments, 1);
         if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_RUNNING)
             atomic_store(&pump->worker->state, BOXCAR_WORKER_DETACHED);
         store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
                   "the store cannot be used, trying again: %s", err->message);
     }
-    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+    try_again_later(pump);
 }
 
 void pump_attach(struct pump *pump) {
     int64_t away = clock_ms() - pump->detached_at_ms;
 
+    pump->claims_fail = false;
     if (pump->failures == 0)
         return;
     pump->failures = 0;
@@ -269,8 +291,21 @@ static bool renews(const struct pump *pump) {
            pump->boxes[BOXCAR_INBOX].out.lists[SETTLE_RENEW].count > 0;
 }
 
+/* What fails from the start is a mistake, unless it may work later: no outage. */
+static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
+    if (pump->has_worked || err->retryable) {
+        pump_detach(pump, err);
+        return;
+    }
+    pump->done = true;
+    pump->end_status = err->status;
+    pump->end_error = *err;
+}
+
 /* What is no refusal is an outage, waited out. */
-static void take_failure(struct pump *pump, boxcar_status status, bool beats, const boxcar_error *err) {
+static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats, const boxcar_error *err) {
+    bool asks_only = claims && !beats && says_nothing(pump);
+
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
     if (renews(pump))
@@ -284,13 +319,32 @@ static void take_failure(struct pump *pump, boxcar_status status, bool beats, co
         return;
     }
     pump_keep_verdicts(pump);
-    if (!pump->has_worked && !err->retryable) { /* a mistake from the start, no outage */
-        pump->done = true;
-        pump->end_status = status;
-        pump->end_error = *err;
-        return;
+    pump->claims_fail = pump->claims_fail || asks_only;
+    give_up_or_detach(pump, err);
+}
+
+/* ---- claims that fail, or wait in vain, while the rest works ---- */
+
+static bool was_held_up(struct pump *pump, const struct batch_result *result) {
+    int count = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
+
+    atomic_fetch_add(&pump->worker->count.held_up, count);
+    return count > 0;
+}
+
+/* The store is there if everything went well. A claim that waited in vain for its turn shows neither that claims
+ * work nor that they fail. */
+static void judge_claims(struct pump *pump, const struct batch_result *result) {
+    bool held_up = was_held_up(pump, result);
+
+    if (result->claim_error.status != BOXCAR_OK) {
+        pump->claims_fail = true;
+        give_up_or_detach(pump, &result->claim_error);
+    } else if (pump->claims_fail && held_up) {
+        try_again_later(pump);
+    } else {
+        pump_attach(pump);
     }
-    pump_detach(pump, err);
 }
 
 /* ---- the exchange ---- */
@@ -388,11 +442,11 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     }
     status = pump->store->ops->process(pump->store, &batch, &result, &err);
     if (status != BOXCAR_OK) {
-        take_failure(pump, status, beats, &err);
+        take_failure(pump, status, claims, beats, &err);
         return true;
     }
+    judge_claims(pump, &result);
     pump->has_worked = true;
-    pump_attach(pump);
     pump_take_heartbeat(pump, beats);
     pump_take_verdicts(pump);
     pump_note_flushed(pump);
@@ -403,5 +457,7 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
         take_work(pump, claim_sizes, &result, asked_at_ms);
     else
         batch_result_release(&result);
+    if (pump->claims_fail)
+        pump_look_soon(pump); /* at the next try */
     return true;
 }

@@ -27,7 +27,7 @@ struct tuning {
 /* Counted by the loop, read by anybody. */
 struct worker_counters {
     _Atomic int64_t queued, running, concurrency;
-    _Atomic int64_t claims, claimed, given_back, unhandled;
+    _Atomic int64_t claims, claimed, held_up, given_back, unhandled;
     _Atomic int64_t leases_renewed, leases_lost, reaped;
     _Atomic int64_t store_errors, detachments, handlers_abandoned;
 };

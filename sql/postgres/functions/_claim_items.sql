@@ -27,8 +27,8 @@ begin
         and p_owner <> '00000000-0000-0000-0000-000000000000') is not true then
         perform :"schema"._check_claim(p_owner, lease, wanted);
     end if;
-    flags := 0;
     have_turn := :"schema"._turn(p_box);
+    flags := case when have_turn then 0 else 4 end;
     ts := clock_timestamp();
     f := :"schema"._frontier(p_box, 0::smallint);
     before := f;

@@ -1,9 +1,9 @@
 -- Claims a message as a worker does, then one of a topic that nobody has, which looks at what lies behind the first, and
--- takes everything back (boxcar doctor): whether the turn came in time, after how
--- long, and what went wrong if something did. Nobody can keep the turn by this: it is given back before the call ends.
+-- takes everything back (boxcar doctor): whether the turn, and every other lock, came in time, the turn after how long,
+-- and what went wrong if something did. Nobody can keep the turn by this: it is given back before the call ends.
 create or replace function :"schema"._try_claim(
     p_box smallint, out had_turn boolean, out seconds double precision, out failure text)
-language plpgsql volatile security definer :hot as $$
+language plpgsql volatile security definer :hot set lock_timeout = '2s' as $$
 declare
     began timestamptz;
 begin
@@ -20,6 +20,8 @@ begin
 exception
     when sqlstate 'BX099' then
         null;
+    when lock_not_available then
+        had_turn := false;
     when others then
         failure := sqlerrm;
 end $$;

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "pg_blocker.h"
 
 #define TRIES_MAX 50
 #define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
@@ -131,6 +133,13 @@ bool pg_adopt(struct pg_store *pg) {
     return true;
 }
 
+/* Who waited for a lock in vain may wait again, but not for ever, and not if there are handlers to look after. */
+static bool waited_long(const struct exchange *x, const boxcar_error *err) {
+    if (!pg_error_is_lock_timeout(err))
+        return false;
+    return x->pg->base.impatient || (x->pg->answer_ms > 0 && clock_ms() - x->began_ms >= x->pg->answer_ms);
+}
+
 /* What to do about an error: BOXCAR_OK = try again. */
 static boxcar_status recover(struct exchange *x, boxcar_status status, int round, boxcar_error *err) {
     bool stale = pg_error_is_stale_statement(err) && x->pg->keeps_statements;
@@ -149,7 +158,7 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
         return BOXCAR_OK;
     if (pg_error_is_foreign(err))
         return pg_adopt(x->pg) ? BOXCAR_OK : status;
-    if (!pg_error_is_transient(err))
+    if (!pg_error_is_transient(err) || waited_long(x, err))
         return status;
     pg_pause(round);
     return BOXCAR_OK;
@@ -241,8 +250,11 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
 
     for (int box = 0; status == BOXCAR_OK && x->unknown && box < BOXES; box++)
         status = add_all_settled_before(x, (boxcar_box)box, err);
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
         bury_expired(x, (boxcar_box)box);
+        if (x->result->parts[box].held_up)
+            pg_tell_blocker(x->pg, (boxcar_box)box);
+    }
     return status;
 }
 
@@ -273,7 +285,8 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
                          .settle = has_first_part(batch),
                          .claim = {batch->parts[BOXCAR_OUTBOX].claim_size > 0,
                                    batch->parts[BOXCAR_INBOX].claim_size > 0},
-                         .unknown = batch->sent_before};
+                         .unknown = batch->sent_before,
+                         .began_ms = clock_ms()};
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_ready(x.pg, &why);
 
@@ -287,7 +300,9 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
     }
     pg_give_back_lost(x.pg);
     if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
-        store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);
+        if (!store->impatient) /* its owner does */
+            store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);
+        result.claim_error = why;
         status = BOXCAR_OK;
     }
     if (status == BOXCAR_OK)

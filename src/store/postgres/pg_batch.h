@@ -16,6 +16,7 @@ struct exchange {
     bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
     int losses;             /* answers to claims that did not arrive */
     int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
+    int64_t began_ms;
     bool together; /* both claims are made in one transaction, the caller's */
 };
 

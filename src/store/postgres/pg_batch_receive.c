@@ -9,6 +9,7 @@
 /* Flags in the last row of _claim. */
 #define CLAIM_PARKED_EXPIRED 1
 #define CLAIM_MORE 2
+#define CLAIM_HELD_UP 4
 
 #define SYNC PG_STATEMENTS /* the end of a transaction, no statement */
 
@@ -260,6 +261,7 @@ static boxcar_status read_claimed(struct exchange *x, boxcar_box box, PGresult *
     if (status != BOXCAR_OK)
         return status;
     x->bury_expired[box] = x->bury_expired[box] || (flags & CLAIM_PARKED_EXPIRED);
+    x->result->parts[box].held_up = flags & CLAIM_HELD_UP;
     x->claim[box] = rows == 0 && (flags & CLAIM_MORE);
     return BOXCAR_OK;
 }

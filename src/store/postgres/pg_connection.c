@@ -45,6 +45,15 @@ bool pg_in_transaction(const struct pg_store *pg) {
     return pg->begun || (pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE);
 }
 
+/* Whatever the database's defaults are. A server that waits for a lock looks only now and then whether its client is
+ * still there, and not at all by default: a session that we gave up would keep what it has locked, the claimers' turn for
+ * one. (Not every server's system can look: then it stays as it is.) */
+static void set_up_session(struct pg_store *pg) {
+    PQclear(pg_run_text(pg, "set default_transaction_isolation to 'read committed'"));
+    if (pg_is_connected(pg))
+        PQclear(pg_run_text(pg, "set client_connection_check_interval to '2s'"));
+}
+
 /* A connection that cannot answer is none. A pooler answers with a process id of its own making, since the
  * next statement may be another server process's. Then nothing may be left behind in the session. */
 static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
@@ -61,8 +70,8 @@ static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
     pg->own_session = atoi(pid) == PQbackendPID(pg->conn);
     pg->keeps_statements =
         pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
-    if (pg->own_session) /* whatever the database's default is */
-        PQclear(pg_run_text(pg, "set default_transaction_isolation to 'read committed'"));
+    if (pg->own_session)
+        set_up_session(pg);
     if (!pg_is_connected(pg))
         return pg_error_from_connection(pg, err);
     pg->was_connected = true;

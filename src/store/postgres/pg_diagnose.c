@@ -430,20 +430,35 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
 
 /* ---- all together ---- */
 
-static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
-                             struct findings *findings, boxcar_error *err) {
+/* What the tables tell. While one of them is locked, looking would take as long as that. */
+static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, bool locked, struct findings *findings,
+                                    boxcar_error *err) {
+    static const char WHY[] = "not looked at, since somebody has locked a table of the store", REMEDY[] = "see claim";
     AUTO_RESULT PGresult *checkup = NULL;
-    boxcar_status status = query_checkup(pg, box, &checkup, err);
+    boxcar_status status;
 
+    if (locked) {
+        findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE, "%s", WHY);
+        findings_remedy(findings, "%s", REMEDY);
+        checkup_box_hidden(findings, WHY, REMEDY);
+        return BOXCAR_OK;
+    }
+    status = query_checkup(pg, box, &checkup, err);
     if (status == BOXCAR_OK)
         status = judge_schema(pg, findings, checkup, err);
-    if (status == BOXCAR_OK)
-        status = check_held(pg, findings, server->role, err);
+    return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
+}
+
+static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
+                             struct findings *findings, boxcar_error *err) {
+    boxcar_status status = check_held(pg, findings, server->role, err);
+    bool locked = false;
+
     if (status == BOXCAR_OK)
         status = check_bloat(pg, findings, server->vacuums, err);
     if (status == BOXCAR_OK && !server->is_standby)
-        status = pg_check_claim(pg, box, server->may_claim, findings, err);
-    return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
+        status = pg_check_claim(pg, box, server->may_claim, findings, &locked, err);
+    return status == BOXCAR_OK ? examine_tables(pg, box, locked, findings, err) : status;
 }
 
 /* The owner grants; or the functions came with a newer library than the one that deployed. */

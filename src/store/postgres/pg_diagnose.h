@@ -5,9 +5,10 @@
 #include "pg_store.h"
 #include "store/finding.h"
 
-/* Whether a claim works just now, and who is in its way. `may_claim`: the role has the right to try one. */
+/* Whether a claim works just now, and who is in its way. `may_claim`: the role has the right to try one. *ret_locked: what
+ * is in the way is a lock on a table, which others wait for, too. */
 boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, bool may_claim, struct findings *findings,
-                             boxcar_error *err);
+                             bool *ret_locked, boxcar_error *err);
 /* Which parts of the schema are missing, by name. *ret_whole: everything is there that looking needs. */
 boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole, boxcar_error *err);
 /* Which functions were changed by hand, in a store whose functions this very library made. */

@@ -26,7 +26,7 @@ static const struct {
     {"53100", BOXCAR_E_FULL, true, ": free some space on the server"},
     {"40001", BOXCAR_E_UNAVAILABLE, true, ""},
     {"40P01", BOXCAR_E_UNAVAILABLE, true, ""},
-    {"55P03", BOXCAR_E_UNAVAILABLE, true, ""},
+    {"55P03", BOXCAR_E_UNAVAILABLE, true, ": somebody else keeps a lock; `boxcar doctor` names who"},
     {"57014", BOXCAR_E_UNAVAILABLE, true, ""},
     {"57P", BOXCAR_E_UNAVAILABLE, true, ""},
     {"53", BOXCAR_E_UNAVAILABLE, true, ""},
@@ -123,9 +123,11 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
+bool pg_error_is_lock_timeout(const boxcar_error *err) { return strcmp(err->sqlstate, "55P03") == 0; }
+
 bool pg_error_is_transient(const boxcar_error *err) {
     return strcmp(err->sqlstate, "40001") == 0 || strcmp(err->sqlstate, "40P01") == 0 ||
-           strcmp(err->sqlstate, "55P03") == 0;
+           pg_error_is_lock_timeout(err);
 }
 
 bool pg_error_is_stale_statement(const boxcar_error *err) {

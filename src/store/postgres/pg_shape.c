@@ -99,7 +99,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_READY_TOPICS] = "*tf",
     [PG_HELD_SNAPSHOTS] = "*titnfl",
     [PG_TABLE_HEALTH] = "*tllfb",
-    [PG_TURN_HOLDERS] = "*innnf",
+    [PG_CLAIM_BLOCKERS] = "*innnnfnbnni",
     [PG_TRY_CLAIM] = "1bfn",
 };
 

@@ -41,7 +41,7 @@
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
     "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
-    "'_table_health', '_turn_holders'"
+    "'_table_health', '_claim_blockers'"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
@@ -164,7 +164,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select kind, pid, name, state, seconds, xids from :\"schema\"._held_snapshots($1)",
     [PG_TABLE_HEALTH] =
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
-    [PG_TURN_HOLDERS] = "select pid, name, role_name, state, seconds from :\"schema\"._turn_holders($1)",
+    [PG_CLAIM_BLOCKERS] = "select pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind "
+                          "from :\"schema\"._claim_blockers($1)",
     [PG_TRY_CLAIM] = "select had_turn, seconds, failure from :\"schema\"._try_claim($1)",
 };
 

@@ -89,7 +89,7 @@ enum pg_statement {
     PG_READY_TOPICS,
     PG_HELD_SNAPSHOTS,
     PG_TABLE_HEALTH,
-    PG_TURN_HOLDERS,
+    PG_CLAIM_BLOCKERS,
     PG_TRY_CLAIM,
     PG_STATEMENTS
 };
@@ -114,6 +114,13 @@ struct pg_lost_claim {
 };
 #define PG_LOST_MAX 16
 
+/* Who was in the way of claims that waited in vain (pg_blocker.c); 0 = nobody yet. */
+struct pg_held_up {
+    uint64_t seen; /* the last time */
+    uint64_t told; /* to the log ... */
+    int64_t told_at_ms;
+};
+
 /* How long the server may be silent: as the options say, much longer, or less. */
 enum pg_pace { PG_ORDINARY, PG_LONG, PG_CONNECTING };
 
@@ -136,6 +143,7 @@ struct pg_store {
     bool keeps_statements;        /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
+    struct pg_held_up held_up[BOXES];
     struct halted_list halted;    /* by the transaction that is being answered */
     uint64_t claim_number;        /* of the last claim; 0 = none was made yet */
     struct pg_lost_claim lost[PG_LOST_MAX];
@@ -167,6 +175,7 @@ boxcar_status pg_explain_refusal(struct pg_store *pg, const char *const *keyword
 const char *pg_access_needed(const char *message, bool *ret_for_workers);
 /* Would the same request have a chance if it were simply repeated now? */
 bool pg_error_is_transient(const boxcar_error *err);
+bool pg_error_is_lock_timeout(const boxcar_error *err); /* a lock did not come in time */
 /* A prepared statement is gone (DISCARD, DEALLOCATE), or a deployment changed what it returns. */
 bool pg_error_is_stale_statement(const boxcar_error *err);
 /* The server goes down or comes up: as good as no connection. */

@@ -1,0 +1,69 @@
+-- Who keeps the claims of a box from going on just now, those first that did so for longest. A claim needs the turn, and
+-- locks on tables that do not go with those of DDL and LOCK TABLE. Who holds or awaits one of these may wait for somebody
+-- else: ending that session would help nobody. So the rows are those at the ends, which wait for nobody.
+--
+-- gid, as a literal: a prepared transaction, which has no pid. relation and mode: what it has locked of ours. behind: a
+-- session that waits for it, and others for that one; null where it is in the way itself.
+--
+-- Runs with the caller's rights, since those decide what it may see of others' sessions: state, seconds and command are
+-- null where it may not. Never the text of a query, which may hold a payload: only its first word, if that is a command.
+create or replace function :"schema"._claim_blockers(p_box smallint)
+returns table (pid int, gid text, name text, role_name text, state text, seconds double precision, command text,
+               has_turn boolean, relation text, mode text, behind int)
+language plpgsql stable :pinned as $$
+#variable_conflict use_column
+declare
+    turn constant regclass := case p_box when 0 then ':"schema".outbox_turn' else ':"schema".inbox_turn' end;
+begin
+    return query
+    with recursive lock as materialized (
+        -- Several sessions can be told apart by pid, prepared transactions by vxid.
+        select l.*, case when l.pid is null then l.virtualtransaction end as vxid from pg_locks l
+    ), direct as (
+        select l.pid, l.vxid, bool_or(l.relation = turn) as has_turn,
+               min(c.relname::text) filter (where l.relation <> turn and l.granted) as relation,
+               min(l.mode) filter (where l.relation <> turn and l.granted) as mode
+        from lock l join pg_class c on c.oid = l.relation
+        where l.locktype = 'relation' and l.pid is distinct from pg_backend_pid()
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+          and (l.relation = turn and l.granted
+                   and l.mode not in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+               or c.relnamespace = ':"schema"'::regnamespace
+                   and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'))
+        group by l.pid, l.vxid
+    ), way as (
+        select d.pid, d.vxid, null::int as behind, pg_blocking_pids(d.pid) as blockers from direct d
+        union
+        select b.pid, b.vxid, coalesce(w.behind, w.pid), pg_blocking_pids(b.pid)
+        from way w cross join lateral (
+            select p.pid, null::text as vxid from unnest(w.blockers) p(pid) where p.pid <> 0
+            union
+            select null, h.vxid   -- a prepared transaction, which is 0 among the blockers
+            from lock l join lock h on h.vxid is not null and h.granted and h.locktype = l.locktype
+                 and (h.database, h.relation, h.page, h.tuple, h.transactionid, h.classid, h.objid, h.objsubid)
+                     is not distinct from
+                     (l.database, l.relation, l.page, l.tuple, l.transactionid, l.classid, l.objid, l.objsubid)
+            where l.pid = w.pid and not l.granted and 0 = any (w.blockers)) b
+    ), root as (
+        select w.pid, w.vxid, min(w.behind) as behind from way w
+        where coalesce(cardinality(w.blockers), 0) = 0 group by w.pid, w.vxid
+    )
+    select r.pid, quote_literal(x.gid), a.application_name, coalesce(a.usename, x.owner)::text,
+           case when r.pid is null then 'prepared' else a.state end,
+           extract(epoch from clock_timestamp() - coalesce(a.xact_start, x.prepared))::double precision,
+           case when q.word in ('select', 'insert', 'update', 'delete', 'merge', 'lock', 'alter', 'create', 'drop', 'truncate',
+                                'vacuum', 'analyze', 'reindex', 'cluster', 'refresh', 'copy', 'call', 'do', 'execute', 'fetch',
+                                'begin', 'start', 'savepoint', 'release', 'set', 'show', 'with', 'values', 'grant', 'revoke',
+                                'comment', 'declare', 'move', 'explain', 'listen', 'notify')
+                then upper(q.word) end,
+           coalesce(d.has_turn, false), d.relation, d.mode, r.behind
+    from root r
+    left join direct d on (d.pid, d.vxid) is not distinct from (r.pid, r.vxid)
+    left join pg_stat_activity a on a.pid = r.pid
+    left join lateral (
+        -- Its locks have the number of the session that prepared it, or after a restart its own.
+        select p.gid, p.owner, p.prepared from lock l join pg_prepared_xacts p on p.transaction = l.transactionid
+        where l.vxid = r.vxid and l.locktype = 'transactionid' limit 1) x on r.pid is null
+    cross join lateral (select lower(substring(a.query from '^\s*([A-Za-z]+)\M'))) q(word)
+    order by 6 desc nulls last;
+end $$;
