@@ -23,9 +23,19 @@ static bool is_woken(PGconn *conn)
     return woken;
 }
 
+/* Ways to write it. */
+static const char *const WORDS[] = {"prepare transaction", "PREPARE\n\tTransaction", "prepare/* c */transaction",
+                                    "prepare -- c\n transaction", "/* a */ prepare /* /* b */ c */ /**/ transaction"};
+enum { WORDINGS = sizeof(WORDS) / sizeof(WORDS[0]) };
+
+static const char *prepare_by(PGconn *conn, struct fixture *f, const char *words)
+{
+    return sql_state(conn, "%s '%s'", words, f->schema);
+}
+
 static const char *prepare(PGconn *conn, struct fixture *f)
 {
-    return sql_state(conn, "prepare transaction '%s'", f->schema);
+    return prepare_by(conn, f, WORDS[0]);
 }
 
 static void finish(PGconn *conn, struct fixture *f, const char *how)
@@ -68,13 +78,34 @@ static const char *enqueue_in_an_ordinary_transaction(struct fixture *f)
     return is_woken(worker) ? NULL : NOT_WOKEN;
 }
 
+/* BX-001: however it is written. */
+static const char *enqueue_prepared_in_other_words(struct fixture *f)
+{
+    PGconn *worker = sleeper(f), *producer = sql_connect(f);
+    for (int i = 0; i < WORDINGS; i++) {
+        sql_run(producer, "begin");
+        sql_enqueue(producer, "p");
+        if (!same(prepare_by(producer, f, WORDS[i]), "")) {
+            sql_run(producer, "rollback");
+            return REFUSED;
+        }
+        finish(producer, f, "commit");
+        assert_false(is_woken(worker));
+        assert_string_equal(sql_claim(worker, 10), "p");
+    }
+    sql_run(producer, "begin");
+    sql_enqueue(producer, "ordinary");
+    sql_run(producer, "commit /* prepare, then transaction */");
+    return is_woken(worker) ? NULL : NOT_WOKEN;
+}
+
 /* Whether a transaction with this in it is refused, and leaves the turn to others. */
-static bool is_refused(struct fixture *f, const char *statement)
+static bool is_refused_by(struct fixture *f, const char *statement, const char *words)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
     sql_run(conn, "begin");
     sql_run(conn, "%s", statement);
-    const char *state = prepare(conn, f);
+    const char *state = prepare_by(conn, f, words);
     bool refused = same(state, "BX004");
     if (refused) {
         sql_run(conn, "rollback");
@@ -83,6 +114,34 @@ static bool is_refused(struct fixture *f, const char *statement)
         finish(conn, f, "rollback");
     }
     return refused;
+}
+
+static bool is_refused(struct fixture *f, const char *statement)
+{
+    return is_refused_by(f, statement, WORDS[0]);
+}
+
+/* BX-020 */
+static const char *turn_prepared_in_other_words(struct fixture *f)
+{
+    for (int i = 0; i < WORDINGS; i++)
+        if (!is_refused_by(f, CLAIM(WORKER, "'30 s'", "10"), WORDS[i]))
+            return KEEPS;
+    return NULL;
+}
+
+/* One that has the turn nevertheless is found by its name, and by whom it belongs to. BX-020 */
+static const char *prepared_transaction_with_the_turn(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "begin; lock table outbox_turn in share update exclusive mode");
+    assert_string_equal(sql_state(conn, "prepare transaction 'it''s %s'", f->schema), "");
+    int64_t found = sql_number(conn, "select count(*) from _claim_blockers(0::smallint) where pid is null and has_turn "
+                                     "and gid = quote_literal('it''s %s') and role_name = current_user and seconds >= 0",
+                               f->schema);
+    sql_run(conn, "rollback prepared 'it''s %s'", f->schema);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_blockers(0::smallint)"), 0);
+    return found == 1 ? NULL : "a prepared transaction has no name";
 }
 
 /* With and without work, and whoever else takes the turn. BX-020 */
@@ -116,13 +175,21 @@ static const char *ack_in_a_prepared_transaction(struct fixture *f)
 static const struct trap TRAPS[] = {
     {"an_enqueue_can_be_prepared_while_somebody_sleeps", enqueue_in_a_prepared_transaction,
      {{"leaving it to the end", "_wake", "current_setting('max_prepared_transactions') = '0'", "true", REFUSED},
-      {"looking how it ends", "_at_end", "'\\mprepare\\s+transaction\\M'", "'none'", REFUSED}}},
+      {"looking how it ends", "_at_end", "'\\mprepare(", "'none(", REFUSED}}},
+    {"an_enqueue_is_prepared_whatever_stands_between_the_words", enqueue_prepared_in_other_words,
+     {{"comments between them", "_at_end", "|/\\*.*\\*/", "", REFUSED},
+      {"comments to the end of the line", "_at_end", "|--[^\\r\\n]*[\\r\\n]", "", REFUSED}}},
     {"sleepers_are_woken_where_transactions_can_be_prepared", enqueue_in_an_ordinary_transaction,
      {{"waking them at the end", "_at_end", "elsif not new.has_turn and not is_prepared then", "elsif false then",
        NOT_WOKEN}}},
     {"a_transaction_with_the_turn_is_not_prepared", turn_in_a_prepared_transaction,
      {{"noting it", "_turn", "if current_setting('max_prepared_transactions') <> '0' then", "if false then", KEEPS},
       {"refusing it", "_at_end", "if new.has_turn and is_prepared then", "if false then", KEEPS}}},
+    {"a_transaction_with_the_turn_is_not_prepared_whatever_stands_between_the_words", turn_prepared_in_other_words,
+     {{"comments between them", "_at_end", "|/\\*.*\\*/", "", KEEPS}}},
+    {"a_prepared_transaction_with_the_turn_has_a_name", prepared_transaction_with_the_turn,
+     {{"the number of its transaction", "_claim_blockers", "p.transaction = l.transactionid",
+       "l.virtualtransaction = '-1/' || p.transaction::text", "a prepared transaction has no name"}}},
     {"an_ack_can_be_prepared", ack_in_a_prepared_transaction, {{0}}},
 };
 

@@ -1,10 +1,13 @@
 -- At the end of a transaction, on servers that have prepared transactions. A prepared one may not have notified, so
 -- sleepers are not woken by it: polling finds its messages. And it would keep the claimers' turn until somebody ends it,
--- maybe days later: that is refused. Only the text of the statement tells the two ends of a transaction apart.
+-- maybe days later: that is refused. Only the text of the statement tells the two ends of a transaction apart. Between its
+-- words there may be comments, which may be nested: whatever lies between the first begin and the last end of one is
+-- passed over.
 create or replace function :"schema"._at_end() returns trigger
 language plpgsql volatile security definer :pinned as $$
 declare
-    is_prepared constant boolean := coalesce(current_query() ~* '\mprepare\s+transaction\M', false);
+    is_prepared constant boolean := coalesce(
+        current_query() ~* '\mprepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
 begin
     if new.has_turn and is_prepared then
         raise exception using errcode = 'BX004',
