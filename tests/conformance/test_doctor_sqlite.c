@@ -1,5 +1,6 @@
 /* The doctor on a file: what only SQLite has. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "findings.h"
 
@@ -16,6 +17,37 @@ static void wal_that_a_reader_keeps_growing_is_a_warning(void **state) {
     fixture_sql(f, "create table junk as select zeroblob(70000000) as b", NULL);
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "somebody keeps a read transaction open");
     sqlite3_close(reader);
+}
+
+/* BX-020 */
+static void write_lock_that_somebody_keeps_is_a_problem(void **state) {
+    struct fixture *f = *state;
+    char process[64];
+    sqlite3 *holder = fixture_open_sqlite(f);
+    assert_found(f, "claim", BOXCAR_SEVERITY_OK, "can be written");
+    exec(holder, "begin immediate");
+    snprintf(process, sizeof(process), "process %d (", (int)getpid());
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "holds the write lock of the file");
+    assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, process);
+    exec(holder, "rollback");
+    assert_found(f, "claim", BOXCAR_SEVERITY_OK, "can be written");
+    enqueue(f, "t", "p"); /* nothing was left open */
+    sqlite3_close(holder);
+}
+
+static void lock_is_not_tried_inside_of_a_transaction(void **state) {
+    struct fixture *f = *state;
+    sqlite3 *db = fixture_open_sqlite(f);
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_store *store = NULL;
+    ASSERT_OK(f, boxcar_store_borrow_sqlite(db, &options, &store, &f->err));
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "can be written");
+    exec(db, "begin immediate");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "not tried");
+    assert_false(sqlite3_get_autocommit(db));
+    exec(db, "rollback");
+    boxcar_store_close(store);
+    sqlite3_close(db);
 }
 
 static void file_with_many_free_pages_is_noted(void **state) {
@@ -130,6 +162,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(id_of_a_wrong_length_is_named),
     TEST(worker_whose_id_is_none_is_removed),
     TEST(wal_that_a_reader_keeps_growing_is_a_warning),
+    TEST(write_lock_that_somebody_keeps_is_a_problem),
+    TEST(lock_is_not_tried_inside_of_a_transaction),
     TEST(file_with_many_free_pages_is_noted),
     TEST(careless_connection_of_a_program_is_a_warning),
     TEST(journal_that_does_not_survive_a_crash_is_a_problem),

@@ -1,5 +1,5 @@
 /* What an operator should know about a store in a file: the file and the disk it is on, then
- * what the tables tell. Only reads. */
+ * what the tables tell. Only reads, but for the write lock, which it takes and gives back. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -377,8 +377,10 @@ boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box,
     diagnosing.model = model;
     if (status == BOXCAR_OK)
         status = sqlite_transaction(store, ACCESS_READ, examine, &diagnosing, err);
-    if (status == BOXCAR_OK)
+    if (status == BOXCAR_OK) {
+        sqlite_check_turn(store, diagnosing.path, &diagnosing.findings);
         status = judge_box(base, &diagnosing, err);
+    }
     arena_release(&diagnosing.arena);
     return findings_end(&diagnosing.findings, status, ret_list, err);
 }

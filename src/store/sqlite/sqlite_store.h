@@ -146,6 +146,8 @@ typedef boxcar_status (*sqlite_work_fn)(struct sqlite_store *store, void *contex
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_WRITE_RELAXED };
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err);
+/* Takes the write lock and gives it back at once, after waiting for so long at most. Not inside of a transaction. */
+boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err);
 /* A transaction that spans calls; see store.h. */
 boxcar_status sqlite_begin(struct boxcar_store *store, boxcar_error *err);
 boxcar_status sqlite_commit(struct boxcar_store *store, boxcar_error *err);
@@ -440,6 +442,8 @@ boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, 
 /* What an operator should know (sqlite_diagnose.c), and which rows Boxcar did not write (sqlite_rows.c). */
 struct findings;
 boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *findings, boxcar_error *err);
+/* sqlite_diagnose_turn.c: whether the file can be written just now, and who keeps others from it. path: NULL = in memory */
+void sqlite_check_turn(struct sqlite_store *store, const char *path, struct findings *findings);
 boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
                               struct boxcar_finding_list **ret_list, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */

@@ -163,6 +163,21 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
     return note_health(store, status, wrote, said);
 }
 
+boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err) {
+    boxcar_status status;
+    int tries = 0;
+
+    sqlite_busy_start(&store->busy, longest_ms);
+    do
+        status = run(store, S_BEGIN_WRITE, err);
+    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
+           sqlite_busy_wait(&store->busy, tries++));
+    if (status != BOXCAR_OK && !(status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc)))
+        return status;
+    *ret_had_turn = status == BOXCAR_OK;
+    return status == BOXCAR_OK ? run(store, S_ROLLBACK, err) : BOXCAR_OK;
+}
+
 /* ---- a transaction that spans calls ---- */
 
 static boxcar_status run_patiently(struct sqlite_store *store, enum statement statement, boxcar_error *err) {
