@@ -252,8 +252,7 @@ static void remind(struct pump *pump, const boxcar_error *err) {
         return;
     pump->told_at_ms = now;
     store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
-              "the store cannot be used for %lld s now, trying again: %s",
-              (long long)((now - pump->detached_at_ms) / 1000), err->message);
+              "the store still cannot be used, trying again: %s", err->message);
 }
 
 void pump_detach(struct pump *pump, const boxcar_error *err) {
