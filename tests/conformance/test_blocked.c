@@ -259,7 +259,7 @@ static void doctor_follows_the_queue_to_its_head(void **state) {
 /* On a server that has them. */
 static void prepared_transaction_is_named_with_what_ends_it(void **state) {
     struct fixture *f = *state;
-    char gid[96], named[128], remedy[128];
+    char gid[96], named[160], remedy[160];
     PGconn *conn = fixture_connect(f);
     if (pg_number(conn, "select current_setting('max_prepared_transactions')::int") == 0) {
         PQfinish(conn);
