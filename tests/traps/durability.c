@@ -128,16 +128,16 @@ static const char *claim_that_fails(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"only_the_librarys_claims_do_not_wait_for_the_disk", library,
-     {{"turning waiting off", "_claim", CARELESS, "null;", CLAIM_WAITS},
-      {"its end with the transaction", "_claim", CARELESS, "perform set_config('synchronous_commit', 'off', false);",
+     {{"turning waiting off", "_claim_numbered", CARELESS, "null;", CLAIM_WAITS},
+      {"its end with the transaction", "_claim_numbered", CARELESS, "perform set_config('synchronous_commit', 'off', false);",
        NOT_DURABLE},
       {"on in settling", "_ack", "begin\n", "begin\n    " CARELESS "\n", NOT_DURABLE}}},
     {"a_claim_by_sql_is_as_durable_as_its_caller_wants", callers_session,
-     {{"the difference", "_claim", IF_NOT_DURABLE, "if true then\n        " CARELESS, NOT_DURABLE},
+     {{"the difference", "_claim_numbered", IF_NOT_DURABLE, "if true then\n        " CARELESS, NOT_DURABLE},
       {"leaving the session alone", "outbox_claim", "begin\n",
        "begin\n    perform set_config('synchronous_commit', 'on', false);\n", NOT_DURABLE}}},
     {"a_claim_in_the_callers_transaction_leaves_that_durable", borrowed_connection,
-     {{"the difference", "_claim", IF_NOT_DURABLE, "if true then\n        " CARELESS, NOT_DURABLE}}},
+     {{"the difference", "_claim_numbered", IF_NOT_DURABLE, "if true then\n        " CARELESS, NOT_DURABLE}}},
     {"a_settlement_stands_when_the_claim_behind_it_fails", claim_that_fails, {{0}}},
 };
 
