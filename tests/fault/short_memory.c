@@ -61,12 +61,26 @@ static void write_count(void) {
     close(file);
 }
 
+/* OpenSSL 3.0 itself crashes when an allocation fails while it sets up its random numbers, which libpq asks for at its
+ * first connection. That is not the program's fault, so it is done before. */
+static void set_up_random_numbers(void) {
+    int (*random_bytes[])(unsigned char *, int) = {
+        (int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_bytes"),
+        (int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_priv_bytes")};
+    unsigned char byte;
+
+    for (size_t i = 0; i < sizeof(random_bytes) / sizeof(random_bytes[0]); i++)
+        if (random_bytes[i] != NULL)
+            (void)random_bytes[i](&byte, 1);
+}
+
 static int armed_main(int argc, char **argv, char **environment) {
     const char *at = getenv("BOXCAR_TEST_FAIL_AT"), *from = getenv("BOXCAR_TEST_FAIL_FROM");
 
     fail_at = at != NULL ? atol(at) : -1;
     fail_from = from != NULL ? atol(from) : -1;
     atexit(write_count);
+    set_up_random_numbers();
     is_armed = true;
     return real_main(argc, argv, environment);
 }
