@@ -28,8 +28,8 @@ begin
         perform :"schema"._check_claim(p_owner, lease, wanted);
     end if;
     have_turn := :"schema"._turn(p_box);
-    flags := case when have_turn then 0 else 4 end;
     ts := clock_timestamp();
+    flags := case when have_turn then 0 else 4 end;
     f := :"schema"._frontier(p_box, 0::smallint);
     before := f;
     epoch := greatest(f.epoch + 1, (extract(epoch from ts) * 1000000)::bigint);
