@@ -328,7 +328,7 @@ static const char *stats_of_a_long_parking_lot(struct fixture *f)
                    "select i, 0, now(), 't', 's' || i %% 1000 from generate_series(1, %d) i", 2 * SAMPLE);
     sql_run(conn, "begin");
     int64_t before = sql_reads(conn, "parked") + sql_reads(conn, "parked_pkey") + sql_reads(conn, "parked_stream");
-    sql_run(conn, "set local statement_timeout = '20s'");
+    sql_run(conn, "set local statement_timeout = '10s'");
     bool ended = same(sql_state(conn, "select * from _stats(0::smallint, true)"), "");
     if (!ended)
         sql_run(conn, "rollback");
