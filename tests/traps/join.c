@@ -1,4 +1,6 @@
 /* Joins: counted once each, by whoever ends a message, beside others who do the same. */
+#include <string.h>
+
 #include "trap.h"
 
 static const char MISCOUNTED[] = "a join did not count what had ended";
@@ -353,6 +355,24 @@ static const char *wait_that_cannot_be_evaluated(struct fixture *f)
     return sql_number(conn, "select count(*) from outbox where topic = 'never'") == 1 ? NULL : SLEEPS_ON;
 }
 
+#define SET_TOPIC "select _set('join_wait_topic', 0, 'later.wait')"
+
+/* Messages of both topics are parked by a claim that still sees the old setting, and commits after the new one. JOIN-050 */
+static const char *waits_of_a_topic_that_changes(struct fixture *f)
+{
+    PGconn *claimer = sql_connect(f), *conn = sql_connect(f);
+    sql_run(conn, "select enqueue(topic, topic) from unnest('{join.wait,later.wait}'::text[]) topic");
+    sql_run(claimer, "begin");
+    sql_run(claimer, "select outbox_claim(" WORKER ", '30 s', 1, '{none}')"); /* parks them */
+    sql_run(conn, SET_TOPIC);
+    sql_run(claimer, "commit");
+    sql_run(conn, "select _maintain(0::smallint)");
+    if (!strstr(sql_claim(conn, 10), "join.wait"))
+        return "a message is nowhere: its topic is not that of waits any more";
+    return sql_number(conn, "select count(*) from parked where topic = 'later.wait' and crash_count = -1") == 1
+               ? NULL : "a wait is parked as an ordinary message";
+}
+
 static const struct trap TRAPS[] = {
     {"members_acked_at_once_by_two_both_count", two_at_once,
      {{"the lock", "_try_lock", "order by j.join_id for no key update;", "order by j.join_id;", MISCOUNTED}}},
@@ -390,6 +410,11 @@ static const struct trap TRAPS[] = {
      {{"catching", "_try_follow_joins", "when others then", "when division_by_zero then", STOPS},
       {"catching in upkeep", "_evaluate_due_waits", "when others then", "when division_by_zero then", UPKEEP_STOPS},
       {"one by one", "_evaluate_each_wait", "when others then", "when division_by_zero then", UPKEEP_STOPS}}},
+    {"messages_parked_while_the_topic_of_waits_changes_are_found", waits_of_a_topic_that_changes,
+     {{"sorting", "_maintain", "perform :\"schema\"._sort_waits(most);", "",
+       "a message is nowhere: its topic is not that of waits any more"},
+      {"sorting what waits now", "_sort_waits", "x.crash_count = 0 and", "false and",
+       "a wait is parked as an ordinary message"}}},
     {"plans_made_without_joins_serve_many", plans,
      {{"reading run by run", "_steps", "where m.work_id >= lower(r.run)", "where m.work_id + 0 >= lower(r.run)",
        WALKS},

@@ -20,6 +20,9 @@ begin
         select x.ctid from :"schema".instance_sign x
         where exists (select from :"schema".instance_sign y where y.instance_id = x.instance_id and y.seen_at > x.seen_at)
         limit most for update skip locked));
+    if p_box = 0 then
+        perform :"schema"._sort_waits(most);
+    end if;
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
     -- One at a time: both change the counters of several topics and what was appended to them. Somebody else's upkeep that

@@ -1,0 +1,19 @@
+-- Waits are parked in a place of their own (0010), by what the setting join_wait_topic is when they are. Who parks one while
+-- somebody changes the setting leaves it in the wrong place, where no claim looks for it: this puts such messages right.
+create or replace function :"schema"._sort_waits(most int) returns void
+language plpgsql volatile as $$
+declare
+    waits constant text collate "C" := :"schema"._wait_topic();
+begin
+    update :"schema".parked p set crash_count = -1 - p.crash_count
+    where p.work_id = any (array(
+        select x.work_id from :"schema".parked x
+        where x.box = 0 and x.epoch is null and x.stream is null and x.crash_count < 0 and x.topic < waits
+        limit most for update skip locked) || array(
+        select x.work_id from :"schema".parked x
+        where x.box = 0 and x.epoch is null and x.stream is null and x.crash_count < 0 and x.topic > waits
+        limit most for update skip locked) || array(
+        select x.work_id from :"schema".parked x
+        where x.box = 0 and x.epoch is null and x.stream is null and x.crash_count = 0 and x.topic = waits
+        limit most for update skip locked));
+end $$;
