@@ -279,6 +279,8 @@ struct boxcar_store {
     int64_t call_ms; /* of an impatient store: the longest that one call may wait for others or for an
                         answer; 0 = as long as the options allow. It logs no changes of state: its caller
                         does. */
+    const _Atomic bool *is_over; /* of an impatient store for upkeep: until this is true, calls that are known to be long
+                                    may be; then they end like the others. NULL = no call may be long */
     bool is_down;   /* the loss was logged and the return was not yet: one line per change */
     boxcar_deployment deployment; /* the last that was asked for: when it was opened, or later */
     char *id; /* for logs; malloc'ed, freed by the backend's close */

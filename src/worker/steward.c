@@ -10,7 +10,7 @@
 
 /* How often it complains about a box. */
 #define COMPLAIN_EVERY_MS (INT64_C(600) * 1000)
-/* Nobody waits longer than this for it at the end. */
+/* Nobody waits longer than this for it at the end. Until then a step of upkeep may take longer. */
 #define CALL_MS 5000
 
 struct steward {
@@ -22,6 +22,7 @@ struct steward {
     int64_t interval_ms;
     unsigned generation; /* of the interval */
     bool stopping;
+    atomic_bool is_over; /* the same, for the call that is under way */
     int64_t next_complaint_ms[BOXES]; /* about topics without a handler; 0 = at the first look */
     unsigned random;
 };
@@ -143,6 +144,7 @@ static void do_round(struct steward *steward) {
     if (status == BOXCAR_OK) {
         store->impatient = true;
         store->call_ms = CALL_MS;
+        store->is_over = &steward->is_over;
         status = maintain(steward, store, &err);
     }
     for (int box = 0; status == BOXCAR_OK && box < BOXES && !is_stopping(steward); box++)
@@ -200,6 +202,7 @@ static void change(struct steward *steward, int64_t interval_ms, bool stop) {
     steward->generation += steward->interval_ms != interval_ms;
     steward->interval_ms = interval_ms;
     steward->stopping = stop;
+    atomic_store(&steward->is_over, stop);
     pthread_cond_signal(&steward->changed);
     pthread_mutex_unlock(&steward->mutex);
 }

@@ -1,7 +1,10 @@
 /* A server that goes away: what an impatient store says, and what is logged. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conformance.h"
 #include "pg.h"
@@ -237,7 +240,57 @@ static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     teardown(f, &o);
 }
 
+#define SLOW_UPKEEP \
+    "alter function _maintain rename to _maintain_quickly; " \
+    "create function _maintain(p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, " \
+    "out purged_dead bigint, out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint, " \
+    "out ended uuid[], out purged_keys bigint) language plpgsql set search_path from current as $$ begin perform pg_sleep(%s); " \
+    "select * into reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys " \
+    "from _maintain_quickly(p_box); end $$"
+
+static void make_upkeep_slow(struct fixture *f, const char *seconds) {
+    char sql[1000];
+    snprintf(sql, sizeof(sql), SLOW_UPKEEP, seconds);
+    fixture_sql(f, NULL, sql);
+    f->store->impatient = true;
+    f->store->call_ms = 100;
+}
+
+/* The upkeep of a worker: BX-026, BX-023 */
+static void impatient_store_gives_upkeep_its_time(void **state) {
+    struct fixture *f = *state;
+    _Atomic bool is_over = false;
+    boxcar_maintenance maintenance;
+    make_upkeep_slow(f, "0.5");
+    f->store->is_over = &is_over;
+    ASSERT_OK(f, f->store->ops->maintain(f->store, &maintenance, &f->err));
+    f->store->is_over = NULL;
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, &maintenance, &f->err));
+}
+
+static void *end_upkeep(void *is_over) {
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    atomic_store((_Atomic bool *)is_over, true);
+    return NULL;
+}
+
+/* BX-023 */
+static void upkeep_ends_when_its_worker_does(void **state) {
+    struct fixture *f = *state;
+    _Atomic bool is_over = false;
+    boxcar_maintenance maintenance;
+    pthread_t ender;
+    make_upkeep_slow(f, "60"); /* longer than the test would wait for it */
+    f->store->is_over = &is_over;
+    assert_int_equal(pthread_create(&ender, NULL, end_upkeep, (void *)&is_over), 0);
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, &maintenance, &f->err));
+    pthread_join(ender, NULL);
+    assert_non_null(strstr(f->err.message, "did not answer within 100 ms"));
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(impatient_store_gives_upkeep_its_time),
+    TEST(upkeep_ends_when_its_worker_does),
     TEST(impatient_store_reports_a_loss_at_once),
     TEST(impatient_store_waits_in_no_call),
     TEST(worker_role_may_live_sleep_and_drain),

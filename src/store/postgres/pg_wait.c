@@ -10,19 +10,25 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "pg_store.h"
 
 #define LONG_FACTOR 20
+#define LOOK_MS 200 /* how soon a long call sees that its time is over */
 #define CONNECT_MS 10000
 #define RECONNECT_MS 3000 /* a server that was there is there again soon, or is tried again */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static bool may_be_long(const struct pg_store *pg) {
+    return pg->pace == PG_LONG && pg->base.is_over && !atomic_load(pg->base.is_over);
+}
+
 static int64_t longest_silence_ms(const struct pg_store *pg) {
-    bool hurries = pg->base.impatient && pg->base.call_ms > 0;
+    bool hurries = pg->base.impatient && pg->base.call_ms > 0 && !may_be_long(pg);
 
     if (pg->pace == PG_CONNECTING)
         return least(pg->was_connected ? RECONNECT_MS : CONNECT_MS, hurries ? pg->base.call_ms : pg->answer_ms);
@@ -43,9 +49,9 @@ bool pg_is_cut(const struct pg_store *pg) { return pg->silent_ms > 0 || pg->malf
 /* Until the socket is ready for what is to be done. False = the time is over, and the connection was cut. */
 static bool wait_for_socket(struct pg_store *pg, bool unsent, int64_t since_ms) {
     struct pollfd socket = {.fd = PQsocket(pg->conn), .events = (short)(POLLIN | (unsent ? POLLOUT : 0))};
-    int64_t longest = longest_silence_ms(pg);
 
     for (;;) {
+        int64_t longest = longest_silence_ms(pg);
         int64_t left = longest > 0 ? since_ms + longest - clock_ms() : INT_MAX;
         int ready;
 
@@ -53,6 +59,8 @@ static bool wait_for_socket(struct pg_store *pg, bool unsent, int64_t since_ms) 
             cut(pg, longest);
             return false;
         }
+        if (may_be_long(pg))
+            left = least(left, LOOK_MS);
         ready = poll(&socket, 1, left < INT_MAX ? (int)left : INT_MAX);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;
