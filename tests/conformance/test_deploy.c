@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "pg.h"
 #include "versions.h"
 
 static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
@@ -275,6 +276,93 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
     take(f, f->owner, id);
 }
 
+/* A store of version 9, as it is after the one before has gone back. */
+static void go_back_to_version_9(struct fixture *f) {
+    boxcar_store_close(f->store);
+    f->store = NULL;
+    fixture_sql(f, NULL, POSTGRES_FROM_10_BACK_TO_9);
+}
+
+static boxcar_status upgrade(struct fixture *f, int64_t answer_ms) {
+    boxcar_store_options options = fixture_options(f);
+    options.deploy = true;
+    options.answer_timeout_ms = answer_ms;
+    return boxcar_store_open(&options, &f->store, &f->err);
+}
+
+static const char *upgrade_beside(struct crew_member *member) {
+    boxcar_store_options options = fixture_options(member->f);
+    boxcar_store *store = NULL;
+    options.deploy = true;
+    boxcar_status status = boxcar_store_open(&options, &store, &member->err);
+    boxcar_store_close(store);
+    return status == BOXCAR_OK ? NULL : "upgrade";
+}
+
+/* Somebody with an open transaction, who goes on to another table while the upgrade waits for him. */
+static const char *use_one_table_after_the_other(struct crew_member *member) {
+    if (member->number > 0)
+        return upgrade_beside(member);
+    PGconn *conn = fixture_connect(member->f);
+    const char *said = NULL;
+    static const char *const TABLES[] = {"message", "stream_violation", "join_row", "parked", "frontier", "lease"};
+    PQclear(PQexec(conn, "begin"));
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]) && !said; i++) {
+        char sql[100];
+        snprintf(sql, sizeof(sql), "select count(*) from %s; select pg_sleep(0.3)", TABLES[i]);
+        PGresult *result = PQexec(conn, sql);
+        said = PQresultStatus(result) == PGRES_TUPLES_OK ? NULL : "a client's transaction fails beside an upgrade";
+        PQclear(result);
+    }
+    PQfinish(conn);
+    return said;
+}
+
+/* BX-029 */
+static void upgrade_gives_way_to_transactions_that_are_open(void **state) {
+    struct fixture *f = *state;
+    if (fixture_is_sqlite(f))
+        skip();
+    go_back_to_version_9(f);
+    crew_run_bare(f, 2, use_one_table_after_the_other, NULL);
+    f->store = fixture_open(f);
+    take(f, f->owner, enqueue(f, "t", "p").work_id);
+}
+
+/* BX-029 */
+static void upgrade_that_cannot_begin_names_who_is_in_its_way(void **state) {
+    struct fixture *f = *state;
+    if (fixture_is_sqlite(f))
+        skip();
+    go_back_to_version_9(f);
+    PGconn *reader = fixture_connect(f);
+    PQclear(PQexec(reader, "set application_name = 'long report'; begin; select count(*) from message"));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, upgrade(f, 500));
+    assert_non_null(strstr(f->err.message, "(long report, role "));
+    PQfinish(reader);
+    ASSERT_OK(f, upgrade(f, 0));
+    take(f, f->owner, enqueue(f, "t", "p").work_id);
+}
+
+/* Calls that wait for an upgrade go on in functions of the old version. BX-029 */
+static void what_old_functions_call_says_that_the_schema_was_upgraded(void **state) {
+    struct fixture *f = *state;
+    if (fixture_is_sqlite(f))
+        skip();
+    fixture_sql(f, NULL, "drop function _claim_fresh; create function _claim_fresh(inout f frontier, wanted int, "
+                         "ts timestamptz, exact text[], prefixes text[], out taken bigint[]) language sql as "
+                         "'select f, null::bigint[]'; "
+                         "create function _lane_key(p_join uuid, p_lane int) returns bigint language sql immutable as "
+                         "'select 1::bigint'");
+    go_back_to_version_9(f);
+    ASSERT_OK(f, upgrade(f, 0));
+    PGconn *conn = fixture_connect(f);
+    pg_fails(conn, "40001", "select taken from _claim_fresh(null::frontier, 1, now(), null, null)");
+    pg_fails(conn, "40001", "select _lane_key(gen_random_uuid(), 1)");
+    PQfinish(conn);
+    take(f, f->owner, enqueue(f, "t", "p").work_id);
+}
+
 static void drop_in(struct fixture *f, const char *sqlite_text, const char *postgres_text) {
     boxcar_store_close(f->store);
     f->store = NULL;
@@ -366,6 +454,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(store_that_wants_newer_programs_is_refused),
     TEST(store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages),
     TEST(upgrade_that_ended_early_is_finished_by_the_next),
+    TEST(upgrade_gives_way_to_transactions_that_are_open),
+    TEST(upgrade_that_cannot_begin_names_who_is_in_its_way),
+    TEST(what_old_functions_call_says_that_the_schema_was_upgraded),
     TEST(deploying_again_makes_what_is_missing),
     TEST(table_that_was_dropped_is_named),
     TEST(store_without_its_version_is_named_and_left_as_it_is),

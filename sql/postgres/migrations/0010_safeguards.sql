@@ -2,9 +2,26 @@
 
 -- Turns and frontiers.
 
--- Everybody who claims, buries or counts steps reads one of these two tables first. So no call that began under the
--- locks of version 9 is still under way when the functions change.
-lock table :"schema".frontier, :"schema".join_row in access exclusive mode;
+-- The deployment has locked all tables: calls that begin now wait until it has ended. They may already be inside a function
+-- of version 9, and go on there afterwards. What that calls and is not there any more stays as a function that raises
+-- 40001, as for any call that met a change and is to be repeated. The next migration can drop these.
+do $do$
+declare
+    f oid;
+    definition text;
+begin
+    for f in
+        select p.oid from pg_catalog.pg_proc p
+        where p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
+          and p.proname in ('_lane_key', '_sort_fresh', '_claim_fresh', '_claim_side', '_claim_suspect', '_claim_heads',
+                            '_due_streams', '_fresh_estimate')
+    loop
+        definition := pg_catalog.pg_get_functiondef(f);
+        execute regexp_replace(left(definition, strpos(definition, 'AS $function$') - 1), 'LANGUAGE \w+', 'LANGUAGE plpgsql')
+            || 'as $old$ begin raise exception using errcode = ''40001'', '
+            || 'message = ''the schema was upgraded meanwhile; try again''; end $old$';
+    end loop;
+end $do$;
 
 -- A turn is taken by locking one of these, in SHARE UPDATE EXCLUSIVE mode: that takes rights on it, which only the
 -- owner has, and costs no more than an advisory lock, which anybody can take. Views, because tables are vacuumed, and
@@ -34,12 +51,6 @@ create unlogged table :"schema".end_note (
 create function :"schema"._at_end() returns trigger language plpgsql as $$ begin return null; end $$;
 create constraint trigger end_note_at_end after insert on :"schema".end_note
     deferrable initially deferred for each row execute function :"schema"._at_end();
-
--- Lanes of large joins are locked by their rows in join_progress.
-drop function if exists :"schema"._lane_key(uuid, int);
-
--- It says now how far it came.
-drop function if exists :"schema"._sort_fresh(:"schema".frontier, bigint[], int, timestamptz, text[], text[]);
 
 -- Streams and upkeep. A server that publishes all tables refuses deletes from a table without a replica identity. These
 -- are appended on hot paths: a key would cost each append an index entry, the whole row costs only whoever publishes.
@@ -72,17 +83,6 @@ create index parked_wait on :"schema".parked (box, topic, available_at, work_id)
 update :"schema".parked p set crash_count = -1
 where p.box = 0 and p.stream is null and p.topic = coalesce((
     select s.text from :"schema".setting s where s.name = 'join_wait_topic'), 'join.wait');
-
--- These have parameters more now.
-drop function if exists :"schema"._claim_fresh(:"schema".frontier, int, timestamptz, text[], text[]);
-drop function if exists :"schema"._claim_side(
-    smallint, bigint, int, boolean, boolean, timestamptz, timestamptz, text[], text[], uuid);
-drop function if exists :"schema"._claim_suspect(
-    smallint, bigint, timestamptz, timestamptz, text[], text[], boolean, uuid);
-drop function if exists :"schema"._claim_heads(
-    smallint, bigint, int, boolean, timestamptz, timestamptz, text[], text[], uuid);
-drop function if exists :"schema"._due_streams(
-    smallint, int, boolean, timestamptz, timestamptz, text[], text[], uuid);
 
 -- Claims. The number that the claimer gave to the claim, so that it can give back what it was leased by one whose answer
 -- was lost; null = none.
@@ -122,4 +122,3 @@ drop function if exists :"schema"._dead_replay(smallint, bigint[], text);
 
 -- Counters: _stats says which numbers are estimates.
 drop function if exists :"schema"._stats(smallint, boolean);
-drop function if exists :"schema"._fresh_estimate(smallint);

@@ -211,6 +211,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
         status = read_version(pg, &previous, err);
     if (status == BOXCAR_OK && previous == 0)
         status = pg_check_empty(pg, err);
+    if (status == BOXCAR_OK && previous > 0 && previous < STORE_SCHEMA_VERSION)
+        status = pg_deploy_lock(pg, err);
     version = previous;
     if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
         status = read_grants(pg, &grants, err);

@@ -12,6 +12,7 @@ boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error 
 boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err);
 
 /* pg_deploy_turn.c: one deployment at a time. Every lock that the transaction waits for, it waits for so long only. */
+int64_t pg_deploy_patience_ms(const struct pg_store *pg);
 boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err);
 /* Waits for other deployments, until the transaction ends. Not *ret_taken: there is no store yet, so nothing to lock. Then
  * a deployment may collide with another one, and is to be begun anew. In a schema that is trusted. */
@@ -19,6 +20,9 @@ boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_e
 bool pg_deploy_has_collided(const boxcar_error *why);
 /* After the rollback of a deployment that waited for a lock in vain: says who is in the way. Returns the status. */
 boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status, boxcar_error *err);
+
+/* pg_deploy_lock.c: takes all tables and views that are there for this transaction alone, as soon as nobody uses them. */
+boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err);
 
 /* pg_objects.c: what a deployed store has. Tables, sequences, types, indexes, triggers and some views are read from the
  * migrations, other views and functions from the names of their files, so that there is no second list to keep. */

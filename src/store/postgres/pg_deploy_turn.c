@@ -15,10 +15,12 @@
 /* How long a deployment waits for each lock: half as long as the server may be silent meanwhile (pg_wait.c). */
 #define LOCK_FACTOR 10
 
+int64_t pg_deploy_patience_ms(const struct pg_store *pg) { return pg->answer_ms * LOCK_FACTOR; }
+
 boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err) {
     char text[80];
 
-    snprintf(text, sizeof(text), "set local lock_timeout = %lld", (long long)(pg->answer_ms * LOCK_FACTOR));
+    snprintf(text, sizeof(text), "set local lock_timeout = %lld", (long long)pg_deploy_patience_ms(pg));
     return pg_deploy_run(pg, text, err);
 }
 
@@ -75,6 +77,6 @@ boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status,
     return error_set(err, BOXCAR_E_UNAVAILABLE,
                      "schema \"%s\" was not deployed: a lock was not free within %lld s. In the way: %s. End that "
                      "transaction, or wait for it if it is another deployment, then run `boxcar init` again",
-                     pg->schema, (long long)(pg->answer_ms * LOCK_FACTOR / 1000),
+                     pg->schema, (long long)(pg_deploy_patience_ms(pg) / 1000),
                      who ? who : "nobody any more");
 }
