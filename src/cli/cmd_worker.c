@@ -215,8 +215,8 @@ const struct command CMD_WORKER = {
         "\n"
         "SIGTERM or SIGINT: claim no more, let handlers finish within the grace time, give back the rest,\n"
         "exit 0; another one, a second later or more, leaves handlers one second. SIGHUP reads the\n"
-        "configuration file again. All but the handlers, --drain and --owner can be set by a variable or in that file, handlers\n"
-        "in the file: see boxcar config, docs/configuration.md and docs/worker.md.\n",
+        "configuration file again. All but the handlers, --drain and --owner can be set by a variable or\n"
+        "in that file, handlers in the file: see boxcar config, docs/configuration.md and docs/worker.md.\n",
     .examples = "boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
                 "boxcar worker --drain --handler 'orders.*=exec:grep -q .' --handler 'audit.*=discard'\n",
     .options = OPTIONS,
