@@ -118,9 +118,9 @@ static void keep_autovacuum_away(PGconn *conn)
 }
 
 /* One session from the empty store to the large one; how often it scanned the large one. */
-static int64_t grow(struct fixture *f)
+static int64_t grow(struct fixture *f, PGconn *other)
 {
-    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    PGconn *conn = sql_connect(f);
     sql_run(other, "truncate " TABLES);
     sql_run(other, "vacuum analyze " TABLES);
     for (int i = 0; i < WARM_CALLS; i++)
@@ -138,9 +138,10 @@ static int64_t grow(struct fixture *f)
  * Several times, since plans may be made anew for reasons that lie elsewhere in the server. BX-020 */
 static const char *plans(struct fixture *f)
 {
-    keep_autovacuum_away(sql_connect(f));
-    for (int i = 0; i < 6; i++)
-        if (grow(f) > 0)
+    PGconn *other = sql_connect(f);
+    keep_autovacuum_away(other);
+    for (int i = 0; i < 15; i++)
+        if (grow(f, other) > 0)
             return SCANS;
     return NULL;
 }
