@@ -124,7 +124,7 @@ static void end_join(struct fixture *f, boxcar_join_id id, boxcar_enqueued step,
     else if (end == BY_CANCEL)
         ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));
     else if (end == BY_TIME)
-        pause_ms(510);
+        make_overdue(f);
     else
         attach(f, id, enqueue_ended(f, false).message_id);
     if (end == BY_TIME || end == BY_SETTLING)
@@ -136,7 +136,7 @@ static void end_of_the_join_evaluates_all_its_waits(void **state) {
     struct fixture *f = *state;
     for (enum end end = 0; end < ENDS; end++) {
         boxcar_new_join new = new_join(1);
-        new.deadline_ms = end == BY_TIME ? 500 : 0;
+        new.deadline_ms = end == BY_TIME ? 3600000 : 0;
         boxcar_join_id id = start_this(f, &new), other = start_join(f, 1);
         boxcar_enqueued step = enqueue_step(f, id);
         boxcar_enqueued waits[3] = {enqueue_wait(f, id), enqueue_wait(f, other), enqueue_wait(f, id)};
