@@ -7,8 +7,8 @@
  * more. A wait is a message that stays in the store until then, without spending attempts, and is
  * replaced by its continuation: exactly one message, or none.
  *
- * Whoever ends a join evaluates its waits; workers and maintenance evaluate what is left. On a store made from a borrowed
- * handle each call is part of the caller's transaction. */
+ * The transaction that ends a join evaluates its waits. Workers and maintenance evaluate what is left. On a store made
+ * from a borrowed handle each call is part of the caller's transaction. */
 #ifndef BOXCAR_JOIN_H
 #define BOXCAR_JOIN_H
 

@@ -73,8 +73,8 @@ typedef struct boxcar_deployment {
 } boxcar_deployment;
 
 /* Creates the schema or brings it up to date, and makes again what somebody has dropped or changed: views, functions,
- * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent; safe from many processes
- * at once and beside running workers. Not allowed on a borrowed handle. */
+ * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent. Many processes may do it
+ * at once, also while workers run. Not allowed on a borrowed handle. */
 BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_deployment,
                                              boxcar_error *err);
 

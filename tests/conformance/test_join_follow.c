@@ -75,19 +75,24 @@ static void wait_that_comes_after_the_end_is_evaluated_at_once(void **state) {
     assert_int_equal(audit_lost(f), 0);
 }
 
-/* JOIN-060, BX-045: waits that are steps of the next join, ended by one ack. */
-static void one_ack_follows_a_chain_of_joins(void **state) {
-    enum { LENGTH = 5 };
-    struct fixture *f = *state;
-    boxcar_join_id ids[LENGTH];
-    boxcar_enqueued waits[LENGTH];
-    for (int i = 0; i < LENGTH; i++) {
+/* Joins whose waits are steps of the next one; the step of the first is acked. */
+static void end_chain(struct fixture *f, boxcar_join_id *ids, boxcar_enqueued *waits, int length) {
+    for (int i = 0; i < length; i++) {
         ids[i] = start_join(f, 1);
         waits[i] = enqueue_wait(f, ids[i]);
         if (i > 0)
             attach(f, ids[i], waits[i - 1].message_id);
     }
     assert_true(ack(f, f->owner, take_step(f, ids[0])));
+}
+
+/* JOIN-060, BX-045: waits that are steps of the next join, ended by one ack. */
+static void one_ack_follows_a_chain_of_joins(void **state) {
+    enum { LENGTH = 5 };
+    struct fixture *f = *state;
+    boxcar_join_id ids[LENGTH];
+    boxcar_enqueued waits[LENGTH];
+    end_chain(f, ids, waits, LENGTH);
     for (int i = 0; i < LENGTH; i++) {
         assert_join(f, ids[i], BOXCAR_JOIN_COMPLETED, 1, 0);
         assert_status(f, waits[i].work_id, BOXCAR_DONE);
@@ -101,13 +106,7 @@ static void long_chain_is_followed_by_upkeep(void **state) {
     struct fixture *f = *state;
     boxcar_join_id ids[LENGTH];
     boxcar_enqueued waits[LENGTH];
-    for (int i = 0; i < LENGTH; i++) {
-        ids[i] = start_join(f, 1);
-        waits[i] = enqueue_wait(f, ids[i]);
-        if (i > 0)
-            attach(f, ids[i], waits[i - 1].message_id);
-    }
-    assert_true(ack(f, f->owner, take_step(f, ids[0])));
+    end_chain(f, ids, waits, LENGTH);
     maintain_joins(f);
     assert_join(f, ids[LENGTH - 1], BOXCAR_JOIN_COMPLETED, 1, 0);
     assert_continuation(f, waits[LENGTH - 1], "completed", "yes");

@@ -80,43 +80,37 @@ static const char *ended_meanwhile(struct fixture *f)
     return same(sql_answer(late), "t") ? NULL : LOST;
 }
 
-#define MANY(direction) \
-    "select count(*) from process_work_batch(" WORKER ", jsonb_build_object('outbox', jsonb_build_object('messages', " \
+#define MESSAGES(direction) \
     "(select jsonb_agg(jsonb_build_object('topic', 't', 'payload', 'p', 'unique', true, 'key', i::text) " \
-    "order by i " direction ") from generate_series(1, 9) i))))"
+    "order by i " direction ") from generate_series(1, 9) i)"
+#define IN_A_BATCH(direction) \
+    "select count(*) from process_work_batch(" WORKER ", jsonb_build_object('outbox', jsonb_build_object('messages', " \
+    MESSAGES(direction) ")))"
+#define ALONE(direction) "select count(*) from enqueue_many(" MESSAGES(direction) ")"
 
-/* Two calls with the same keys in opposite orders. */
-static const char *opposite_orders(struct fixture *f)
+/* Two calls with the same keys in opposite orders. The fifth is in the middle, so both have locked some when they meet it. */
+static const char *opposite_orders_of(struct fixture *f, const char *up, const char *down, const char *rows)
 {
     PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
     sql_run(observer, "begin");
     sql_run(observer, ENQUEUE("5"));
-    sql_send(a, MANY(""));
+    sql_send(a, "%s", up);
     sql_wait_blocked(sql_connect(f), a);
-    sql_send(b, MANY("desc"));
+    sql_send(b, "%s", down);
     sql_wait_blocked(sql_connect(f), b);
     sql_run(observer, "rollback");
-    bool fine = same(sql_answer(a), "1");
-    return same(sql_answer(b), "1") && fine ? NULL : DEADLOCK;
+    bool fine = same(sql_answer(a), rows);
+    return same(sql_answer(b), rows) && fine ? NULL : DEADLOCK;
 }
 
-#define MANY_BY_ITSELF(direction) \
-    "select count(*) from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', 'payload', 'p', 'unique', true, " \
-    "'key', i::text) order by i " direction ") from generate_series(1, 9) i))"
+static const char *opposite_orders(struct fixture *f)
+{
+    return opposite_orders_of(f, IN_A_BATCH(""), IN_A_BATCH("desc"), "1");
+}
 
-/* The same without a batch: 5 is in the middle, so both have locked some when they meet it. */
 static const char *opposite_orders_of_many(struct fixture *f)
 {
-    PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
-    sql_run(observer, "begin");
-    sql_run(observer, ENQUEUE("5"));
-    sql_send(a, MANY_BY_ITSELF(""));
-    sql_wait_blocked(sql_connect(f), a);
-    sql_send(b, MANY_BY_ITSELF("desc"));
-    sql_wait_blocked(sql_connect(f), b);
-    sql_run(observer, "rollback");
-    bool fine = same(sql_answer(a), "9");
-    return same(sql_answer(b), "9") && fine ? NULL : DEADLOCK;
+    return opposite_orders_of(f, ALONE(""), ALONE("desc"), "9");
 }
 
 /* A transaction that has a key and then settles meets a batch that settles and wants the key. */

@@ -86,17 +86,12 @@ static void empty_payloads_are_payloads_and_an_empty_topic_is_none(void **state)
     }
 }
 
-/* JOIN-051: the spelling of the programs that the fields come from. */
-static void camel_case_is_read_as_well(void **state) {
-    static const char payload[] = "{\"joinId\": \"0190F3C2-7B1E-7C2D-9A55-3F1D2C4B5A69\", "
-                                  "\"failIfAnyStepFailed\": false, "
-                                  "\"onCompleteTopic\": \"a\", \"onCompletePayload\": \"b\", "
-                                  "\"onFailTopic\": \"c\", \"onFailPayload\": \"d\"}";
+/* Whether every field of this payload is read. */
+static void assert_read(const char *payload) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     struct wait wait = {.allow_failures = false};
     char text[BOXCAR_UUID_TEXT_SIZE];
 
-    (void)state;
     assert_int_equal(wait_parse(boxcar_str_of(payload), &arena, &wait, NULL), BOXCAR_OK);
     boxcar_join_id_format(wait.join_id, text);
     assert_string_equal(text, ID);
@@ -107,25 +102,20 @@ static void camel_case_is_read_as_well(void **state) {
     assert_text(wait.on_fail_payload, "d");
 }
 
+/* JOIN-051: the spelling of the programs that the fields come from. */
+static void camel_case_is_read_as_well(void **state) {
+    (void)state;
+    assert_read("{\"joinId\": \"0190F3C2-7B1E-7C2D-9A55-3F1D2C4B5A69\", \"failIfAnyStepFailed\": false, "
+                "\"onCompleteTopic\": \"a\", \"onCompletePayload\": \"b\", "
+                "\"onFailTopic\": \"c\", \"onFailPayload\": \"d\"}");
+}
+
 /* JOIN-051 */
 static void pascal_case_is_read_as_well(void **state) {
-    static const char payload[] = "{\"JoinId\": \"0190F3C2-7B1E-7C2D-9A55-3F1D2C4B5A69\", "
-                                  "\"FailIfAnyStepFailed\": false, "
-                                  "\"OnCompleteTopic\": \"a\", \"OnCompletePayload\": \"b\", "
-                                  "\"OnFailTopic\": \"c\", \"OnFailPayload\": \"d\"}";
-    AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct wait wait = {.allow_failures = false};
-    char text[BOXCAR_UUID_TEXT_SIZE];
-
     (void)state;
-    assert_int_equal(wait_parse(boxcar_str_of(payload), &arena, &wait, NULL), BOXCAR_OK);
-    boxcar_join_id_format(wait.join_id, text);
-    assert_string_equal(text, ID);
-    assert_true(wait.allow_failures);
-    assert_text(wait.on_complete_topic, "a");
-    assert_text(wait.on_complete_payload, "b");
-    assert_text(wait.on_fail_topic, "c");
-    assert_text(wait.on_fail_payload, "d");
+    assert_read("{\"JoinId\": \"0190F3C2-7B1E-7C2D-9A55-3F1D2C4B5A69\", \"FailIfAnyStepFailed\": false, "
+                "\"OnCompleteTopic\": \"a\", \"OnCompletePayload\": \"b\", "
+                "\"OnFailTopic\": \"c\", \"OnFailPayload\": \"d\"}");
 }
 
 #define WITH(fields) "{\"join_id\":\"" ID "\",\"on_complete_topic\":\"t\"," fields "}"

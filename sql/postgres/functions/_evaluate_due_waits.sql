@@ -1,5 +1,4 @@
--- Evaluates waits that are due, at most so many: for those who serve no topics, and for stores where nobody claims
--- waits. Those whose join is pending are put off. In a transaction of its own, since joins stay locked until the commit.
+-- Evaluates waits that are due, at most `most`. Upkeep and workers call it, so waits end also where nobody claims them. Those whose join is pending are put off. In a transaction of its own, since joins stay locked until the commit.
 -- If they cannot be evaluated together, each is tried by itself, and what is wrong with one does not concern the others.
 -- evaluated: how many; ended: joins that ended because waits are their steps.
 create or replace function :"schema"._evaluate_due_waits(most int, out evaluated bigint, out ended uuid[])

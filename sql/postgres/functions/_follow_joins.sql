@@ -1,5 +1,5 @@
 -- Joins have ended, which the caller has locked: their waits are evaluated in the same transaction, where that makes
--- nobody wait. Left out, and due for whoever comes next, are waits that somebody holds, waits that are steps of joins
+-- nobody wait. Left out, and due for the next who looks, are waits that somebody holds, waits that are steps of joins
 -- which are not free, waits whose payload makes no sense, and what goes too deep or is too much for one transaction.
 create or replace function :"schema"._follow_joins(p_joins uuid[], ts timestamptz) returns void
 language plpgsql volatile :hot as $$

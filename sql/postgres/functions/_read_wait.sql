@@ -7,22 +7,22 @@ language plpgsql stable :pinned as $$
 declare
     names constant text[] := array['join_id', 'fail_if_any_step_failed', 'on_complete_topic', 'on_complete_payload',
                                    'on_fail_topic', 'on_fail_payload'];
-    said jsonb;
+    given jsonb;
     wait jsonb;
 begin
     begin
-        said := payload::jsonb;
+        given := payload::jsonb;
     exception
         when insufficient_resources then
             raise;
         when others then   -- also of what has no room in a jsonb, for which there is no one code
-            said := null;
+            given := null;
     end;
-    if said is null or jsonb_typeof(said) <> 'object' then
+    if given is null or jsonb_typeof(given) <> 'object' then
         fault := 'the payload of a wait must be a JSON object';
         return;
     end if;
-    select jsonb_object_agg(n.name, coalesce(said -> n.name, said -> n.camel, said -> n.pascal, 'null'))
+    select jsonb_object_agg(n.name, coalesce(given -> n.name, given -> n.camel, given -> n.pascal, 'null'))
     into wait
     from (select n as name, lower(left(p, 1)) || substr(p, 2) as camel, p as pascal
           from unnest(names) n cross join lateral (select replace(initcap(replace(n, '_', ' ')), ' ', '')) x(p)) n;
