@@ -183,6 +183,7 @@ static void message_that_has_waited_is_anybodys(void **state) {
     key_of(f, f->other, 0, key);
     boxcar_work_id first = enqueue_streamed(f, key, "p").work_id;
     boxcar_work_id second = enqueue_streamed(f, key, "p").work_id;
+    outlive(f, 1100);
     struct taken taken = take_wait(f, f->owner, first, 30000);
     assert_true(ack(f, f->owner, taken));
     take(f, f->owner, second);
