@@ -180,6 +180,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
                 "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
+                POSTGRES_FROM_11_BACK_TO_10
                 "drop table unique_key; alter table message drop column unique_key cascade; "
                 "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
                 POSTGRES_BACK_TO_9
@@ -263,7 +264,7 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
         skip();
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_FROM_10_BACK_TO_9 TOO_LONG_FOR_AN_INDEX
+    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9 TOO_LONG_FOR_AN_INDEX
                 "; alter table dead add constraint nobody_dies check (false) not valid");
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
@@ -280,7 +281,7 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
 static void go_back_to_version_9(struct fixture *f) {
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_FROM_10_BACK_TO_9);
+    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9);
 }
 
 static boxcar_status upgrade(struct fixture *f, int64_t answer_ms) {

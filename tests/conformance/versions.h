@@ -3,6 +3,10 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
+/* Version 10: before the pool. */
+#define POSTGRES_FROM_11_BACK_TO_10 \
+    "drop table pool; update store set schema_version = 10, functions_digest = 'of version 10'; "
+
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \
     "alter table lease drop column claim_number; " \
@@ -12,7 +16,8 @@
     "alter table if exists inbox_key drop constraint inbox_key_limits; " \
     "alter table store drop column are_old_messages_checked; "
 /* All of it. */
-#define POSTGRES_FROM_10_BACK_TO_9 \
+#define POSTGRES_FROM_11_BACK_TO_9 \
+    POSTGRES_FROM_11_BACK_TO_10 \
     "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9 \
     "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note cascade; " \
     "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; " \
