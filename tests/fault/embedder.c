@@ -144,10 +144,10 @@ static int run_coordinator(void) {
         if (status == BOXCAR_OK)
             status = flush_once(coordinator, &err);
     }
-    if (coordinator && status != BOXCAR_OK)
-        boxcar_coordinator_discard(coordinator);
-    else if (coordinator)
+    if (status == BOXCAR_OK)
         status = boxcar_coordinator_close(coordinator, &err);
+    if (status != BOXCAR_OK)
+        boxcar_coordinator_discard(coordinator);
     return end(status, &err);
 }
 

