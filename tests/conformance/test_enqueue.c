@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "conformance.h"
+#include "joins.h"
 
 /* OBX-001, OBX-002, BX-001 */
 static void enqueued_message_is_there_for_every_other_connection(void **state) {
@@ -176,6 +177,79 @@ static void everything_given_is_found_and_claimed(void **state) {
     }
 }
 
+static bool same_text(boxcar_str a, boxcar_str b) {
+    return a.len == b.len && !a.data == !b.data && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static void assert_alike(const boxcar_message *a, const boxcar_message *b) {
+    assert_true(same_text(a->topic, b->topic));
+    assert_true(same_text(a->payload, b->payload));
+    assert_true(same_text(a->correlation_id, b->correlation_id));
+    assert_true(same_text(a->stream, b->stream));
+    assert_true(same_text(a->headers, b->headers));
+    assert_int_equal(a->max_attempts, b->max_attempts);
+    assert_int_equal(a->status, b->status);
+    assert_true((a->due_at == BOXCAR_TIME_NONE) == (b->due_at == BOXCAR_TIME_NONE));
+    if (a->due_at != BOXCAR_TIME_NONE && a->due_at != b->due_at)
+        assert_true(a->due_at - a->created_at == b->due_at - b->created_at);
+    assert_true((a->expires_at == BOXCAR_TIME_NONE) == (b->expires_at == BOXCAR_TIME_NONE));
+    if (a->expires_at != BOXCAR_TIME_NONE)
+        assert_true(a->expires_at - a->created_at == b->expires_at - b->created_at);
+}
+
+/* A store may have a shorter way for a single message. OBX-012, BX-027 */
+static void message_is_stored_alike_alone_and_among_others(void **state) {
+    struct fixture *f = *state;
+    boxcar_join_id join = start_join(f, 100);
+    enum { KINDS = 10 };
+    for (int kind = 0; kind < KINDS; kind++) {
+        boxcar_new_message alone = new_message("t", "body");
+        alone.correlation_id = kind == 1 ? BOXCAR_STR("corr") : BOXCAR_NO_STR;
+        alone.stream = kind == 2 ? BOXCAR_STR("customer-7") : BOXCAR_NO_STR;
+        alone.headers = kind == 3 ? BOXCAR_STR("{\"a\": \"1\"}") : BOXCAR_NO_STR;
+        alone.due_at = kind == 4 ? database_now(f) + INT64_C(3600) * 1000000 : BOXCAR_TIME_NONE;
+        alone.delay_ms = kind == 5 ? 1500 : 0;
+        alone.ttl_ms = kind == 6 ? 3600001 : 0;
+        alone.max_attempts = kind == 7 ? 3 : 0;
+        if (kind == 8)
+            alone.join_id = join;
+        if (kind == 9)
+            alone.message_id = boxcar_message_id_new();
+        boxcar_new_message many[2] = {alone, new_message("t", "other")};
+        if (kind == 9)
+            many[0].message_id = boxcar_message_id_new();
+        boxcar_enqueued one = enqueue_message(f, &alone), two[2];
+        ASSERT_OK(f, boxcar_enqueue_many(f->store, many, 2, two, &f->err));
+        assert_false(one.duplicate || two[0].duplicate);
+        boxcar_message_list *lists[2] = {find(f, one.work_id), find(f, two[0].work_id)};
+        assert_same_message_id(look(lists[0])->message_id, one.message_id);
+        assert_alike(look(lists[0]), look(lists[1]));
+        boxcar_message_list_free(lists[0]);
+        boxcar_message_list_free(lists[1]);
+    }
+    assert_int_equal(count_members(f, join, BOXCAR_MEMBER_PENDING), 2);
+}
+
+/* BX-027, BX-065 */
+static void key_is_the_same_key_alone_and_among_others(void **state) {
+    struct fixture *f = *state;
+    for (int unique = 0; unique < 2; unique++) {
+        boxcar_new_message message = new_message("t", "body");
+        message.key = unique ? BOXCAR_STR("u") : BOXCAR_STR("k");
+        message.unique = (uintptr_t)unique;
+        boxcar_enqueued first = enqueue_message(f, &message), again = enqueue_message(f, &message), two[2];
+        boxcar_new_message many[2] = {message, new_message("t", "other")};
+        ASSERT_OK(f, boxcar_enqueue_many(f->store, many, 2, two, &f->err));
+        assert_false(first.duplicate || two[1].duplicate);
+        assert_true(again.duplicate && two[0].duplicate);
+        assert_int_equal(again.work_id.value, first.work_id.value);
+        assert_int_equal(two[0].work_id.value, first.work_id.value);
+        assert_same_message_id(again.message_id, first.message_id);
+        message.topic = BOXCAR_STR("another");
+        assert_false(enqueue_message(f, &message).duplicate);
+    }
+}
+
 /* OBX-012, OBX-018, BX-005 */
 static void message_due_later_is_not_claimable(void **state) {
     struct fixture *f = *state;
@@ -262,6 +336,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(empty_correlation_id_and_stream_are_absent),
     TEST(correlation_id_of_255_characters_is_kept),
     TEST(everything_given_is_found_and_claimed),
+    TEST(message_is_stored_alike_alone_and_among_others),
+    TEST(key_is_the_same_key_alone_and_among_others),
     TEST(message_due_later_is_not_claimable),
     TEST(message_is_claimable_once_it_is_due_and_not_before),
     TEST(message_due_in_the_past_is_claimable_at_once),

@@ -206,7 +206,7 @@ static const struct trap TRAPS[] = {
      {{"skip locked", "_forget_keys", "for update skip locked", "for update", HANGS}}},
     {"plans_made_without_unique_keys_serve_many", plans,
      {{"looking keys up", "_take_keys", "where k.key_id = w.key limit 1", "where k.key_id::text = w.key::text limit 1", WALKS},
-      {"looking for its other id", "enqueue", "where m.message_id = key_id and", "where m.message_id::text = key_id::text and", WALKS},
+      {"looking for its other id", "_enqueue_one", "where m.message_id = p_other and", "where m.message_id::text = p_other::text and", WALKS},
       {"looking messages up", "_known_ids", "where m.message_id = i.other", "where m.message_id::text = i.other::text", WALKS},
       {"looking ends up", "_has_key", "order by f.first_id desc limit 1", "order by f.at desc limit 1", WALKS}}},
 };

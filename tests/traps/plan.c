@@ -17,7 +17,7 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
-    "array['enqueue', '_enqueue', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_due_streams', '_meet_streams', '_claim_parked', " \
+    "array['_enqueue_one', '_wake_topic', '_enqueue', '_enqueue_messages', 'outbox_claim', '_claim', '_claim_fresh', '_claim_heads', '_due_streams', '_meet_streams', '_claim_parked', " \
     "'_claim_side', '_claim_suspect', '_claimed_rows', '_sort_fresh', '_window', '_move_frontier', '_sort_streams', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_any', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
@@ -68,6 +68,7 @@ static void all_calls(PGconn *conn)
     sql_run(conn, "select enqueue('t', 'expiring', ttl => '1 hour')");
     sql_run(conn, "select _enqueue(0::smallint, array[gen_random_uuid()], '{t}', '{p}', null, null, null, null, null, "
                   "null, null, true)");
+    sql_run(conn, "select enqueue('t', 'p', key => 'again'), enqueue('t', 'p', message_id => gen_random_uuid())");
     sql_run(conn, "create temp table got as select * from outbox_claim(" WORKER ", '30 s', 10)");
     sql_run(conn, "select outbox_renew(" WORKER ", array(select work_id from got limit 1))");
     sql_run(conn, "select outbox_abandon(" WORKER ", array(select work_id from got limit 1), delay => '0')");

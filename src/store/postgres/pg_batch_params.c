@@ -1,6 +1,7 @@
 #include "pg_batch_params.h"
 
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "pg_choice.h"
 
 /* Columns that no message of the batch uses go as one null instead of an array of nulls. */
@@ -139,8 +140,7 @@ void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch
             pg_array_uuid(array, part->keys[i].id.bytes);
 }
 
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids) {
-    const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
+static void add_many(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
     struct used used = find_used(part);
 
     pg_params_int2(params, BOXCAR_OUTBOX);
@@ -149,6 +149,75 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, 
     add_joins(params, part, used.join);
     add_keys(params, part, false);
     add_keys(params, part, true);
+}
+
+/* Nothing but a topic and a payload. */
+static bool is_plain(const struct batch_part *part) {
+    struct used used = find_used(part);
+
+    return !part->keys && !used.correlation && !used.stream && !used.headers && !used.due && !used.delay && !used.ttl &&
+           !used.attempts && !used.join;
+}
+
+enum pg_statement pg_enqueue_statement(const struct batch_part *part, bool fresh_ids) {
+    if (part->message_count != 1)
+        return PG_ENQUEUE;
+    return fresh_ids && is_plain(part) ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_ONE;
+}
+
+static void add_id(struct pg_params *params, const uint8_t id[16]) {
+    if (uuid_is_nil(id))
+        pg_params_null(params, PG_UUID);
+    else
+        pg_params_uuid(params, id);
+}
+
+static void add_duration(struct pg_params *params, int64_t ms) {
+    if (ms == 0)
+        pg_params_null(params, PG_INTERVAL);
+    else
+        pg_params_interval_ms(params, ms);
+}
+
+static void add_plain(struct pg_params *params, const boxcar_new_message *message) {
+    pg_params_uuid(params, message->message_id.bytes);
+    pg_params_text(params, message->topic);
+    pg_params_text(params, message->payload);
+}
+
+static void add_one(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
+    static const struct message_key none;
+    const boxcar_new_message *m = &part->messages[0];
+    const struct message_key *key = part->keys ? &part->keys[0] : &none;
+
+    add_plain(params, m);
+    pg_params_text(params, m->correlation_id);
+    pg_params_text(params, m->stream);
+    pg_params_text(params, m->headers);
+    pg_params_time(params, m->due_at);
+    add_duration(params, m->delay_ms);
+    add_duration(params, m->ttl_ms);
+    if (m->max_attempts != 0)
+        pg_params_int4(params, m->max_attempts);
+    else
+        pg_params_null(params, PG_INT4);
+    pg_params_bool(params, fresh_ids);
+    add_id(params, m->join_id.bytes);
+    add_id(params, key->unique ? none.id.bytes : key->id.bytes);
+    add_id(params, key->unique ? key->id.bytes : none.id.bytes);
+}
+
+void pg_params_for_enqueue(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
+    switch (pg_enqueue_statement(part, fresh_ids)) {
+    case PG_ENQUEUE_PLAIN:
+        add_plain(params, &part->messages[0]);
+        break;
+    case PG_ENQUEUE_ONE:
+        add_one(params, part, fresh_ids);
+        break;
+    default:
+        add_many(params, part, fresh_ids);
+    }
 }
 
 static void add_origins(struct pg_params *params, const struct batch_part *part, bool used, size_t field) {

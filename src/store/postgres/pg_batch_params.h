@@ -3,13 +3,16 @@
 #define BOXCAR_STORE_POSTGRES_PG_BATCH_PARAMS_H
 
 #include "pg_params.h"
+#include "pg_store.h"
 #include "store/batch.h"
 
 /* How many messages have a key, unique or not. */
 size_t pg_count_keys(const struct batch_part *part, bool unique);
 /* The unique keys of messages of the outbox. */
 void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch);
-void pg_params_for_enqueue(struct pg_params *params, const struct batch *batch, bool fresh_ids);
+/* What enqueues these messages of the outbox, and its parameters. */
+enum pg_statement pg_enqueue_statement(const struct batch_part *part, bool fresh_ids);
+void pg_params_for_enqueue(struct pg_params *params, const struct batch_part *part, bool fresh_ids);
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch *batch);
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
                           enum settle_kind kind);

@@ -156,7 +156,7 @@ static void receive_enqueued(struct exchange *x, boxcar_box box, boxcar_status *
 
     if (count == 0)
         return;
-    receive_into(x->pg, box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE : PG_ENQUEUE, &result, status, err);
+    receive_into(x->pg, pg_exchange_enqueues_by(x, box), &result, status, err);
     if (*status != BOXCAR_OK)
         return;
     if ((size_t)PQntuples(result) != count)

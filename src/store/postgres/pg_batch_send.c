@@ -9,10 +9,15 @@ static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
 
 enum pg_statement pg_settle_statement(enum settle_kind kind) { return SETTLE_STATEMENTS[kind]; }
 
-static const enum pg_statement ENQUEUE_STATEMENTS[BOXES] = {
-    [BOXCAR_OUTBOX] = PG_ENQUEUE,
-    [BOXCAR_INBOX] = PG_INBOX_ENQUEUE,
-};
+/* Ids that were made in this call may be there already when it is tried again. */
+static bool has_fresh_ids(const struct exchange *x) {
+    return x->batch->parts[BOXCAR_OUTBOX].fresh_ids && !x->unknown;
+}
+
+enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box) {
+    return box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE
+                               : pg_enqueue_statement(&x->batch->parts[BOXCAR_OUTBOX], has_fresh_ids(x));
+}
 
 bool pg_exchange_locks_ahead(const struct exchange *x) {
     int lists = 0;
@@ -50,7 +55,7 @@ void pg_exchange_prepare(struct exchange *x) {
         const struct batch_part *part = &x->batch->parts[box];
 
         if (x->settle && part->message_count > 0)
-            pg_prepare(x->pg, ENQUEUE_STATEMENTS[box]);
+            pg_prepare(x->pg, pg_exchange_enqueues_by(x, (boxcar_box)box));
         for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
@@ -98,8 +103,8 @@ static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_err
     if (box == BOXCAR_INBOX)
         pg_params_for_inbox_enqueue(&params, x->batch);
     else
-        pg_params_for_enqueue(&params, x->batch, x->batch->parts[box].fresh_ids && !x->unknown);
-    return pg_send(x->pg, ENQUEUE_STATEMENTS[box], &params, err);
+        pg_params_for_enqueue(&params, &x->batch->parts[box], has_fresh_ids(x));
+    return pg_send(x->pg, pg_exchange_enqueues_by(x, box), &params, err);
 }
 
 static boxcar_status send_settle(struct exchange *x, boxcar_box box, enum settle_kind kind,

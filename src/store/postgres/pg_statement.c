@@ -49,6 +49,10 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_COMMIT] = "commit",
     [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
                    ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null, null, $14, $15)",
+    /* One message, without arrays. What the first one stores is new and has the id that was given. */
+    [PG_ENQUEUE_PLAIN] = "select :\"schema\"._enqueue_plain($1, $2, $3), $1, false",
+    [PG_ENQUEUE_ONE] = "select (r).work_id, (r).message_id, (r).duplicate from (select :\"schema\"._enqueue_one("
+                       "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as r) e",
     [PG_HOLD_KEYS] = "select :\"schema\"._hold_keys($1)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",

@@ -17,6 +17,8 @@ enum pg_statement {
     PG_BEGIN,
     PG_COMMIT,
     PG_ENQUEUE,
+    PG_ENQUEUE_PLAIN,
+    PG_ENQUEUE_ONE,
     PG_HOLD_KEYS,
     PG_ACK,
     PG_ABANDON,

@@ -1,0 +1,81 @@
+-- Enqueues one message with everything that a message can have: what _enqueue_messages does, without arrays. p_is_fresh:
+-- the id was made in this very call and cannot exist. p_other: the id that programs of another version give to the same
+-- key (see _known_ids). p_unique: a key that is free again once its message has ended (see _take_keys).
+create or replace function :"schema"._enqueue_one(
+    p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
+    p_delay interval, p_ttl interval, p_attempts int, p_is_fresh boolean, p_join uuid, p_other uuid, p_unique uuid)
+returns :"schema".enqueue_result language plpgsql volatile security definer :hot as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
+    parsed jsonb;
+    due timestamptz := p_due;
+    result :"schema".enqueue_result;
+begin
+    if p_headers is not null then
+        parsed := (:"schema"._read_headers(array[p_headers]))[1];
+    end if;
+    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
+        and octet_length(p_payload) <= 65536
+        and coalesce(char_length(p_stream) between 1 and 255, true)
+        and coalesce(char_length(p_correlation) <= 255, true)
+        and coalesce(p_due between '1970-01-01Z' and '9999-12-31Z', true)
+        and coalesce(p_delay between '0' and '3650 days', true)
+        and coalesce(p_ttl > '0' and p_ttl <= '3650 days', true)
+        and coalesce(p_attempts between 1 and 1000000, true)
+        and coalesce(p_join <> '00000000-0000-0000-0000-000000000000', true)
+        and p_is_fresh is not null
+        and (parsed is null or octet_length(p_headers) <= 4096
+             and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
+        perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
+                                 p_attempts, p_is_fresh, p_join);
+    end if;
+    if p_delay > '0' and due is null then
+        due := ts + p_delay;
+    end if;
+    result.message_id := p_id;
+    if p_other is not null then
+        -- A message that is there already under another id is met as a duplicate by that id.
+        select m.message_id into result.message_id from :"schema".message m
+        where m.message_id = p_other and m.topic = p_topic collate "C" limit 1;
+        result.message_id := coalesce(result.message_id, p_id);
+    end if;
+    if p_unique is not null then
+        result.message_id := (:"schema"._take_keys(array[p_unique], array[result.message_id]))[1];
+    end if;
+    if p_is_fresh and p_other is null and p_unique is null then
+        insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
+                                       topic, payload, stream, correlation_id, headers)
+        values (p_id, 0, (p_stream is not null)::int, p_attempts, ts, due, ts + p_ttl,
+                p_topic, p_payload, p_stream, p_correlation, parsed)
+        returning m.work_id into result.work_id;
+    else
+        insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
+                                       topic, payload, stream, correlation_id, headers, unique_key)
+        values (result.message_id, 0, (p_stream is not null)::int, p_attempts, ts, due, ts + p_ttl,
+                p_topic, p_payload, p_stream, p_correlation, parsed, p_unique)
+        on conflict (message_id) do nothing
+        returning m.work_id into result.work_id;
+    end if;
+    result.duplicate := result.work_id is null;
+    if flag >> 32 > date_part('epoch', ts)::bigint - 1577836800 and coalesce(due <= ts, true)
+       and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then
+        perform :"schema"._wake_topic(0::smallint, p_topic);   -- as in _enqueue_plain
+    end if;
+    if result.duplicate then
+        -- A statement of its own, with a snapshot of its own: the existing message may have been
+        -- committed only while we waited for its transaction.
+        select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id limit 1;
+    end if;
+    if not p_is_fresh then   -- it may have been attached to a join before it existed
+        if exists (select from :"schema".join_member m where m.message_id = result.message_id and m.work_id is null) then
+            perform :"schema"._resolve_members(array[result.message_id], array[result.work_id]);
+        end if;
+    end if;
+    if p_join is not null then
+        perform :"schema"._attach_enqueued(array[p_join], array[result.message_id], array[result.work_id],
+                                      array[result.duplicate], ts);
+    end if;
+    return result;
+end $$;

@@ -1,0 +1,17 @@
+-- As _refuse_message, for what _enqueue_one is given besides.
+create or replace function :"schema"._refuse_one(
+    id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
+    delay interval, ttl interval, max_attempts int, is_fresh boolean, join_id uuid)
+returns void language plpgsql volatile :pinned as $$
+begin
+    if is_fresh is null then
+        perform :"schema"._invalid('is_fresh', 'is null');
+    end if;
+    if delay < '0' or delay > '3650 days' then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    end if;
+    perform :"schema"._refuse_message(0::smallint, id, topic, payload, stream, correlation_id, headers, due_at, null, null,
+                                 max_attempts);
+    perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,
+                                max_attempts, join_id);
+end $$;
