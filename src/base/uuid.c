@@ -8,6 +8,7 @@
 #include "digest.h"
 
 #define V7_RANDOM_SIZE 10
+#define SERIES_BITS 26 /* of the number that orders a series */
 
 static void set_version(uint8_t uuid[16], unsigned version) {
     uuid[6] = (uint8_t)((uuid[6] & 0x0F) | (version << 4));
@@ -41,19 +42,54 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count) {
+/* The number begins by chance, in the lower half of its range: two series of one millisecond hardly ever meet, and 48
+ * random bits of each id are left. */
+static bool series_begin(struct uuid_series *series) {
+    uint32_t chance;
+
+    if (!fill_random((uint8_t *)&chance, sizeof(chance)))
+        return false;
+    *series = (struct uuid_series){.unix_ms = now_ms(), .next = chance >> (32 - SERIES_BITS + 1), .begun = true};
+    return true;
+}
+
+/* Into the 12 bits behind the version and the 14 behind the variant. */
+static void set_number(uint8_t random[V7_RANDOM_SIZE], uint32_t number) {
+    random[0] = (uint8_t)(number >> 22 & 0x0F);
+    random[1] = (uint8_t)(number >> 14);
+    random[2] = (uint8_t)(number >> 8 & 0x3F);
+    random[3] = (uint8_t)number;
+}
+
+bool uuid_series_next(struct uuid_series *series, uint8_t (*ret_uuids)[16], size_t count) {
     uint8_t random[25][V7_RANDOM_SIZE]; /* up to 256 bytes come without interruption */
     size_t room = sizeof(random) / sizeof(random[0]);
-    uint64_t ms = now_ms();
 
+    if (!series->begun && !series_begin(series))
+        return false;
     for (size_t done = 0; done < count;) {
         size_t n = count - done < room ? count - done : room;
         if (!fill_random(random[0], n * V7_RANDOM_SIZE))
             return false;
-        for (size_t i = 0; i < n; i++)
-            uuid_make_v7(ms, random[i], ret_uuids[done + i]);
+        for (size_t i = 0; i < n; i++) {
+            set_number(random[i], series->next++);
+            uuid_make_v7(series->unix_ms, random[i], ret_uuids[done + i]);
+        }
         done += n;
     }
+    return true;
+}
+
+/* One alone keeps all its chance. */
+bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count) {
+    struct uuid_series series = {.begun = false};
+    uint8_t random[V7_RANDOM_SIZE];
+
+    if (count != 1)
+        return uuid_series_next(&series, ret_uuids, count);
+    if (!fill_random(random, sizeof(random)))
+        return false;
+    uuid_make_v7(now_ms(), random, ret_uuids[0]);
     return true;
 }
 

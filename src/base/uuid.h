@@ -8,6 +8,14 @@
 void uuid_make_v7(uint64_t unix_ms, const uint8_t random[10], uint8_t ret_uuid[16]);
 /* New ones from this machine's clock and the system's randomness; false = there is none. */
 bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count);
+/* The same in parts: each id is greater than the one before, as RFC 9562 proposes, so that indexes grow at their end.
+ * Start with zeros. At most 2^25 in a series. */
+struct uuid_series {
+    uint64_t unix_ms;
+    uint32_t next; /* stands in front of the random bits */
+    bool begun;
+};
+bool uuid_series_next(struct uuid_series *series, uint8_t (*ret_uuids)[16], size_t count);
 /* Version 8: the first 16 bytes of SHA-256 of a namespace text followed by `text`, with
  * version and variant bits set. The SQL function _derive_id computes the same. Gives nil when
  * the digest cannot be computed (out of memory). */

@@ -31,18 +31,20 @@ bool prepare_message(boxcar_new_message *message, struct message_key *ret_key) {
 }
 
 boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err) {
+    struct uuid_series series = {.begun = false};
     uint8_t ids[IDS_AT_ONCE][16];
-    size_t left = 0;
+    size_t used = 0, made = 0;
 
     for (size_t i = 0; i < count && missing > 0; i++) {
         if (!boxcar_message_id_is_none(messages[i].message_id))
             continue;
-        if (left == 0) {
-            left = missing < IDS_AT_ONCE ? missing : IDS_AT_ONCE;
-            if (!uuid_new_v7(ids, left))
+        if (used == made) {
+            made = missing < IDS_AT_ONCE ? missing : IDS_AT_ONCE;
+            used = 0;
+            if (!(count == 1 ? uuid_new_v7(ids, made) : uuid_series_next(&series, ids, made)))
                 return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for message ids");
         }
-        memcpy(messages[i].message_id.bytes, ids[--left], sizeof(ids[0]));
+        memcpy(messages[i].message_id.bytes, ids[used++], sizeof(ids[0]));
         missing--;
     }
     return BOXCAR_OK;

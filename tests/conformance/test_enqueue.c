@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "conformance.h"
 #include "joins.h"
+#include "streams.h"
 
 /* OBX-001, OBX-002, BX-001 */
 static void enqueued_message_is_there_for_every_other_connection(void **state) {
@@ -317,6 +317,33 @@ static void one_bad_message_among_many_stores_none(void **state) {
     assert_nothing_claimable(f);
 }
 
+/* OBX-001, BX-001, BX-005: plain neighbours may go into the log together, those between them not. */
+static void messages_of_every_kind_in_one_call_keep_their_order_and_what_they_say(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message messages[24];
+    boxcar_enqueued enqueued[24];
+    for (int i = 0; i < 24; i++) {
+        messages[i] = new_message(i % 2 ? "odd" : "even", "p");
+        messages[i].max_attempts = i + 1;
+        messages[i].correlation_id = BOXCAR_STR("c");
+    }
+    messages[9].delay_ms = 3600000;
+    messages[10].ttl_ms = 3600000;
+    messages[20].stream = BOXCAR_STR("s");
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 24, enqueued, &f->err));
+    for (int i = 0; i < 24; i++) {
+        boxcar_message_list *list = find(f, enqueued[i].work_id);
+        assert_int_equal(enqueued[i].work_id.value, enqueued[0].work_id.value + i);
+        assert_memory_equal(&look(list)->message_id, &enqueued[i].message_id, sizeof(boxcar_message_id));
+        assert_text(look(list)->topic, i % 2 ? "odd" : "even");
+        assert_text(look(list)->correlation_id, "c");
+        assert_int_equal(look(list)->max_attempts, i + 1);
+        boxcar_message_list_free(list);
+    }
+    assert_int_equal(claim_batch(f, f->owner, 50).count, 23);
+    assert_int_equal(stats_of(f).in_progress, 23);
+}
+
 /* OBX-001 */
 static void results_of_enqueueing_many_may_be_left_out(void **state) {
     struct fixture *f = *state;
@@ -343,6 +370,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(message_due_in_the_past_is_claimable_at_once),
     TEST(many_messages_are_stored_in_the_order_given),
     TEST(one_bad_message_among_many_stores_none),
+    TEST(messages_of_every_kind_in_one_call_keep_their_order_and_what_they_say),
     TEST(results_of_enqueueing_many_may_be_left_out),
 };
 

@@ -49,6 +49,23 @@ static void new_ids_differ_from_each_other(void **state) {
         assert_int_not_equal(memcmp(ids[i - 1], ids[i], 16), 0);
 }
 
+/* RFC 9562, 6.2: an index that gets them in this order grows at its end. */
+static void ids_of_a_series_are_in_order(void **state) {
+    static uint8_t ids[10000][16];
+    struct uuid_series series = {.begun = false};
+
+    (void)state;
+    assert_true(uuid_series_next(&series, ids, 1));
+    assert_true(uuid_series_next(&series, ids + 1, 99));
+    assert_true(uuid_series_next(&series, ids + 100, COUNT_OF(ids) - 100));
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        assert_int_equal(ids[i][6] >> 4, 7);
+        assert_int_equal(ids[i][8] >> 6, 2);
+        if (i > 0)
+            assert_true(memcmp(ids[i - 1], ids[i], 16) < 0);
+    }
+}
+
 static uint64_t milliseconds_of(const uint8_t uuid[16]) {
     uint64_t ms = 0;
 
@@ -168,6 +185,7 @@ int main(void) {
         cmocka_unit_test(v7_has_the_layout_of_the_rfc),
         cmocka_unit_test(v7_overwrites_exactly_version_and_variant_bits),
         cmocka_unit_test(new_ids_differ_from_each_other),
+        cmocka_unit_test(ids_of_a_series_are_in_order),
         cmocka_unit_test(new_ids_carry_the_time),
         cmocka_unit_test(a_key_always_gives_the_same_id),
         cmocka_unit_test(a_key_of_a_topic_always_gives_the_same_id),

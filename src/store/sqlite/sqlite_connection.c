@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sqlite_bulk.h"
 #include "sqlite_store.h"
 
 #define NEW_FILE_MODE 0640 /* less what the umask takes */
@@ -183,7 +184,8 @@ boxcar_status sqlite_connect(struct sqlite_store *store, bool create, boxcar_err
     sqlite3_busy_handler(store->db, sqlite_busy_handler, &store->busy);
     sqlite3_snprintf(sizeof(limits), limits, "pragma cache_size = -%d; pragma journal_size_limit = %d",
                      CACHE_KIB, WAL_FILE_KEPT_BYTES);
-    return run_pragma(store, limits, err);
+    status = run_pragma(store, limits, err);
+    return status == BOXCAR_OK ? sqlite_bulk_register(store, err) : status;
 }
 
 /* The mode stays with the file, so this changes something only once in a file's life. Then it

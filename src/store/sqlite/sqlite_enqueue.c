@@ -3,7 +3,10 @@
  * that meets it, and what is fresh stays what can be handed out. */
 #include "sqlite_enqueue.h"
 #include "base/utf8.h"
+#include "sqlite_bulk.h"
 #include "sqlite_key.h"
+
+#define BULK_LEAST 4 /* fewer are as quick one by one */
 
 static boxcar_time due_of(const struct sqlite_store *store, const boxcar_new_message *message) {
     return message->delay_ms > 0 ? store->now + message->delay_ms * 1000 : message->due_at;
@@ -171,6 +174,82 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
                                : status;
 }
 
+/* ---- many at once ---- */
+
+static bool is_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
+                     const boxcar_new_message *message) {
+    return !is_special(store, enqueueing, message) && boxcar_join_id_is_none(message->join_id);
+}
+
+/* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not
+ * have the table that bulks are read from. */
+static size_t count_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
+                          const struct batch_part *part, size_t first) {
+    size_t end = first;
+
+    if (!part->fresh_ids || part->keys != NULL || store->borrowed)
+        return 0;
+    while (end < part->message_count && is_plain(store, enqueueing, &part->messages[end]))
+        end++;
+    return end - first;
+}
+
+static boxcar_status check_plain(struct sqlite_store *store, const struct bulk *bulk, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < bulk->count; i++)
+        status = sqlite_check_sizes(store, bulk->messages[i].payload, bulk->messages[i].headers, err);
+    return status;
+}
+
+static void note_stored(struct sqlite_store *store, const struct bulk *bulk, boxcar_enqueued *enqueued) {
+    for (size_t i = 0; i < bulk->count; i++) {
+        const boxcar_new_message *message = &bulk->messages[i];
+
+        enqueued[i] = (boxcar_enqueued){.work_id.value = bulk->first_id + (int64_t)i,
+                                        .message_id = message->message_id};
+        sqlite_tally_add(store, (int)bulk->box, message->topic, TALLY_FRESH, 1);
+    }
+}
+
+static boxcar_status enqueue_plain(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                   const boxcar_new_message *messages, size_t count, boxcar_enqueued *enqueued,
+                                   bool *ret_stored, boxcar_error *err) {
+    struct bulk bulk = {.messages = messages,
+                        .count = count,
+                        .box = enqueueing->box,
+                        .first_id = enqueueing->last_id + 1,
+                        .now = store->now};
+    boxcar_status status = check_plain(store, &bulk, err);
+
+    if (status == BOXCAR_OK)
+        status = sqlite_bulk_insert(store, &bulk, ret_stored, err);
+    if (status != BOXCAR_OK || !*ret_stored)
+        return status;
+    enqueueing->last_id += (int64_t)count;
+    note_stored(store, &bulk, enqueued);
+    return BOXCAR_OK;
+}
+
+/* As many as can go together, else one. */
+static boxcar_status enqueue_some(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                  const struct batch_part *part, boxcar_enqueued *enqueued, size_t *at,
+                                  boxcar_error *err) {
+    size_t count = count_plain(store, enqueueing, part, *at), i = *at;
+    boxcar_status status = BOXCAR_OK;
+    bool stored = false;
+
+    if (count >= BULK_LEAST)
+        status = enqueue_plain(store, enqueueing, &part->messages[i], count, &enqueued[i], &stored, err);
+    if (status == BOXCAR_OK && !stored) {
+        count = 1;
+        status = sqlite_enqueue_next(store, enqueueing, &part->messages[i],
+                                     part->keys != NULL ? &part->keys[i] : NULL, &enqueued[i], err);
+    }
+    *at += count;
+    return status;
+}
+
 boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
                              struct batch_result *result, boxcar_error *err) {
     const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
@@ -184,9 +263,8 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *bat
     if (enqueued == NULL)
         return error_no_memory(err);
     status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, part->fresh_ids, &enqueueing, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
-        status = sqlite_enqueue_next(store, &enqueueing, &part->messages[i],
-                                     part->keys != NULL ? &part->keys[i] : NULL, &enqueued[i], err);
+    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count;)
+        status = enqueue_some(store, &enqueueing, part, enqueued, &i, err);
     result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
     return status;
 }

@@ -54,6 +54,11 @@ void query_id(struct query *query, const uint8_t bytes[16]) {
         note(query, sqlite3_bind_blob(query->stmt, ++query->bound, bytes, 16, SQLITE_STATIC));
 }
 
+void query_pointer(struct query *query, const void *pointer, const char *type) {
+    if (query->rc == SQLITE_OK)
+        note(query, sqlite3_bind_pointer(query->stmt, ++query->bound, (void *)pointer, type, NULL));
+}
+
 void query_time(struct query *query, boxcar_time time) {
     if (time == BOXCAR_TIME_NONE)
         query_null(query);

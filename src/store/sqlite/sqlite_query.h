@@ -26,6 +26,9 @@ void query_text(struct query *query, boxcar_str text);       /* absent = null */
 void query_id(struct query *query, const uint8_t bytes[16]); /* all zero = null */
 void query_time(struct query *query, boxcar_time time);      /* BOXCAR_TIME_NONE = null */
 
+/* For a table of our own; see sqlite_bulk.c. Borrowed like text. */
+void query_pointer(struct query *query, const void *pointer, const char *type);
+
 boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err);
 /* Steps a statement that yields no rows, and ends it. */
 boxcar_status query_run(struct query *query, boxcar_error *err);

@@ -91,6 +91,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "created_at, due_at, expires_at, max_attempts, payload, unique_key) "
         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
         "on conflict (message_id) do nothing",
+    [S_MESSAGE_INSERT_MANY] =
+        "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
+        "created_at, due_at, max_attempts, payload) select rowid, message_id, box, 0, topic, stream, "
+        "correlation_id, headers, created_at, due_at, max_attempts, payload from boxcar_new_messages(?1)",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
     [S_MESSAGE_OF_OLD_KEY] =
         "select work_id, message_id from boxcar_message where message_id = ?1 and topic = ?2",

@@ -17,6 +17,7 @@ enum statement {
     /* enqueue */
     S_LAST_WORK_ID,
     S_MESSAGE_INSERT,
+    S_MESSAGE_INSERT_MANY,
     S_MESSAGE_BY_MESSAGE_ID,
     S_MESSAGE_OF_OLD_KEY,
     S_UNIQUE_HOLDER,
