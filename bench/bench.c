@@ -1,6 +1,7 @@
 /* Small things that every scenario needs. */
 #include "bench.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,12 @@ double bench_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+void bench_pause(double seconds) {
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+                                 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)},
+              NULL);
+}
+
 boxcar_str bench_payload(void) {
     static const char payload[] =
         "{\"order\":4711,\"customer\":\"0189f7d2-9c1e-7d4e-a6f3-2b1f0c9d8e7a\",\"currency\":\"EUR\",\"total\":12995,"
@@ -32,6 +39,10 @@ boxcar_str bench_payload(void) {
     return (boxcar_str){payload, BENCH_PAYLOAD_SIZE};
 }
 
+void bench_known_key(char ret_key[BENCH_KEY_SIZE], uint64_t number) {
+    snprintf(ret_key, BENCH_KEY_SIZE, "known %" PRIu64, number % BENCH_KNOWN);
+}
+
 void *bench_alloc(size_t count, size_t size) {
     void *memory = calloc(count ? count : 1, size);
 
@@ -40,6 +51,10 @@ void *bench_alloc(size_t count, size_t size) {
     return memory;
 }
 
+static atomic_bool is_dying;
+
+/* The tables go here and not in a handler of atexit(): libcrypto's own would come first, and a connection needs
+ * it. */
 void bench_die(const char *format, ...) {
     va_list arguments;
 
@@ -48,6 +63,8 @@ void bench_die(const char *format, ...) {
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
+    if (!atomic_exchange(&is_dying, true))
+        place_remove_all();
     exit(2);
 }
 

@@ -19,6 +19,8 @@
 #define BENCH_LEASE_MS 600000
 #define BENCH_ROUNDS_MAX 100
 #define BENCH_CREW_MAX 64
+#define BENCH_KNOWN 2000 /* keys that come again and again */
+#define BENCH_KEY_SIZE 40
 
 enum bench_kind { BENCH_SQLITE, BENCH_POSTGRES };
 
@@ -29,15 +31,28 @@ struct bench {
     const char *url;
     double scale; /* of all message counts */
     int rounds;
+    const char *only;  /* rows or scenarios, separated by commas; NULL = all */
+    bool collect_only; /* the pass that only learns the rows' names */
     struct report *report;
 };
 
+/* Whether this row is to be measured. Names are SCENARIO or SCENARIO/ROW. */
+bool bench_wants(const struct bench *b, const char *name);
+/* Ends the program when `only` (or NULL) names something that no scenario asked for. */
+void rows_check(const char *only);
+void rows_print(void);
+/* The row that was asked for last: figures are reported under it. */
+const char *rows_current(void);
+
 /* `count` scaled, at least `least`. */
 size_t bench_count(const struct bench *b, size_t count, size_t least);
+void bench_pause(double seconds);
 /* Seconds of a clock that never jumps. */
 double bench_now(void);
 /* The 256 bytes that every message carries, unless it is the big one. */
 boxcar_str bench_payload(void);
+/* One of the keys that come again and again. */
+void bench_known_key(char ret_key[BENCH_KEY_SIZE], uint64_t number);
 void *bench_alloc(size_t count, size_t size);
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the program when a call of the library failed. */
@@ -46,9 +61,11 @@ void bench_must(boxcar_status status, const char *what, const boxcar_error *err)
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A place: somewhere to put tables that is removed at the end, whatever the end is. In
- * PostgreSQL a schema bench_PID_NAME, in SQLite a file of its own. */
+ * PostgreSQL a schema bench_PID_NUMBER, in SQLite a file of its own. */
 struct place {
     enum bench_kind kind;
+    bool is_tiny;        /* figures mean nothing: checkpoints and statistics are left out */
+    bool is_boxcar;
     char url[1024];
     char schema[64];     /* PostgreSQL */
     char path[1024];     /* SQLite */
@@ -56,8 +73,9 @@ struct place {
 };
 
 /* All places start empty. Boxcar's tables: */
-void place_create_boxcar(struct place *ret_place, const struct bench *b, const char *name);
-/* A plain queue table `queue`, and `twin` with the columns and indexes of `model`'s messages. */
+void place_create_boxcar(struct place *ret_place, const struct bench *b);
+/* A plain queue table `queue`; `twin` with the columns and indexes of `model`'s messages; in PostgreSQL also
+ * `keyed`, a twin that is unique by source and external id. */
 void place_create_raw(struct place *ret_place, const struct bench *b, const struct place *model);
 /* How Boxcar is opened there; a connection. */
 boxcar_store_options place_options(const struct place *place);
@@ -81,8 +99,16 @@ struct side {
 };
 
 extern const struct side SIDE_BOXCAR;
+/* Boxcar's SQL functions on PostgreSQL: enqueue(), and enqueue_many(jsonb). */
+extern const struct side SIDE_SQL;
+/* `boxcar enqueue --batch`: a process for each call. */
+extern const struct side SIDE_PROGRAM;
 /* "queue": UPDATE-claim, DELETE-ack. "twin": only enqueues, into what Boxcar's log looks like. */
 extern const struct side SIDE_POSTGRES_QUEUE, SIDE_POSTGRES_TWIN, SIDE_SQLITE_QUEUE, SIDE_SQLITE_TWIN;
+/* INSERT ... ON CONFLICT DO NOTHING, one row at a time: into the twin by message id; into `keyed` by source
+ * and external id, new ones and ones that are there (see on_conflict_introduce()). */
+extern const struct side SIDE_ON_CONFLICT, SIDE_ON_CONFLICT_NEW, SIDE_ON_CONFLICT_KNOWN;
+void on_conflict_introduce(const struct place *place);
 const struct side *side_queue(const struct bench *b);
 const struct side *side_twin(const struct bench *b);
 
@@ -110,6 +136,7 @@ struct work {
     size_t batch; /* per call */
     struct latencies *ret_latencies; /* may be NULL; release it with latencies_release() */
     double *ret_tenths;              /* may be NULL: the rate in each tenth of the way */
+    double seconds;                  /* stop after this time, goal or not; 0 = the goal must be reached */
 };
 
 /* Both work with all connections at once and return messages per second. */
@@ -144,19 +171,24 @@ void report_print(const struct report *report, bool json, const char *store_kind
 bool report_is_met(const struct report *report);
 void report_free(struct report *report);
 
-/* The scenarios. */
+/* The scenarios. Each asks bench_wants() before every row. */
+void bench_payload_big(struct bench *b);
 void bench_drain(struct bench *b);
-void bench_bulk(struct bench *b);
+void bench_sitters(struct bench *b);
+void bench_services(struct bench *b);
 void bench_single(struct bench *b);
-void bench_one_by_one(struct bench *b);
+void bench_bulk(struct bench *b);
+void bench_keys(struct bench *b);
+void bench_inbox(struct bench *b);
+void bench_joins(struct bench *b);
+void bench_streams(struct bench *b);
+void bench_latency(struct bench *b);
+void bench_wal(struct bench *b);
+void bench_sizes(struct bench *b);
 void bench_snapshot(struct bench *b);
 void bench_backlog(struct bench *b);
-void bench_payload_big(struct bench *b);
 void bench_worker(struct bench *b);
-void bench_joins(struct bench *b);
 void bench_events(struct bench *b);
-void bench_inbox(struct bench *b);
 void bench_coordinator(struct bench *b);
-void bench_streams(struct bench *b);
 
 #endif

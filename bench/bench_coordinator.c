@@ -7,6 +7,7 @@
 #define SCOPE 100 /* messages in a request */
 
 struct contest {
+    const char *row;
     const char *name;
     boxcar_strategy strategy;
     int threads; /* and connections of the other side */
@@ -111,8 +112,10 @@ static void run(struct bench *b, const struct contest *contest) {
     struct place places[2];
     struct crew crew;
 
-    place_create_boxcar(&places[0], b, "ours");
-    place_create_boxcar(&places[1], b, "single");
+    if (!bench_wants(b, contest->row))
+        return;
+    place_create_boxcar(&places[0], b);
+    place_create_boxcar(&places[1], b);
     crew_open(&crew, &SIDE_BOXCAR, &places[1], contest->threads);
     if (contest->strategy == BOXCAR_STRATEGY_IMMEDIATE)
         messages = single;
@@ -140,10 +143,10 @@ static void run(struct bench *b, const struct contest *contest) {
 void bench_coordinator(struct bench *b) {
     int threads = b->kind == BENCH_POSTGRES ? 4 : 1;
 
-    run(b, &(struct contest){"coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
+    run(b, &(struct contest){"coordinator/immediate", "coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
     run(b,
-        &(struct contest){"coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
-    run(b, &(struct contest){"coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true,
+        &(struct contest){"coordinator/scoped", "coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
+    run(b, &(struct contest){"coordinator/interval", "coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true,
                              AT_LEAST(2)});
-    run(b, &(struct contest){"coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
+    run(b, &(struct contest){"coordinator/size", "coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
 }

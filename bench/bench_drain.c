@@ -1,4 +1,4 @@
-/* Claim and ack: in big batches, and one by one. */
+/* Claim and ack, from one message at a time on many connections to big batches on a few. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -10,12 +10,12 @@ static const struct {
 } LATENCIES[LATENCY_SHARES] = {{"p50", 0.5}, {"p99", 0.99}};
 
 struct contest {
+    const char *row;
     const char *name;
     size_t messages;
     size_t batch;
     int connections;
     struct target target;
-    bool with_latencies;
 };
 
 struct figures {
@@ -27,7 +27,7 @@ struct figures {
  * before the filling: after it every page that is touched first costs extra WAL, and the plain
  * table would pay for that alone. */
 static void prepare(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2]) {
-    place_create_boxcar(&places[0], b, "ours");
+    place_create_boxcar(&places[0], b);
     place_create_raw(&places[1], b, &places[0]);
     for (int i = 0; i < 2; i++)
         place_checkpoint(&places[i]);
@@ -50,12 +50,12 @@ static void run_round(struct bench *b, const struct contest *contest, int round,
         int i = (round + turn) % 2;
         struct work work = {.goal = contest->messages, .batch = contest->batch};
 
-        if (contest->with_latencies)
+        if (contest->batch <= 100)
             work.ret_latencies = &latencies[i];
         rates[i] = crew_drain(&crews[i], &work);
     }
     pairs_add(&figures->rate, rates[0], rates[1]);
-    for (int s = 0; contest->with_latencies && s < LATENCY_SHARES; s++)
+    for (int s = 0; contest->batch <= 100 && s < LATENCY_SHARES; s++)
         pairs_add(&figures->latency[s], 1e3 * latencies_at(&latencies[0], LATENCIES[s].share),
                   1e3 * latencies_at(&latencies[1], LATENCIES[s].share));
     for (int i = 0; i < 2; i++) {
@@ -68,12 +68,14 @@ static void run_round(struct bench *b, const struct contest *contest, int round,
 static void run(struct bench *b, const struct contest *contest) {
     struct figures figures = {0};
 
+    if (!bench_wants(b, contest->row))
+        return;
     for (int round = 0; round < b->rounds; round++) {
         bench_progress("%s: round %d of %d", contest->name, round + 1, b->rounds);
         run_round(b, contest, round, &figures);
     }
     report_add(b->report, contest->name, "msg/s", &figures.rate, contest->target);
-    for (int s = 0; contest->with_latencies && s < LATENCY_SHARES; s++) {
+    for (int s = 0; contest->batch <= 100 && s < LATENCY_SHARES; s++) {
         char name[64];
 
         snprintf(name, sizeof(name), "%.48s, %s", contest->name, LATENCIES[s].name);
@@ -82,21 +84,25 @@ static void run(struct bench *b, const struct contest *contest) {
 }
 
 void bench_drain(struct bench *b) {
-    struct contest contest = {"drain, 4 x 1,000", bench_count(b, 200000, 4000), 1000, 4, AT_LEAST(1.2), false};
+    static const struct contest postgres[] = {
+        {"drain/4x1", "claim and ack, 4 x 1", 6000, 1, 4, {TARGET_AT_LEAST, 0.8}},
+        {"drain/32x1", "claim and ack, 32 x 1", 12000, 1, 32, {TARGET_AT_LEAST, 0.8}},
+        {"drain/60x1", "claim and ack, 60 x 1", 12000, 1, 60, {TARGET_AT_LEAST, 0.8}},
+        {"drain/32x10", "claim and ack, 32 x 10", 60000, 10, 32, {TARGET_AT_LEAST, 1}},
+        {"drain/4x100", "claim and ack, 4 x 100", 100000, 100, 4, {TARGET_AT_LEAST, 1.5}},
+        {"drain/4x1000", "claim and ack, 4 x 1,000", 200000, 1000, 4, {TARGET_AT_LEAST, 2.3}},
+    };
+    static const struct contest sqlite[] = {
+        {"drain/4x1", "claim and ack, 4 x 1", 6000, 1, 4, {TARGET_NONE, 0}},
+        {"drain/1x1000", "claim and ack, 1 x 1,000", 100000, 1000, 1, {TARGET_AT_LEAST, 0.8}},
+    };
+    const struct contest *contests = b->kind == BENCH_POSTGRES ? postgres : sqlite;
+    size_t count = b->kind == BENCH_POSTGRES ? sizeof(postgres) / sizeof(*postgres) : sizeof(sqlite) / sizeof(*sqlite);
 
-    if (b->kind == BENCH_SQLITE) {
-        contest.name = "drain, 1 x 1,000";
-        contest.messages = bench_count(b, 100000, 4000);
-        contest.connections = 1;
-        contest.target = AT_LEAST(0.5);
-    }
-    run(b, &contest);
-}
+    for (size_t i = 0; i < count; i++) {
+        struct contest contest = contests[i];
 
-void bench_one_by_one(struct bench *b) {
-    run(b, &(struct contest){"claim and ack, 4 x 1", bench_count(b, 6000, 100), 1, 4, NO_TARGET, true});
-    if (b->kind == BENCH_POSTGRES) {
-        run(b, &(struct contest){"claim and ack, 32 x 1", bench_count(b, 12000, 320), 1, 32, NO_TARGET, true});
-        run(b, &(struct contest){"claim and ack, 4 x 100", bench_count(b, 100000, 1000), 100, 4, NO_TARGET, true});
+        contest.messages = bench_count(b, contest.messages, (size_t)contest.connections * contest.batch * 2);
+        run(b, &contest);
     }
 }

@@ -80,6 +80,7 @@ static const struct side OWN = {
     "events of a stream each", open_own, close_events, append, append_one, follow};
 
 struct contest {
+    const char *row;
     const char *name;
     const struct side *side;
     size_t events;
@@ -91,6 +92,8 @@ struct contest {
 static void run(struct bench *b, const struct contest *contest) {
     struct pairs rates = {0};
 
+    if (!bench_wants(b, contest->row))
+        return;
     for (int round = 0; round < b->rounds; round++) {
         double rate[2];
 
@@ -101,7 +104,7 @@ static void run(struct bench *b, const struct contest *contest) {
             struct place place;
             struct crew crew;
 
-            place_create_boxcar(&place, b, i == 0 ? "events" : "messages");
+            place_create_boxcar(&place, b);
             crew_open(&crew, i == 0 ? contest->side : &SIDE_BOXCAR, &place, contest->connections);
             if (contest->follows)
                 crew_fill(&crew, contest->events);
@@ -120,12 +123,12 @@ void bench_events(struct bench *b) {
     int many = b->kind == BENCH_POSTGRES ? 4 : 1;
     size_t bulk = bench_count(b, 100000, 2000);
     const struct contest contests[] = {
-        {"append, 1 x 1", &OWN, bench_count(b, 5000, 50), 1, 1, false},
-        {many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream", &SHARED, bulk, 100, many,
+        {"events/append-1", "append, 1 x 1", &OWN, bench_count(b, 5000, 50), 1, 1, false},
+        {"events/append-100", many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream", &SHARED, bulk, 100, many,
          false},
-        {many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100,
+        {"events/append-own-100", many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100,
          many, false},
-        {"follow, 1 x 1,000", &OWN, bulk, 1000, 1, true},
+        {"events/follow", "follow, 1 x 1,000", &OWN, bulk, 1000, 1, true},
     };
 
     for (size_t i = 0; i < sizeof(contests) / sizeof(contests[0]); i++)

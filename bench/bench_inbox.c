@@ -1,4 +1,5 @@
-/* What the inbox costs: storing a message with its key, and noticing that one is known, against enqueueing. */
+/* What the inbox costs: storing a message with its key, and noticing that one is known. One at a time against
+ * INSERT ... ON CONFLICT (SQLite: against the outbox), many at a time against the outbox. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,14 +7,13 @@
 #include "bench.h"
 
 #define BATCH_MAX 1000
-#define KNOWN 10000 /* keys that come again and again */
 
 /* One connection that delivers. */
 struct courier {
     boxcar_store *store;
     boxcar_new_inbox_message *messages;
     boxcar_inbox_enqueued *enqueued;
-    char (*ids)[40];
+    char (*ids)[BENCH_KEY_SIZE];
     int number;
     uint64_t next;
     bool again; /* only known keys */
@@ -56,7 +56,7 @@ static void deliver(void *connection, size_t count) {
         bench_die("inbox: at most %d messages at a time", BATCH_MAX);
     for (size_t i = 0; i < count; i++, c->next++) {
         if (c->again)
-            snprintf(c->ids[i], sizeof(c->ids[i]), "known %" PRIu64, (c->next + (uint64_t)c->number * 997) % KNOWN);
+            bench_known_key(c->ids[i], c->next + (uint64_t)c->number * 997);
         else
             snprintf(c->ids[i], sizeof(c->ids[i]), "%d %" PRIu64, c->number, c->next);
         c->messages[i].external_id = boxcar_str_of(c->ids[i]);
@@ -86,9 +86,9 @@ static void introduce(const struct place *place) {
     struct courier *c = open_courier(place);
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    for (uint64_t first = 0; first < KNOWN; first += BATCH_MAX) {
+    for (uint64_t first = 0; first < BENCH_KNOWN; first += BATCH_MAX) {
         for (uint64_t i = 0; i < BATCH_MAX; i++) {
-            snprintf(c->ids[i], sizeof(c->ids[i]), "known %" PRIu64, first + i);
+            bench_known_key(c->ids[i], first + i);
             c->messages[i].external_id = boxcar_str_of(c->ids[i]);
         }
         bench_must(boxcar_inbox_enqueue_many(c->store, c->messages, BATCH_MAX, c->enqueued, &err), "deliver", &err);
@@ -97,23 +97,37 @@ static void introduce(const struct place *place) {
 }
 
 struct contest {
+    const char *row;
     const char *name;
     const struct side *side;
+    const struct side *other; /* the outbox, or raw SQL */
     size_t messages; /* in each round */
     size_t batch;
     int connections;
+    struct target target;
 };
+
+static void open_sides(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2]) {
+    place_create_boxcar(&places[0], b);
+    introduce(&places[0]);
+    if (contest->other == &SIDE_BOXCAR) {
+        place_create_boxcar(&places[1], b);
+    } else {
+        place_create_raw(&places[1], b, &places[0]);
+        on_conflict_introduce(&places[1]);
+    }
+    crew_open(&crews[0], contest->side, &places[0], contest->connections);
+    crew_open(&crews[1], contest->other, &places[1], contest->connections);
+}
 
 static void run(struct bench *b, const struct contest *contest) {
     struct place places[2];
     struct crew crews[2];
     struct pairs rates = {0};
 
-    place_create_boxcar(&places[0], b, "inbox");
-    place_create_boxcar(&places[1], b, "outbox");
-    introduce(&places[0]);
-    crew_open(&crews[0], contest->side, &places[0], contest->connections);
-    crew_open(&crews[1], &SIDE_BOXCAR, &places[1], contest->connections);
+    if (!bench_wants(b, contest->row))
+        return;
+    open_sides(b, contest, places, crews);
     for (int round = -1; round < b->rounds; round++) { /* the first fills caches and is not counted */
         double rate[2];
 
@@ -129,7 +143,7 @@ static void run(struct bench *b, const struct contest *contest) {
         for (int i = 0; round < 0 && i < 2; i++)
             place_analyze(&places[i]);
     }
-    report_add(b->report, contest->name, "msg/s", &rates, NO_TARGET);
+    report_add(b->report, contest->name, "msg/s", &rates, contest->target);
     for (int i = 0; i < 2; i++) {
         crew_close(&crews[i]);
         place_remove(&places[i]);
@@ -137,13 +151,22 @@ static void run(struct bench *b, const struct contest *contest) {
 }
 
 void bench_inbox(struct bench *b) {
-    int connections = b->kind == BENCH_POSTGRES ? 4 : 1;
-    size_t single = bench_count(b, 2000, 50), bulk = bench_count(b, 40000, 400);
+    bool postgres = b->kind == BENCH_POSTGRES;
+    int many = postgres ? 4 : 1;
+    const struct side *raw_new = postgres ? &SIDE_ON_CONFLICT_NEW : &SIDE_BOXCAR;
+    const struct side *raw_known = postgres ? &SIDE_ON_CONFLICT_KNOWN : &SIDE_BOXCAR;
+    size_t single = bench_count(b, postgres ? 8000 : 2000, 50), bulk = bench_count(b, 40000, 400);
+    const struct contest contests[] = {
+        {"inbox/new", postgres ? "inbox enqueue, 4 x 1" : "inbox enqueue, 1 x 1", &SIDE_NEW, raw_new, single, 1, many,
+         target_of(b, AT_LEAST(0.6), NO_TARGET)},
+        {"inbox/known", postgres ? "inbox duplicates, 4 x 1" : "inbox duplicates, 1 x 1", &SIDE_AGAIN, raw_known,
+         single, 1, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
+        {"inbox/new-100", postgres ? "inbox enqueue, 4 x 100" : "inbox enqueue, 1 x 100", &SIDE_NEW, &SIDE_BOXCAR,
+         bulk, 100, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
+        {"inbox/known-100", postgres ? "inbox duplicates, 4 x 100" : "inbox duplicates, 1 x 100", &SIDE_AGAIN,
+         &SIDE_BOXCAR, bulk, 100, many, NO_TARGET},
+    };
 
-    run(b, &(struct contest){"inbox enqueue, 1 x 1", &SIDE_NEW, single, 1, 1});
-    run(b, &(struct contest){connections == 1 ? "inbox enqueue, 1 x 100" : "inbox enqueue, 4 x 100", &SIDE_NEW, bulk, 100,
-                             connections});
-    run(b, &(struct contest){"inbox duplicates, 1 x 1", &SIDE_AGAIN, single, 1, 1});
-    run(b, &(struct contest){connections == 1 ? "inbox duplicates, 1 x 100" : "inbox duplicates, 4 x 100", &SIDE_AGAIN, bulk,
-                             100, connections});
+    for (size_t i = 0; i < sizeof(contests) / sizeof(contests[0]); i++)
+        run(b, &contests[i]);
 }

@@ -12,7 +12,7 @@
 #define MEMBERS_SMALL 100
 #define JOINS_MANY 100000
 #define JOINS_FEW 100
-#define LOOKS 200 /* in each round */
+#define LOOKS_MAX 200 /* in each round */
 #define PAGE 50
 #define BATCH 1000
 
@@ -146,24 +146,26 @@ static void read_once(const struct shelf *shelf, enum reading reading) {
     list_page(shelf->store, &filter);
 }
 
-static double time_of(const struct shelf *shelf, enum reading reading) {
+static double time_of(const struct shelf *shelf, enum reading reading, size_t looks) {
     double started;
 
     read_once(shelf, reading);
     started = bench_now();
-    for (int i = 0; i < LOOKS; i++)
+    for (size_t i = 0; i < looks; i++)
         read_once(shelf, reading);
-    return 1e3 * (bench_now() - started) / LOOKS;
+    return 1e3 * (bench_now() - started) / (double)looks;
 }
 
 static void bench_reading(struct bench *b, const struct shelf *big, const struct shelf *small) {
+    size_t looks = b->scale < 1 ? bench_count(b, LOOKS_MAX, 2) : LOOKS_MAX;
+
     for (int reading = 0; reading < READINGS; reading++) {
         struct pairs times = {0};
 
         for (int round = 0; round < b->rounds; round++) {
-            double ours = time_of(big, (enum reading)reading);
+            double ours = time_of(big, (enum reading)reading, looks);
 
-            pairs_add(&times, ours, time_of(small, (enum reading)reading));
+            pairs_add(&times, ours, time_of(small, (enum reading)reading, looks));
         }
         report_add(b->report, READING_NAMES[reading], "ms", &times, AT_MOST(3));
     }
@@ -171,10 +173,10 @@ static void bench_reading(struct bench *b, const struct shelf *big, const struct
 
 /* ---- both ---- */
 
-static void shelf_fill(struct shelf *shelf, struct bench *b, const char *name, size_t joins, size_t members) {
+static void shelf_fill(struct shelf *shelf, struct bench *b, size_t joins, size_t members) {
     boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
 
-    place_create_boxcar(&shelf->place, b, name);
+    place_create_boxcar(&shelf->place, b);
     shelf->store = place_open(&shelf->place);
     start_many(&shelf->place, joins / 2);
     filter.limit = 1;
@@ -203,12 +205,14 @@ static void count_to_the_end(struct bench *b, const struct shelf *shelf, size_t 
 }
 
 void bench_join_size(struct bench *b) {
-    size_t members = bench_count(b, MEMBERS_BIG, 10000);
+    size_t members = bench_count(b, MEMBERS_BIG, 1000);
     struct shelf big, small;
 
+    if (!bench_wants(b, "joins/size"))
+        return;
     bench_progress("joins: filling");
-    shelf_fill(&big, b, "big", bench_count(b, JOINS_MANY, 1000), members);
-    shelf_fill(&small, b, "small", JOINS_FEW, MEMBERS_SMALL);
+    shelf_fill(&big, b, bench_count(b, JOINS_MANY, 1000), members);
+    shelf_fill(&small, b, JOINS_FEW, MEMBERS_SMALL);
     bench_reading(b, &big, &small);
     count_to_the_end(b, &big, members);
     boxcar_store_close(big.store);

@@ -9,7 +9,7 @@
 #define BATCH 100
 #define BACKLOG_LARGE 1000000
 #define BACKLOG_SMALL 10000
-#define BACKLOG_STRETCHES 20 /* in each round */
+#define BACKLOG_STRETCHES 20 /* no more than four in a round */
 
 /* A transaction that has an id and a snapshot, and keeps both: nothing that dies later can be
  * vacuumed. */
@@ -46,13 +46,13 @@ static void run_snapshot(struct bench *b, const struct side *side, const struct 
 void bench_snapshot(struct bench *b) {
     struct pairs ours = {0}, theirs = {0};
 
-    if (b->kind != BENCH_POSTGRES)
+    if (b->kind != BENCH_POSTGRES || !bench_wants(b, "snapshot"))
         return;
     for (int round = 0; round < b->rounds; round++) {
         struct place place, raw;
 
         bench_progress("held snapshot: round %d of %d", round + 1, b->rounds);
-        place_create_boxcar(&place, b, "ours");
+        place_create_boxcar(&place, b);
         place_create_raw(&raw, b, &place);
         run_snapshot(b, &SIDE_BOXCAR, &place, bench_count(b, 400000, 4000), &ours);
         run_snapshot(b, side_queue(b), &raw, bench_count(b, 50000, 4000), &theirs);
@@ -74,7 +74,8 @@ static double stretch(struct crew *crew, size_t messages) {
 /* Short stretches of the two in turn, so that whatever else the machine does meets both. */
 static void run_backlog(struct bench *b, const struct side *side, struct place *const places[2], int connections,
                         struct pairs *ret_pairs) {
-    size_t small = bench_count(b, BACKLOG_SMALL, 1000), large = bench_count(b, BACKLOG_LARGE, 10000);
+    size_t small = bench_count(b, BACKLOG_SMALL, 400), large = bench_count(b, BACKLOG_LARGE, 4000);
+    int stretches = 4 * b->rounds < BACKLOG_STRETCHES ? 4 * b->rounds : BACKLOG_STRETCHES;
     struct crew crews[2];
 
     for (int i = 0; i < 2; i++) {
@@ -84,10 +85,10 @@ static void run_backlog(struct bench *b, const struct side *side, struct place *
         place_checkpoint(places[i]);
         stretch(&crews[i], small / 2);
     }
-    for (int i = 0; i < BACKLOG_STRETCHES; i++) {
+    for (int i = 0; i < stretches; i++) {
         double rates[2];
 
-        bench_progress("backlog (%s): stretch %d of %d", side->name, i + 1, BACKLOG_STRETCHES);
+        bench_progress("backlog (%s): stretch %d of %d", side->name, i + 1, stretches);
         for (int turn = 0; turn < 2; turn++)
             rates[(i + turn) % 2] = stretch(&crews[(i + turn) % 2], small / 2);
         pairs_add(ret_pairs, rates[0], rates[1]);
@@ -101,9 +102,11 @@ void bench_backlog(struct bench *b) {
     struct pairs pairs = {0};
     int connections = b->kind == BENCH_POSTGRES ? CONNECTIONS : 1;
 
+    if (!bench_wants(b, "backlog"))
+        return;
     bench_progress("backlog: filling");
-    place_create_boxcar(&large, b, "large");
-    place_create_boxcar(&small, b, "small");
+    place_create_boxcar(&large, b);
+    place_create_boxcar(&small, b);
     run_backlog(b, &SIDE_BOXCAR, (struct place *const[]){&large, &small}, connections, &pairs);
     report_add(b->report, "backlog 1,000,000 / 10,000", "msg/s", &pairs,
                target_of(b, AT_LEAST(0.8), NO_TARGET));

@@ -115,8 +115,10 @@ void bench_payload_big(struct bench *b) {
     struct pairs enqueue = {0}, claim = {0};
     struct place place;
 
+    if (!bench_wants(b, "payload"))
+        return;
     bench_progress("payload of %.1f MiB", (double)size / MIB);
-    place_create_boxcar(&place, b, "ours");
+    place_create_boxcar(&place, b);
     pairs_add(&enqueue, peak_of_child(enqueue_big, &place, size), (double)size / MIB);
     pairs_add(&claim, peak_of_child(claim_big, &place, size), (double)size / MIB);
     place_remove(&place);

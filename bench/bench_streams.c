@@ -9,6 +9,7 @@
 #define FILL 10000
 #define KEY_SIZE 32
 #define PAGES 20
+#define FIRST_CLAIM_MS 50
 
 static int connections_of(const struct bench *b) { return b->kind == BENCH_POSTGRES ? CONNECTIONS : 1; }
 
@@ -45,17 +46,16 @@ struct load {
 };
 
 struct outcome {
-    double fill_rate, meet_rate, rate, p50, p99;
+    double fill_rate, first_ms, rate, p50, p99;
 };
 
-/* Claims that are timed one by one begin when all messages have been met: the first claim sorts them into
- * their streams. */
-static double meet(struct crew *crew, const struct load *load) {
-    struct work first = {.goal = load->batch, .batch = load->batch};
+/* The first claim after all streams came to be may have to look at them; claims that are timed one by one
+ * begin after it. */
+static double time_first(struct crew *crew, const struct load *load) {
     double before = bench_now();
 
-    (void)crew_drain(crew, &first);
-    return (double)load->messages / (bench_now() - before);
+    (void)crew_drain(crew, &(struct work){.goal = load->batch, .batch = load->batch});
+    return 1e3 * (bench_now() - before);
 }
 
 static void run_load(struct bench *b, const struct place *place, const struct load *load,
@@ -66,7 +66,7 @@ static void run_load(struct bench *b, const struct place *place, const struct lo
     struct crew crew;
 
     crew_open(&crew, &SIDE_BOXCAR, place, one_by_one ? 1 : connections_of(b));
-    ret_outcome->meet_rate = one_by_one ? meet(&crew, load) : 0;
+    ret_outcome->first_ms = one_by_one ? time_first(&crew, load) : 0;
     ret_outcome->rate = crew_drain(&crew, &work);
     ret_outcome->p50 = 1e3 * latencies_at(&latencies, 0.5);
     ret_outcome->p99 = 1e3 * latencies_at(&latencies, 0.99);
@@ -74,12 +74,12 @@ static void run_load(struct bench *b, const struct place *place, const struct lo
     crew_close(&crew);
 }
 
-static void prepare(struct bench *b, struct place *place, const char *name, const struct load *load,
+static void prepare(struct bench *b, struct place *place, const struct load *load,
                     struct outcome *ret_outcome) {
     boxcar_store *store;
     double before;
 
-    place_create_boxcar(place, b, name);
+    place_create_boxcar(place, b);
     place_checkpoint(place);
     store = place_open(place);
     before = bench_now();
@@ -90,7 +90,7 @@ static void prepare(struct bench *b, struct place *place, const char *name, cons
 }
 
 struct figures {
-    struct pairs fills, meets, rates, p50, p99;
+    struct pairs fills, firsts, rates, p50, p99;
 };
 
 static void run_round(struct bench *b, int round, const struct load loads[2], struct figures *figures) {
@@ -98,11 +98,11 @@ static void run_round(struct bench *b, int round, const struct load loads[2], st
     struct place places[2];
 
     for (int i = 0; i < 2; i++)
-        prepare(b, &places[i], i == 0 ? "streams" : "other", &loads[i], &outcomes[i]);
+        prepare(b, &places[i], &loads[i], &outcomes[i]);
     for (int turn = 0; turn < 2; turn++)
         run_load(b, &places[(round + turn) % 2], &loads[(round + turn) % 2], &outcomes[(round + turn) % 2]);
     pairs_add(&figures->fills, outcomes[0].fill_rate, outcomes[1].fill_rate);
-    pairs_add(&figures->meets, outcomes[0].meet_rate, outcomes[1].meet_rate);
+    pairs_add(&figures->firsts, outcomes[0].first_ms, FIRST_CLAIM_MS);
     pairs_add(&figures->rates, outcomes[0].rate, outcomes[1].rate);
     pairs_add(&figures->p50, outcomes[0].p50, outcomes[1].p50);
     pairs_add(&figures->p99, outcomes[0].p99, outcomes[1].p99);
@@ -125,8 +125,10 @@ static void bench_many(struct bench *b) {
     const struct load loads[2] = {{streams, messages, messages, BATCH}, {0, messages, messages, BATCH}};
     struct figures figures = {0};
 
+    if (!bench_wants(b, "streams/many"))
+        return;
     compare(b, "many streams", loads, &figures);
-    report_add(b->report, "drain of 10,000 streams x 10", "msg/s", &figures.rates, NO_TARGET);
+    report_add(b->report, "drain of 10,000 streams x 10", "msg/s", &figures.rates, AT_LEAST(0.5));
     report_add(b->report, "enqueue into 10,000 streams", "msg/s", &figures.fills, NO_TARGET);
 }
 
@@ -135,31 +137,41 @@ static void bench_one(struct bench *b) {
     const struct load loads[2] = {{1, messages, messages, BATCH}, {0, messages, messages, BATCH}};
     struct figures figures = {0};
 
+    if (!bench_wants(b, "streams/one"))
+        return;
     compare(b, "one stream", loads, &figures);
-    report_add(b->report, "drain of one stream x 100,000", "msg/s", &figures.rates, NO_TARGET);
+    report_add(b->report, "drain of one stream x 100,000", "msg/s", &figures.rates, AT_LEAST(0.5));
     report_add(b->report, "enqueue into one stream", "msg/s", &figures.fills, NO_TARGET);
 }
 
-static void bench_latency(struct bench *b) {
+static void bench_ready(struct bench *b) {
     size_t ready = bench_count(b, 10000, 200), drained = ready / 2;
     const struct load loads[2] = {{ready, ready, drained, 50}, {0, ready, drained, 50}};
     struct figures figures = {0};
 
+    if (!bench_wants(b, "streams/ready"))
+        return;
     compare(b, "claims of ready streams", loads, &figures);
-    report_add(b->report, "claim and ack 50 of 10,000 streams, p50", "ms", &figures.p50, AT_MOST(5));
+    report_add(b->report, "claim and ack 50 of 10,000 streams, p50", "ms", &figures.p50,
+               target_of(b, AT_MOST(1.5), AT_MOST(5)));
     report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
 }
 
+/* Filling takes long, so there are no more than two rounds. */
 static void bench_million(struct bench *b) {
+    struct bench few_rounds = *b;
     size_t many = bench_count(b, 1000000, 2000), few = bench_count(b, 10000, 500);
     const struct load loads[2] = {{many, many, few / 2, 50}, {few, few, few / 2, 50}};
     struct figures figures = {0};
 
-    compare(b, "a million streams", loads, &figures);
-    report_add(b->report, "claim and ack 50 of 1,000,000 streams, against 10,000, p50", "ms", &figures.p50,
+    if (!bench_wants(b, "streams/million"))
+        return;
+    few_rounds.rounds = b->rounds < 2 ? b->rounds : 2;
+    compare(&few_rounds, "a million streams", loads, &figures);
+    report_add(b->report, "claim and ack 50 of 1,000,000 / 10,000, p50", "ms", &figures.p50,
                AT_MOST(5));
     report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
-    report_add(b->report, "  the first claim, which meets them all", "msg/s", &figures.meets, AT_LEAST(0.3));
+    report_add(b->report, "  the first claim, against 50 ms", "ms", &figures.firsts, AT_MOST(1));
 }
 
 /* A page from the middle, and one stream. */
@@ -183,7 +195,7 @@ static double time_listing(struct bench *b, size_t streams, size_t messages) {
     boxcar_store *store;
     double ms;
 
-    place_create_boxcar(&place, b, "listed");
+    place_create_boxcar(&place, b);
     store = place_open(&place);
     fill(store, streams, messages);
     place_analyze(&place);
@@ -197,6 +209,8 @@ static double time_listing(struct bench *b, size_t streams, size_t messages) {
 static void bench_listing(struct bench *b) {
     struct pairs pages = {0};
 
+    if (!bench_wants(b, "streams/listing"))
+        return;
     for (int round = 0; round < b->rounds; round++) {
         bench_progress("stream ls: round %d of %d", round + 1, b->rounds);
         pairs_add(&pages, time_listing(b, bench_count(b, 100000, 1000), bench_count(b, 200000, 2000)),
@@ -208,7 +222,7 @@ static void bench_listing(struct bench *b) {
 void bench_streams(struct bench *b) {
     bench_many(b);
     bench_one(b);
-    bench_latency(b);
+    bench_ready(b);
     bench_million(b);
     bench_listing(b);
 }

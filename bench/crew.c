@@ -57,12 +57,16 @@ static void note_moved(struct shift *shift, size_t count) {
         shift->marks[tenth] = bench_now();
 }
 
+static bool is_over(const struct shift *shift) {
+    return shift->work->seconds > 0 && bench_now() - shift->started > shift->work->seconds;
+}
+
 /* How many messages to move next; 0 = the goal is reached. Claims that brought less than they
  * asked for give the rest back, so the last ones wait until everything really has come. */
 static size_t reserve(struct shift *shift) {
     const struct work *work = shift->work;
 
-    while (atomic_load(&shift->moved) < work->goal) {
+    while (atomic_load(&shift->moved) < work->goal && !is_over(shift)) {
         size_t before = atomic_fetch_add(&shift->reserved, work->batch);
 
         if (before < work->goal)
@@ -78,12 +82,12 @@ static void note_latency(struct member *member, double seconds) {
         member->latencies.seconds[member->latencies.count++] = (float)seconds;
 }
 
-/* A claim may bring less than it could; what is missing is left to whoever comes next. */
+/* A claim may bring less than it could; what is missing is left to the next one. */
 static void drain_shift(struct member *member) {
     struct shift *shift = member->shift;
     size_t want, got, empty = 0;
 
-    while ((want = reserve(shift)) > 0) {
+    while (!is_over(shift) && (want = reserve(shift)) > 0) {
         double before = bench_now();
 
         got = shift->crew->side->drain(member->connection, want);
@@ -121,8 +125,7 @@ static void enqueue_shift(struct member *member) {
 static void *run_member(void *argument) {
     struct member *member = argument;
 
-    if (pthread_barrier_wait(&member->shift->start) == PTHREAD_BARRIER_SERIAL_THREAD)
-        member->shift->started = bench_now();
+    pthread_barrier_wait(&member->shift->start);
     member->run(member);
     return NULL;
 }
@@ -174,9 +177,11 @@ static double run_shift(struct crew *crew, const struct work *work, void (*run)(
     struct member members[BENCH_CREW_MAX];
     struct shift shift = {.crew = crew, .work = work};
 
-    if (pthread_barrier_init(&shift.start, NULL, (unsigned)crew->size) != 0)
+    if (pthread_barrier_init(&shift.start, NULL, (unsigned)crew->size + 1) != 0)
         bench_die("cannot make a barrier");
     start_members(&shift, members, run);
+    shift.started = bench_now();
+    pthread_barrier_wait(&shift.start);
     for (int i = 0; i < crew->size; i++)
         pthread_join(members[i].thread, NULL);
     pthread_barrier_destroy(&shift.start);
@@ -184,6 +189,8 @@ static double run_shift(struct crew *crew, const struct work *work, void (*run)(
         gather_latencies(members, crew->size, work->ret_latencies);
     if (work->ret_tenths)
         gather_tenths(&shift, work->ret_tenths);
+    if (shift.marks[TENTHS] == 0) /* the time was up */
+        return (double)atomic_load(&shift.moved) / (bench_now() - shift.started);
     return (double)work->goal / (shift.marks[TENTHS] - shift.started);
 }
 

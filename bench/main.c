@@ -13,34 +13,40 @@ static const struct scenario {
 } SCENARIOS[] = {
     /* first: a child's peak begins with what its parent has in memory */
     {"payload", "memory that a message of 64 MiB takes", bench_payload_big},
-    {"drain", "claim and ack in batches of 1,000", bench_drain},
-    {"bulk", "enqueue many messages in a transaction", bench_bulk},
+    {"drain", "claim and ack, small batches and big ones", bench_drain},
+    {"sitters", "drain while 8 sessions sit in transactions in which they claimed (PostgreSQL)", bench_sitters},
+    {"services", "services with topics of their own on one store (PostgreSQL)", bench_services},
     {"single", "enqueue one message in a transaction", bench_single},
-    {"one-by-one", "claim and ack one message at a time", bench_one_by_one},
+    {"bulk", "enqueue many messages in a transaction", bench_bulk},
+    {"keys", "enqueue with a key (PostgreSQL)", bench_keys},
+    {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
+    {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
+    {"streams", "streams: many, one long one, claims, listing", bench_streams},
+    {"latency", "boxcar worker at 500 messages a second", bench_latency},
+    {"wal", "WAL bytes a message, by path and step (PostgreSQL)", bench_wal},
+    {"sizes", "table sizes after a million messages and one upkeep (PostgreSQL)", bench_sizes},
     {"snapshot", "drain while somebody holds an old snapshot (PostgreSQL)", bench_snapshot},
     {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
-    {"worker", "boxcar worker: drain, latency, memory, exec", bench_worker},
-    {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
+    {"worker", "boxcar worker: drain, memory, exec, asleep", bench_worker},
     {"events", "events: append, follow", bench_events},
-    {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
     {"coordinator", "enqueue through a coordinator, by each strategy", bench_coordinator},
-    {"streams", "streams: many, one long one, claims, listing", bench_streams},
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 
 static struct {
     char *store, *only, *output;
     double scale;
-    int rounds, check, help;
+    int rounds, check, list, help;
 } given = {.scale = 1, .rounds = 5};
 
 static const struct poptOption OPTIONS[] = {
     {"store", 0, POPT_ARG_STRING, &given.store, 0, "postgres:// URL of a superuser, or sqlite:PATH", "URL"},
-    {"only", 0, POPT_ARG_STRING, &given.only, 0, "run only these scenarios, separated by commas", "NAME,..."},
+    {"only", 0, POPT_ARG_STRING, &given.only, 0, "run only these rows or scenarios, separated by commas", "NAME,..."},
     {"scale", 0, POPT_ARG_DOUBLE, &given.scale, 0, "multiply all message counts (default 1)", "FACTOR"},
     {"rounds", 0, POPT_ARG_INT, &given.rounds, 0, "how often each is measured (default 5)", "N"},
     {"output", 'o', POPT_ARG_STRING, &given.output, 0, "table (default) or json", "FORMAT"},
     {"check", 0, POPT_ARG_NONE, &given.check, 0, "exit with 1 when a target is missed", NULL},
+    {"list", 0, POPT_ARG_NONE, &given.list, 0, "print the names of all rows", NULL},
     {"help", 'h', POPT_ARG_NONE, &given.help, 0, "print this", NULL},
     POPT_TABLEEND,
 };
@@ -56,7 +62,8 @@ static void print_help(void) {
     printf("\nTables go into schemas bench_PID_* (PostgreSQL) or a new folder PATH.XXXXXX (SQLite) and are\n"
            "removed at the end.\n\nExamples:\n"
            "  boxcar-bench --store sqlite:/var/tmp/bench\n"
-           "  boxcar-bench --store postgres://postgres@localhost/test --only drain,bulk --rounds 9\n");
+           "  boxcar-bench --store postgres://postgres@localhost/test --only drain/32x1,bulk --rounds 9\n"
+           "  boxcar-bench --list\n");
 }
 
 static void parse(int argc, char **argv) {
@@ -79,7 +86,7 @@ static bool output_is_json(void) {
 }
 
 static struct bench bench_given(void) {
-    struct bench b = {.url = given.store, .scale = given.scale, .rounds = given.rounds};
+    struct bench b = {.url = given.store, .scale = given.scale, .rounds = given.rounds, .only = given.only};
 
     if (!given.store)
         bench_die("--store is missing (see --help)");
@@ -97,25 +104,15 @@ static struct bench bench_given(void) {
     return b;
 }
 
-static bool list_has(const char *list, const char *name) {
-    size_t length = strlen(name);
+/* The rows of either store, so that a name of the other one is no mistake. */
+static void collect_rows(void) {
+    struct bench b = {.scale = 1, .rounds = 1, .collect_only = true};
 
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-/* A name that is none would otherwise measure nothing and look fine. */
-static void check_only(void) {
-    size_t names = 1, known = 0;
-
-    for (const char *at = given.only; at && *at; at++)
-        names += *at == ',';
-    for (size_t i = 0; i < SCENARIO_COUNT; i++)
-        known += list_has(given.only, SCENARIOS[i].name);
-    if (given.only && known != names)
-        bench_die("--only names a scenario that does not exist, or one twice (see --help)");
+    for (int kind = BENCH_SQLITE; kind <= BENCH_POSTGRES; kind++) {
+        b.kind = (enum bench_kind)kind;
+        for (size_t i = 0; i < SCENARIO_COUNT; i++)
+            SCENARIOS[i].run(&b);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -127,17 +124,21 @@ int main(int argc, char **argv) {
         print_help();
         return 0;
     }
+    collect_rows();
+    if (given.list) {
+        rows_print();
+        return 0;
+    }
     b = bench_given();
     json = output_is_json();
-    check_only();
-    atexit(place_remove_all);
+    rows_check(given.only);
     b.report = report_new();
     for (size_t i = 0; i < SCENARIO_COUNT; i++)
-        if (!given.only || list_has(given.only, SCENARIOS[i].name))
-            SCENARIOS[i].run(&b);
+        SCENARIOS[i].run(&b);
     bench_progress("%s", "");
     report_print(b.report, json, b.kind == BENCH_POSTGRES ? "postgres" : "sqlite");
     met = report_is_met(b.report);
     report_free(b.report);
+    place_remove_all();
     return given.check && !met ? 1 : 0;
 }

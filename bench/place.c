@@ -7,26 +7,25 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "recycle.h"
 
 #define PLACES_MAX 8
+#define COPY_SIZE 65536
 
 static struct place open_places[PLACES_MAX]; /* to be removed when the program ends early */
 
-static PGconn *connect_to(const struct place *place) {
-    PGconn *pg = PQconnectdb(place->url);
-
-    if (PQstatus(pg) != CONNECTION_OK)
-        bench_die("%s", PQerrorMessage(pg));
-    PQclear(PQexec(pg, "set client_min_messages = error"));
-    return pg;
-}
+/* Places of Boxcar that are new again, ready for the next row. */
+static struct place idle_places[PLACES_MAX];
 
 /* Runs on a connection of its own; returns false and says why when that fails. */
 static bool run_postgres(const struct place *place, const char *sql) {
-    PGconn *pg = connect_to(place);
-    PGresult *result = PQexec(pg, sql);
-    bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PGconn *pg = PQconnectdb(place->url);
+    PGresult *result;
+    bool ok;
 
+    PQclear(PQexec(pg, "set client_min_messages = error"));
+    result = PQexec(pg, sql);
+    ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (!ok)
         fprintf(stderr, "boxcar-bench: %s", PQerrorMessage(pg));
     PQclear(result);
@@ -43,10 +42,10 @@ static void run_sqlite(const struct place *place, const char *sql) {
     sqlite3_close(db);
 }
 
-static void remember(const struct place *place) {
+static void put_into(struct place places[PLACES_MAX], const struct place *place) {
     for (size_t i = 0; i < PLACES_MAX; i++) {
-        if (open_places[i].url[0] == '\0') {
-            open_places[i] = *place;
+        if (places[i].url[0] == '\0') {
+            places[i] = *place;
             return;
         }
     }
@@ -59,7 +58,19 @@ static void forget(const struct place *place) {
             open_places[i].url[0] = '\0';
 }
 
-/* A folder PATH.XXXXXX beside what the URL names: the same file system, nobody's file. */
+static bool take_idle(struct place *ret_place) {
+    for (size_t i = 0; i < PLACES_MAX; i++) {
+        if (idle_places[i].url[0] == '\0')
+            continue;
+        *ret_place = idle_places[i];
+        idle_places[i].url[0] = '\0';
+        put_into(open_places, ret_place);
+        return true;
+    }
+    return false;
+}
+
+/* A folder PATH.XXXXXX beside what the URL names: the same file system, and nobody else's file. */
 static void choose_file(struct place *place, const struct bench *b) {
     const char *path = b->url + strlen("sqlite:");
 
@@ -70,16 +81,18 @@ static void choose_file(struct place *place, const struct bench *b) {
     snprintf(place->url, sizeof(place->url), "sqlite:%.*s", (int)sizeof(place->url) - 8, place->path);
 }
 
-static void choose(struct place *ret_place, const struct bench *b, const char *name) {
-    *ret_place = (struct place){.kind = b->kind};
+static void choose(struct place *ret_place, const struct bench *b) {
+    static int number;
+
+    *ret_place = (struct place){.kind = b->kind, .is_tiny = b->scale < 0.1};
     if (b->kind == BENCH_SQLITE) {
         choose_file(ret_place, b);
     } else {
         if ((size_t)snprintf(ret_place->url, sizeof(ret_place->url), "%s", b->url) >= sizeof(ret_place->url))
             bench_die("the URL is too long");
-        snprintf(ret_place->schema, sizeof(ret_place->schema), "bench_%ld_%s", (long)getpid(), name);
+        snprintf(ret_place->schema, sizeof(ret_place->schema), "bench_%ld_%d", (long)getpid(), ++number);
     }
-    remember(ret_place);
+    put_into(open_places, ret_place);
 }
 
 boxcar_store_options place_options(const struct place *place) {
@@ -100,16 +113,55 @@ boxcar_store *place_open(const struct place *place) {
     return store;
 }
 
-void place_create_boxcar(struct place *ret_place, const struct bench *b, const char *name) {
-    boxcar_store_options options;
+static void deploy(const struct place *place) {
+    boxcar_store_options options = place_options(place);
     boxcar_store *store = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    choose(ret_place, b, name);
-    options = place_options(ret_place);
     options.deploy = true;
     bench_must(boxcar_store_open(&options, &store, &err), "deploy", &err);
     boxcar_store_close(store);
+}
+
+static void copy_file(const char *from, const char *to) {
+    FILE *source = fopen(from, "rb"), *copy = fopen(to, "wb");
+    char buffer[COPY_SIZE];
+    size_t size;
+
+    if (!source || !copy)
+        bench_die("cannot copy %s to %s", from, to);
+    while ((size = fread(buffer, 1, sizeof(buffer), source)) > 0)
+        if (fwrite(buffer, 1, size, copy) != size)
+            bench_die("cannot write %s", to);
+    if (ferror(source) || fclose(copy) != 0)
+        bench_die("cannot copy %s to %s", from, to);
+    fclose(source);
+}
+
+/* Deploys once; later files are copies. The model stays until the end. */
+static void create_sqlite(struct place *ret_place, const struct bench *b) {
+    static struct place model;
+
+    if (model.url[0] == '\0') {
+        choose(&model, b);
+        deploy(&model);
+        run_sqlite(&model, "pragma wal_checkpoint(truncate)");
+    }
+    choose(ret_place, b);
+    copy_file(model.path, ret_place->path);
+}
+
+void place_create_boxcar(struct place *ret_place, const struct bench *b) {
+    if (b->kind == BENCH_SQLITE) {
+        create_sqlite(ret_place, b);
+        return;
+    }
+    if (take_idle(ret_place))
+        return;
+    choose(ret_place, b);
+    deploy(ret_place);
+    ret_place->is_boxcar = true;
+    recycle_keep(ret_place);
 }
 
 static void create_raw_postgres(const struct place *place, const struct place *model) {
@@ -120,7 +172,9 @@ static void create_raw_postgres(const struct place *place, const struct place *m
              "create table %1$s.queue (id bigint generated always as identity primary key, owner uuid,"
              " locked_until timestamptz, topic text not null, payload text not null);"
              "create index on %1$s.queue (id) where owner is null;"
-             "create table %1$s.twin (like %2$s.message including all)",
+             "create table %1$s.twin (like %2$s.message including all);"
+             "create table %1$s.keyed (like %2$s.message including all);"
+             "create unique index on %1$s.keyed (source, external_id)",
              place->schema, model->schema);
     if (!run_postgres(place, sql))
         bench_die("cannot create the plain tables");
@@ -152,7 +206,7 @@ static void create_raw_sqlite(const struct place *place, const struct place *mod
 }
 
 void place_create_raw(struct place *ret_place, const struct bench *b, const struct place *model) {
-    choose(ret_place, b, "raw");
+    choose(ret_place, b);
     if (b->kind == BENCH_POSTGRES)
         create_raw_postgres(ret_place, model);
     else
@@ -170,32 +224,43 @@ static void remove_files(const struct place *place) {
     rmdir(place->directory);
 }
 
-void place_remove(struct place *place) {
+static void drop(const struct place *place) {
     char sql[256];
 
-    forget(place);
     if (place->kind == BENCH_SQLITE) {
         remove_files(place);
         return;
     }
-    snprintf(sql, sizeof(sql), "set lock_timeout = '30s'; drop schema if exists %s cascade", place->schema);
+    snprintf(sql, sizeof(sql), "set lock_timeout = '30s'; drop schema if exists %1$s, %1$s_kept cascade",
+             place->schema);
     if (!run_postgres(place, sql))
         fprintf(stderr, "boxcar-bench: the schema %s is still there\n", place->schema);
 }
 
+void place_remove(struct place *place) {
+    forget(place);
+    if (place->kind == BENCH_SQLITE || !place->is_boxcar) {
+        drop(place);
+        return;
+    }
+    recycle_reset(place);
+    put_into(idle_places, place);
+}
+
 void place_remove_all(void) {
     for (size_t i = 0; i < PLACES_MAX; i++) {
-        struct place place = open_places[i];
+        struct place places[] = {open_places[i], idle_places[i]};
 
-        if (place.url[0] != '\0')
-            place_remove(&place);
+        for (int j = 0; j < 2; j++)
+            if (places[j].url[0] != '\0')
+                drop(&places[j]);
     }
 }
 
 void place_analyze(const struct place *place) {
     char sql[512];
 
-    if (place->kind == BENCH_SQLITE)
+    if (place->kind == BENCH_SQLITE || place->is_tiny)
         return;
     snprintf(sql, sizeof(sql),
              "do $$ declare t regclass; begin for t in select oid from pg_class where relkind = 'r'"
@@ -206,6 +271,8 @@ void place_analyze(const struct place *place) {
 }
 
 void place_checkpoint(const struct place *place) {
+    if (place->is_tiny)
+        return;
     if (place->kind == BENCH_SQLITE)
         run_sqlite(place, "pragma wal_checkpoint(truncate)");
     else if (!run_postgres(place, "checkpoint"))

@@ -6,9 +6,10 @@
 
 #include "bench.h"
 
-#define ROWS_MAX 64
+#define ROWS_MAX 160
 
 struct row {
+    char row[48]; /* for --only */
     char name[64];
     char unit[16];
     double ours, theirs; /* medians */
@@ -48,10 +49,11 @@ void report_add(struct report *report, const char *name, const char *unit, const
     if (report->count == ROWS_MAX || pairs->count == 0)
         bench_die("no room for a row, or nothing in it");
     report->count++;
+    snprintf(row->row, sizeof(row->row), "%s", rows_current());
     snprintf(row->name, sizeof(row->name), "%s", name);
     snprintf(row->unit, sizeof(row->unit), "%s", unit);
     for (int i = 0; i < pairs->count; i++)
-        ratios[i] = pairs->ours[i] / pairs->theirs[i];
+        ratios[i] = pairs->theirs[i] > 0 ? pairs->ours[i] / pairs->theirs[i] : 0;
     row->ours = median_of(pairs->ours, pairs->count);
     row->theirs = median_of(pairs->theirs, pairs->count);
     row->ratio = median_of(ratios, pairs->count);
@@ -91,19 +93,19 @@ static void print_row(const struct row *row) {
     if (row->target.kind != TARGET_NONE)
         snprintf(target, sizeof(target), "%s %.2f", signs[row->target.kind], row->target.ratio);
     snprintf(spread, sizeof(spread), "%.2f-%.2f", row->lowest, row->highest);
-    printf("%-34s %11.*f %11.*f  %-6s %6.2f  %-13s %-8s %s\n", row->name, digits, row->ours, digits, row->theirs,
-           row->unit, row->ratio, spread, target, verdict(row));
+    printf("%-46s %11.*f %11.*f  %-7s %6.2f  %-13s %-8s %-6s %s\n", row->name, digits, row->ours, digits,
+           row->theirs, row->unit, row->ratio, spread, target, verdict(row), row->row);
 }
 
 static void print_table(const struct report *report, const char *store_kind) {
-    printf("%-34s %11s %11s  %-6s %6s  %-13s %-8s\n", store_kind, "ours", "baseline", "unit", "ratio", "rounds",
-           "target");
+    printf("%-46s %11s %11s  %-7s %6s  %-13s %-8s %-6s %s\n", store_kind, "ours", "baseline", "unit", "ratio",
+           "rounds", "target", "", "row");
     for (size_t i = 0; i < report->count; i++)
         print_row(&report->rows[i]);
 }
 
 static json_t *row_as_json(const struct row *row) {
-    json_t *object = json_pack("{s:s, s:s, s:f, s:f, s:f, s:[f, f]}", "name", row->name, "unit", row->unit, "ours",
+    json_t *object = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:[f, f]}", "row", row->row, "name", row->name, "unit", row->unit, "ours",
                                row->ours, "baseline", row->theirs, "ratio", row->ratio, "ratio_range", row->lowest,
                                row->highest);
 

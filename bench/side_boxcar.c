@@ -3,14 +3,13 @@
 
 #include "bench.h"
 
-#define BATCH_MAX 10000
-
 struct connection {
     boxcar_store *store;
     boxcar_owner owner;
     boxcar_new_message *messages;
     boxcar_enqueued *enqueued;
     boxcar_settlement *settlements;
+    size_t room; /* in each of them: as much as was needed so far, since sixty connections add up */
     uint64_t seen; /* keeps the compiler from skipping the look at each message */
 };
 
@@ -19,24 +18,35 @@ static void *open_boxcar(const struct place *place) {
 
     c->store = place_open(place);
     c->owner = boxcar_owner_new();
-    c->messages = bench_alloc(BATCH_MAX, sizeof(*c->messages));
-    c->enqueued = bench_alloc(BATCH_MAX, sizeof(*c->enqueued));
-    c->settlements = bench_alloc(BATCH_MAX, sizeof(*c->settlements));
-    for (size_t i = 0; i < BATCH_MAX; i++) {
+    return c;
+}
+
+static void release_room(struct connection *c) {
+    free(c->messages);
+    free(c->enqueued);
+    free(c->settlements);
+}
+
+static void make_room(struct connection *c, size_t count) {
+    if (count <= c->room)
+        return;
+    release_room(c);
+    c->room = count;
+    c->messages = bench_alloc(count, sizeof(*c->messages));
+    c->enqueued = bench_alloc(count, sizeof(*c->enqueued));
+    c->settlements = bench_alloc(count, sizeof(*c->settlements));
+    for (size_t i = 0; i < count; i++) {
         c->messages[i] = BOXCAR_NEW_MESSAGE_INIT;
         c->messages[i].topic = BOXCAR_STR(BENCH_TOPIC);
         c->messages[i].payload = bench_payload();
     }
-    return c;
 }
 
 static void close_boxcar(void *connection) {
     struct connection *c = connection;
 
     boxcar_store_close(c->store);
-    free(c->messages);
-    free(c->enqueued);
-    free(c->settlements);
+    release_room(c);
     free(c);
 }
 
@@ -44,6 +54,7 @@ static void enqueue(void *connection, size_t count) {
     struct connection *c = connection;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
+    make_room(c, count);
     bench_must(boxcar_enqueue_many(c->store, c->messages, count, c->enqueued, &err), "enqueue", &err);
 }
 
@@ -51,6 +62,7 @@ static void enqueue_one(void *connection) {
     struct connection *c = connection;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
+    make_room(c, 1);
     bench_must(boxcar_enqueue(c->store, &c->messages[0], &c->enqueued[0], &err), "enqueue", &err);
 }
 
@@ -70,6 +82,7 @@ static size_t drain(void *connection, size_t batch) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t count;
 
+    make_room(c, batch);
     options.owner = c->owner;
     options.lease_ms = BENCH_LEASE_MS;
     options.batch_size = (int)batch;
