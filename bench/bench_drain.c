@@ -102,7 +102,7 @@ void bench_drain(struct bench *b) {
     for (size_t i = 0; i < count; i++) {
         struct contest contest = contests[i];
 
-        contest.messages = bench_count(b, contest.messages, (size_t)contest.connections * contest.batch * 2);
+        contest.messages = bench_count(b, contest.messages, (size_t)contest.connections * contest.batch / 4 + 50);
         run(b, &contest);
     }
 }

@@ -211,7 +211,7 @@ void bench_join_size(struct bench *b) {
     if (!bench_wants(b, "joins/size"))
         return;
     bench_progress("joins: filling");
-    shelf_fill(&big, b, bench_count(b, JOINS_MANY, 1000), members);
+    shelf_fill(&big, b, bench_count(b, JOINS_MANY, 200), members);
     shelf_fill(&small, b, JOINS_FEW, MEMBERS_SMALL);
     bench_reading(b, &big, &small);
     count_to_the_end(b, &big, members);

@@ -65,7 +65,7 @@ static void run_members(struct bench *b, int round, size_t messages, struct memb
 }
 
 static void bench_members(struct bench *b) {
-    size_t messages = bench_count(b, b->kind == BENCH_POSTGRES ? 200000 : 100000, 4000);
+    size_t messages = bench_count(b, b->kind == BENCH_POSTGRES ? 200000 : 100000, 1000);
     struct member_figures figures = {0};
 
     if (!bench_wants(b, "joins/members"))
@@ -90,11 +90,12 @@ static void bench_members(struct bench *b) {
 /* Messages that somebody holds, members of joins or not; and, if wanted, members that no message has come
  * for. */
 static void prepare_neighbours(boxcar_store *store, bool joined, bool unknown, size_t messages) {
+    size_t joins = messages < 10 * OTHER_JOINS ? messages / 10 : OTHER_JOINS;
     struct pile pile;
 
-    for (int i = 0; i < OTHER_JOINS; i++)
-        join_fill(store, joined ? join_start(store, messages) : NO_JOIN, messages / OTHER_JOINS);
-    pile_claim(&pile, store, messages / OTHER_JOINS * OTHER_JOINS, BATCH);
+    for (size_t i = 0; i < joins; i++)
+        join_fill(store, joined ? join_start(store, messages) : NO_JOIN, messages / joins);
+    pile_claim(&pile, store, messages / joins * joins, BATCH);
     pile_release(&pile);
     if (joined && unknown) {
         boxcar_join_id join_id = join_start(store, UNKNOWN_MEMBERS);
@@ -137,7 +138,7 @@ static void run_outsiders(struct bench *b, int round, bool unknown, size_t messa
 }
 
 static void bench_outsiders(struct bench *b) {
-    size_t messages = bench_count(b, 100000, 1000);
+    size_t messages = bench_count(b, 100000, 200);
 
     if (!bench_wants(b, "joins/outside"))
         return;
@@ -228,7 +229,7 @@ static double run_beside(const struct place *place, boxcar_join_id join_id, size
 /* Without the join the four others ack as well, messages that belong to nothing: what is compared is the
  * join, not the company. */
 static void bench_beside(struct bench *b) {
-    size_t each = bench_count(b, b->kind == BENCH_POSTGRES ? 3000 : 1500, 100);
+    size_t each = bench_count(b, b->kind == BENCH_POSTGRES ? 3000 : 1500, 20);
     struct pairs rates = {0};
 
     if (!bench_wants(b, "joins/beside"))

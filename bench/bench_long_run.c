@@ -54,8 +54,8 @@ void bench_snapshot(struct bench *b) {
         bench_progress("held snapshot: round %d of %d", round + 1, b->rounds);
         place_create_boxcar(&place, b);
         place_create_raw(&raw, b, &place);
-        run_snapshot(b, &SIDE_BOXCAR, &place, bench_count(b, 400000, 4000), &ours);
-        run_snapshot(b, side_queue(b), &raw, bench_count(b, 50000, 4000), &theirs);
+        run_snapshot(b, &SIDE_BOXCAR, &place, bench_count(b, 400000, 1000), &ours);
+        run_snapshot(b, side_queue(b), &raw, bench_count(b, 50000, 1000), &theirs);
         place_remove(&place);
         place_remove(&raw);
     }

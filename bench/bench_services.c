@@ -129,7 +129,7 @@ static double drain(struct bench *b, size_t topics, size_t services, size_t mess
 }
 
 static void run(struct bench *b, const char *row, const char *name, size_t services, struct target target) {
-    size_t messages = bench_count(b, 200000, 10000);
+    size_t messages = bench_count(b, 200000, 1000);
     struct pairs rates = {0};
 
     if (!bench_wants(b, row))

@@ -160,7 +160,7 @@ static void bench_ready(struct bench *b) {
 /* Filling takes long, so there are no more than two rounds. */
 static void bench_million(struct bench *b) {
     struct bench few_rounds = *b;
-    size_t many = bench_count(b, 1000000, 2000), few = bench_count(b, 10000, 500);
+    size_t many = bench_count(b, 1000000, 1000), few = bench_count(b, 10000, 300);
     const struct load loads[2] = {{many, many, few / 2, 50}, {few, few, few / 2, 50}};
     struct figures figures = {0};
 
@@ -213,7 +213,7 @@ static void bench_listing(struct bench *b) {
         return;
     for (int round = 0; round < b->rounds; round++) {
         bench_progress("stream ls: round %d of %d", round + 1, b->rounds);
-        pairs_add(&pages, time_listing(b, bench_count(b, 100000, 1000), bench_count(b, 200000, 2000)),
+        pairs_add(&pages, time_listing(b, bench_count(b, 100000, 200), bench_count(b, 200000, 400)),
                   time_listing(b, 100, 200));
     }
     report_add(b->report, "a page of 100,000 streams, against 100", "ms", &pages, AT_MOST(3));

@@ -65,7 +65,7 @@ static void run_drain(struct bench *b) {
         return;
     for (int round = 0; round < b->rounds; round++) {
         bench_progress("worker drain: round %d of %d", round + 1, b->rounds);
-        drain_round(b, round, bench_count(b, 400000, 4000), &pairs);
+        drain_round(b, round, bench_count(b, 400000, 1000), &pairs);
     }
     report_add(b->report, "worker drain, 4 threads x 1,000", "msg/s", &pairs,
                target_of(b, AT_LEAST(1.2), AT_LEAST(0.5)));
@@ -74,7 +74,7 @@ static void run_drain(struct bench *b) {
 /* ---- memory, and programs as handlers ---- */
 
 static void run_memory(struct bench *b) {
-    size_t messages = bench_count(b, 1000000, 4000);
+    size_t messages = bench_count(b, 1000000, 1000);
     struct pairs pairs = {0};
     struct place place;
     double bytes;
@@ -92,7 +92,7 @@ static void run_memory(struct bench *b) {
 }
 
 static void run_exec(struct bench *b) {
-    size_t messages = bench_count(b, 4000, 100);
+    size_t messages = bench_count(b, 4000, 20);
     struct pairs pairs = {0};
 
     if (!bench_wants(b, "worker/exec"))
