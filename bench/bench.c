@@ -16,6 +16,10 @@ size_t bench_count(const struct bench *b, size_t count, size_t least) {
     return scaled > least ? scaled : least;
 }
 
+int bench_connections(const struct bench *b, int connections) {
+    return b->scale < 0.1 && connections > 4 ? 4 : connections;
+}
+
 double bench_now(void) {
     struct timespec now;
 

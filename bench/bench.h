@@ -46,6 +46,8 @@ const char *rows_current(void);
 
 /* `count` scaled, at least `least`. */
 size_t bench_count(const struct bench *b, size_t count, size_t least);
+/* `connections`, or few where figures mean nothing anyway. */
+int bench_connections(const struct bench *b, int connections);
 void bench_pause(double seconds);
 /* Seconds of a clock that never jumps. */
 double bench_now(void);

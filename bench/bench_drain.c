@@ -102,6 +102,7 @@ void bench_drain(struct bench *b) {
     for (size_t i = 0; i < count; i++) {
         struct contest contest = contests[i];
 
+        contest.connections = bench_connections(b, contest.connections);
         contest.messages = bench_count(b, contest.messages, (size_t)contest.connections * contest.batch / 4 + 50);
         run(b, &contest);
     }

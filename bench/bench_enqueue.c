@@ -117,8 +117,9 @@ void bench_bulk(struct bench *b) {
              target_of(b, AT_LEAST(0.5), NO_TARGET));
 }
 
-static void run_single(struct bench *b, const char *row, const char *name, const struct side *side,
-                       int connections, struct target target) {
+static void run_single(struct bench *b, const char *row, const char *name, const struct side *side, int many,
+                       struct target target) {
+    int connections = bench_connections(b, many);
     size_t messages = bench_count(b, b->kind == BENCH_POSTGRES ? 3000 + 3000 * (size_t)connections : 3000,
                                   10 * (size_t)connections);
 
