@@ -92,6 +92,16 @@ static const char *sighting_beside_a_delivery(struct fixture *f)
     return same(sql_text(conn, ENQUEUE("1")), "f") ? NULL : TWICE;
 }
 
+#define MANY(order) \
+    "select count(*) from inbox_enqueue_many((select jsonb_agg(jsonb_build_object('source', 'shop', 'id', " \
+    "i::text, 'topic', 't', 'payload', 'p') order by i " order ") from generate_series(1, 9) i))"
+
+static const char *both_answer(PGconn *a, PGconn *b)
+{
+    bool fine = same(sql_answer(a), "9");
+    return same(sql_answer(b), "9") && fine ? NULL : DEADLOCK;
+}
+
 /* Two calls with the same keys in opposite orders. */
 static const char *opposite_orders(struct fixture *f)
 {
@@ -99,15 +109,28 @@ static const char *opposite_orders(struct fixture *f)
     /* Somebody holds the key in the middle, so that both are on their way when he lets go. */
     sql_run(observer, "begin");
     sql_run(observer, ENQUEUE("5"));
-    sql_send(a, "select count(*) from inbox_enqueue_many((select jsonb_agg(jsonb_build_object('source', 'shop', 'id', "
-                "i::text, 'topic', 't', 'payload', 'p') order by i) from generate_series(1, 9) i))");
+    sql_send(a, MANY(""));
     sql_wait_blocked(sql_connect(f), a);
-    sql_send(b, "select count(*) from inbox_enqueue_many((select jsonb_agg(jsonb_build_object('source', 'shop', 'id', "
-                "i::text, 'topic', 't', 'payload', 'p') order by i desc) from generate_series(1, 9) i))");
+    sql_send(b, MANY("desc"));
     sql_wait_blocked(sql_connect(f), b);
     sql_run(observer, "rollback");
-    bool fine = same(sql_answer(a), "9");
-    return same(sql_answer(b), "9") && fine ? NULL : DEADLOCK;
+    return both_answer(a, b);
+}
+
+/* The keys are known. Somebody holds the last one: the first call has looked for new ones when it waits, so that the second
+ * one meets it among those that are known. */
+static const char *opposite_orders_of_known(struct fixture *f)
+{
+    PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
+    sql_run(observer, MANY(""));
+    sql_run(observer, "begin");
+    sql_run(observer, "select from inbox_key where external_id = '9' for update");
+    sql_send(a, MANY("desc"));
+    sql_wait_blocked(sql_connect(f), a);
+    sql_send(b, MANY(""));
+    sql_wait_blocked(sql_connect(f), b);
+    sql_run(observer, "rollback");
+    return both_answer(a, b);
 }
 
 static void finish_two(PGconn *conn)
@@ -229,6 +252,7 @@ static void use_inbox(PGconn *conn, const char *id)
     sql_run(conn, "select inbox_already_processed('shop', '%s seen')", id);
     sql_run(conn, "select inbox_enqueue('shop', '%s seen', 'later', 'p')", id);
     sql_run(conn, "select inbox_enqueue('shop', '%s 1', 't', 'p')", id);
+    sql_run(conn, "select inbox_enqueue_many('[{\"source\": \"shop\", \"id\": \"%s 1\", \"topic\": \"t\", \"payload\": 1}]')", id);
     sql_run(conn, "select inbox_accept('shop', '%s accepted')", id);
     sql_run(conn, "select inbox_ack(" WORKER ", array(select work_id from got order by work_id limit 1))");
     sql_run(conn, "select inbox_fail(" WORKER ", array(select work_id from got))");
@@ -281,7 +305,10 @@ static const struct trap TRAPS[] = {
       {"telling who was first", "_note_keys", "w.message_id is null or w.seen_count = s.times",
        "w.message_id is null or w.seen_count > 0", TWICE}}},
     {"sighting_beside_a_delivery_disturbs_nobody", sighting_beside_a_delivery, {{0}}},
-    {"keys_are_locked_in_their_order", opposite_orders,
+    {"new_keys_are_locked_in_their_order", opposite_orders,
+     {{"the order", "_inbox_enqueue", "order by s.source collate \"C\", s.external_id collate \"C\", s.n", "order by s.n",
+       DEADLOCK}}},
+    {"known_keys_are_locked_in_their_order", opposite_orders_of_known,
      {{"the order", "_note_keys", "from said s order by s.source, s.external_id",
        "from said s order by (select min(i) from generate_subscripts(ids, 1) i where ids[i] = s.id)", DEADLOCK}}},
     {"purge_leaves_the_end_in_the_key", purge_keeps_the_key,
@@ -300,6 +327,8 @@ static const struct trap TRAPS[] = {
     {"plans_made_without_keys_serve_many", plans,
      {{"looking keys up", "_end_keys", "where k.source = m.source and k.external_id = m.external_id limit 1) k",
        "where k.source || '' = m.source and k.external_id || '' = m.external_id limit 1) k", WALKS},
+      {"looking one message up", "_inbox_put", "where m.message_id = p_id limit 1", "where m.message_id::text = p_id::text limit 1",
+       WALKS},
       {"looking messages up", "_inbox_enqueue", "and m.message_id = i.id limit 1) m",
        "and m.message_id::text = i.id::text limit 1) m", WALKS}}},
 };

@@ -16,7 +16,9 @@ set enable_hashjoin = on as $$
 declare
     ts timestamptz := clock_timestamp();
     flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
-    results :"schema".enqueue_result[];
+    work_ids bigint[];
+    stored_ids uuid[];
+    duplicates boolean[];   -- null: none
     parsed jsonb[];   -- the headers
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
@@ -58,23 +60,22 @@ begin
     if headers is not null then
         parsed := :"schema"._read_headers(headers);
     end if;
-    with said as materialized (
-        select i.*,
-               case when i.ttl between 1 and 315360000000 then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
-               coalesce(i.due, case when i.delay between 1 and 315360000000
-                                    then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
-        from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts, sources,
-                    external_ids, uniques)
-            with ordinality i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
-                              external_id, unique_key, n)),
-    stored as (
+    with stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
                                        topic, payload, stream, correlation_id, headers, source, external_id,
                                        unique_key)
         select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
                s.topic, s.payload, s.stream, s.correlation, s.parsed, s.source, s.external_id,
                s.unique_key
-        from said s
+        from (select i.*,
+                     case when i.ttl between 1 and 315360000000
+                          then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
+                     coalesce(i.due, case when i.delay between 1 and 315360000000
+                                          then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
+              from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts,
+                          sources, external_ids, uniques)
+                  i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
+                    external_id, unique_key)) s
         where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
                         and char_length(s.topic) between 1 and 255 and octet_length(s.payload) <= 65536
                         and coalesce(char_length(s.stream) between 1 and 255, true)
@@ -87,29 +88,28 @@ begin
                              and not s.parsed @? 'strict $.* ? (@.type() <> "string")') then true
               else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.parsed,
                                         s.due_at, s.delay, s.ttl, s.attempt) end
-        order by s.n
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)
-    select array_agg((w.work_id, s.id, w.work_id is null or s.repeated):::"schema".enqueue_result order by s.n)
-    into results
-    from (select said.id, said.n, row_number() over (partition by said.id order by said.n) > 1 as repeated
-          from said) s
-    left join stored w on w.message_id = s.id;
-    -- A statement of its own, with a snapshot of its own: the existing message may have been
-    -- committed only while we waited for its transaction.
-    select array_agg((coalesce(r.work_id, m.work_id), r.message_id, r.duplicate):::"schema".enqueue_result order by r.n)
-    into results
-    from unnest(results) with ordinality r(work_id, message_id, duplicate, n)
-    left join lateral (
-        select m.work_id from :"schema".message m
-        where r.work_id is null and m.message_id = r.message_id limit 1) m on true;
+    select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
+    if cardinality(work_ids) < cardinality(ids) then
+        -- Some were there before, or come twice. A statement of its own, with a snapshot of its own: the existing message
+        -- may have been committed only while we waited for its transaction.
+        select array_agg(coalesce(w.work_id, m.work_id) order by i.n), array_agg(w.id is null or i.turn > 1 order by i.n)
+        into work_ids, duplicates
+        from (select u.id, u.n, row_number() over (partition by u.id order by u.n) as turn
+              from unnest(ids) with ordinality u(id, n)) i
+        left join unnest(stored_ids, work_ids) w(id, work_id) on w.id = i.id
+        left join lateral (
+            select m.work_id from :"schema".message m where w.id is null and m.message_id = i.id limit 1) m on true;
+    end if;
     if not fresh_ids then
-        perform :"schema"._resolve_members(ids, array(select r.work_id from unnest(results) r));
+        perform :"schema"._resolve_members(ids, work_ids);
     end if;
     if joins is not null then
         perform :"schema"._attach_enqueued(
-            joins, ids, array(select r.work_id from unnest(results) r),
-            array(select r.duplicate from unnest(results) r), ts);
+            joins, ids, work_ids, coalesce(duplicates, array_fill(false, array[cardinality(ids)])), ts);
     end if;
-    return query select * from unnest(results);
+    return query
+        select i.work_id, i.id, coalesce(i.duplicate, false)
+        from unnest(work_ids, ids, duplicates) i(work_id, id, duplicate);
 end $$;

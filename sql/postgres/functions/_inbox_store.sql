@@ -13,8 +13,7 @@ begin
         1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
         sources, external_ids) with ordinality e(work_id, message_id, duplicate, n);
     if stored.taken is not null then
-        raise exception using errcode = 'BX003',
-            message = format('another message has the id %s, which stands for this key', stored.taken);
+        perform :"schema"._inbox_taken(stored.taken);
     end if;
     return stored.work_ids;
 end $$;

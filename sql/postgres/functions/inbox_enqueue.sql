@@ -1,5 +1,6 @@
 -- Stores a message from outside in the caller's transaction, once for its key (source, id): a key that is known
--- makes it a no-op that says so, for as long as the key is kept, which is longer than the message.
+-- makes it a no-op that says so, for as long as the key is kept, which is longer than the message. Everything is checked by
+-- one condition, and looked at one by one only to name a fault.
 create or replace function :"schema".inbox_enqueue(
     source text, id text, topic text, payload text, content_hash text default null, correlation_id text default null,
     due_at timestamptz default null, ttl interval default null, stream text default null, headers jsonb default null,
@@ -8,14 +9,23 @@ returns :"schema".inbox_enqueue_result language plpgsql volatile security define
 declare
     result :"schema".inbox_enqueue_result;
 begin
-    perform :"schema"._check_inbox_key('', source, id, content_hash);
-    perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,
-                                     max_attempts, null);
-    select * into result from :"schema"._inbox_enqueue(
-        array[:"schema"._inbox_id(source, id)], array[topic], array[payload], array[nullif(correlation_id, '')],
-        array[nullif(stream, '')], array[headers::text], array[due_at], null,
-        array[ceil(extract(epoch from ttl) * 1000)::bigint], array[max_attempts],
-        array[source], array[id], array[nullif(content_hash, '')]);
+    if (char_length(source) between 1 and 255 and char_length(id) between 1 and 255
+        and coalesce(char_length(content_hash) <= 255, true)
+        and char_length(topic) between 1 and 255 and octet_length(payload) <= 65536
+        and coalesce(char_length(correlation_id) <= 255, true) and coalesce(char_length(stream) <= 255, true)
+        and coalesce(due_at between '1970-01-01Z' and '9999-12-31Z', true)
+        and coalesce(ttl > '0' and ttl <= '3650 days', true)
+        and (headers is null or pg_column_size(headers) <= 680
+             and not headers @? 'strict $.* ? (@.type() <> "string")')
+        and coalesce(max_attempts between 1 and 1000000, true)) is not true then
+        perform :"schema"._check_inbox_key('', source, id, content_hash);
+        perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,
+                                    max_attempts, null);
+    end if;
+    result := :"schema"._inbox_put(
+        :"schema"._hash_id('boxcar:inbox:', char_length(source) || ':' || source || id),   -- as _inbox_id
+        topic, payload, nullif(correlation_id, ''), nullif(stream, ''), headers, due_at, ttl, max_attempts,
+        source, id, nullif(content_hash, ''), clock_timestamp());
     if result.hash_mismatch then
         perform :"schema"._warn_of_hash(source, id);
     end if;

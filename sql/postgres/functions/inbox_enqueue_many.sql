@@ -6,7 +6,5 @@ begin
     if messages is null or jsonb_typeof(messages) <> 'array' then
         perform :"schema"._invalid('messages', 'must be a JSON array of objects');
     end if;
-    perform :"schema"._check_inbox_object(e.value, format('messages[%s]', e.ordinality - 1))
-    from jsonb_array_elements(messages) with ordinality e(value, ordinality) order by e.ordinality;
     return query select * from :"schema"._inbox_enqueue_objects(messages);
 end $$;

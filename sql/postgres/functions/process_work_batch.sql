@@ -46,7 +46,7 @@ begin
             owner, settled.ids, also_settled.ids, settled.defers, also_settled.defers, '{}');
     end if;
     if outbox ? 'messages' then
-        messages := jsonb_build_object('messages', :"schema"._enqueue_objects(0::smallint, outbox -> 'messages'));
+        messages := jsonb_build_object('messages', :"schema"._enqueue_objects(outbox -> 'messages'));
     end if;
     result.header := jsonb_build_object(
         'outbox', messages || :"schema"._settle_part(0::smallint, owner, outbox));

@@ -185,11 +185,8 @@ static void add_plain(struct pg_params *params, const boxcar_new_message *messag
     pg_params_text(params, message->payload);
 }
 
-static void add_one(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
-    static const struct message_key none;
-    const boxcar_new_message *m = &part->messages[0];
-    const struct message_key *key = part->keys ? &part->keys[0] : &none;
-
+/* What one message of either box has. */
+static void add_message(struct pg_params *params, const boxcar_new_message *m) {
     add_plain(params, m);
     pg_params_text(params, m->correlation_id);
     pg_params_text(params, m->stream);
@@ -201,6 +198,14 @@ static void add_one(struct pg_params *params, const struct batch_part *part, boo
         pg_params_int4(params, m->max_attempts);
     else
         pg_params_null(params, PG_INT4);
+}
+
+static void add_one(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
+    static const struct message_key none;
+    const boxcar_new_message *m = &part->messages[0];
+    const struct message_key *key = part->keys ? &part->keys[0] : &none;
+
+    add_message(params, m);
     pg_params_bool(params, fresh_ids);
     add_id(params, m->join_id.bytes);
     add_id(params, key->unique ? none.id.bytes : key->id.bytes);
@@ -232,10 +237,25 @@ static void add_origins(struct pg_params *params, const struct batch_part *part,
         pg_array_text(array, *(const boxcar_str *)((const char *)&part->origins[i] + field));
 }
 
-void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch *batch) {
-    const struct batch_part *part = &batch->parts[BOXCAR_INBOX];
-    struct used used = find_used(part);
+enum pg_statement pg_inbox_enqueue_statement(const struct batch_part *part) {
+    return part->message_count == 1 ? PG_INBOX_ENQUEUE_ONE : PG_INBOX_ENQUEUE;
+}
 
+static void add_one_from_outside(struct pg_params *params, const struct batch_part *part) {
+    add_message(params, &part->messages[0]);
+    pg_params_text(params, part->origins[0].source);
+    pg_params_text(params, part->origins[0].external_id);
+    pg_params_text(params, part->origins[0].content_hash);
+}
+
+void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part) {
+    struct used used;
+
+    if (pg_inbox_enqueue_statement(part) == PG_INBOX_ENQUEUE_ONE) {
+        add_one_from_outside(params, part);
+        return;
+    }
+    used = find_used(part);
     add_messages(params, part, used);
     add_origins(params, part, true, offsetof(struct inbox_origin, source));
     add_origins(params, part, true, offsetof(struct inbox_origin, external_id));

@@ -15,8 +15,9 @@ static bool has_fresh_ids(const struct exchange *x) {
 }
 
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box) {
-    return box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE
-                               : pg_enqueue_statement(&x->batch->parts[BOXCAR_OUTBOX], has_fresh_ids(x));
+    const struct batch_part *part = &x->batch->parts[box];
+
+    return box == BOXCAR_INBOX ? pg_inbox_enqueue_statement(part) : pg_enqueue_statement(part, has_fresh_ids(x));
 }
 
 bool pg_exchange_locks_ahead(const struct exchange *x) {
@@ -101,7 +102,7 @@ static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_err
     if (x->batch->parts[box].message_count == 0)
         return BOXCAR_OK;
     if (box == BOXCAR_INBOX)
-        pg_params_for_inbox_enqueue(&params, x->batch);
+        pg_params_for_inbox_enqueue(&params, &x->batch->parts[box]);
     else
         pg_params_for_enqueue(&params, &x->batch->parts[box], has_fresh_ids(x));
     return pg_send(x->pg, pg_exchange_enqueues_by(x, box), &params, err);

@@ -68,6 +68,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_JOIN_PAGE] = "*" JOIN,
     [PG_JOIN_MEMBERS] = "*ulMT",
     [PG_INBOX_ENQUEUE] = "*lubb",
+    [PG_INBOX_ENQUEUE_ONE] = "1lubb",
     [PG_INBOX_LOOK] = "1bb",
     [PG_INBOX_ACCEPT] = "1bb",
     [PG_INBOX_FIND] = "*ttultnTTlT",

@@ -58,6 +58,7 @@ enum pg_statement {
     PG_JOIN_PAGE,
     PG_JOIN_MEMBERS,
     PG_INBOX_ENQUEUE,
+    PG_INBOX_ENQUEUE_ONE,
     PG_INBOX_LOOK,
     PG_INBOX_ACCEPT,
     PG_INBOX_FIND,

@@ -1,0 +1,33 @@
+-- The rules for one object of enqueue_many. A payload that is not a string is stored as its JSON text.
+create or replace function :"schema"._check_object(o jsonb, place text) returns void
+language plpgsql stable :pinned as $$
+declare
+    field text;
+    due timestamptz;
+    ttl interval;
+    id uuid;
+    attempts int;
+    join_id uuid;
+    is_unique boolean;
+begin
+    if jsonb_typeof(o) <> 'object' then
+        perform :"schema"._invalid(place, 'must be an object');
+    end if;
+    perform :"schema"._check_names(place || '.', o, '{topic,correlation_id,stream,key}',
+                                   '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique}');
+    begin
+        field := 'due_at';        due := (o ->> field)::timestamptz;
+        field := 'ttl';           ttl := (o ->> field)::interval;
+        field := 'message_id';    id := (o ->> field)::uuid;
+        field := 'max_attempts';  attempts := (o ->> field)::int;
+        field := 'join_id';       join_id := (o ->> field)::uuid;
+        field := 'unique';        is_unique := nullif(o -> field, 'null')::boolean;
+    exception when data_exception then
+        perform :"schema"._invalid(format('%s.%s', place, field), :"schema"._malformed(field));
+    end;
+    perform :"schema"._check_message(place || '.', o ->> 'topic', o ->> 'payload', o ->> 'correlation_id', due, ttl,
+        o ->> 'stream', nullif(o -> 'headers', 'null'), id, o ->> 'key', attempts, join_id);
+    if is_unique and o ->> 'key' is null then
+        perform :"schema"._invalid(place || '.unique', 'needs a key');
+    end if;
+end $$;

@@ -1,0 +1,34 @@
+-- Stores one message from outside: what _inbox_enqueue does, without arrays. The library's way in. What is unusual is
+-- left to functions that name the fault.
+create or replace function :"schema"._inbox_enqueue_one(
+    p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
+    p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text)
+returns :"schema".inbox_enqueue_result language plpgsql volatile security definer :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+    parsed jsonb;
+begin
+    if p_headers is not null then
+        parsed := (:"schema"._read_headers(array[p_headers]))[1];
+    end if;
+    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
+        and octet_length(p_payload) <= 65536
+        and char_length(p_source) between 1 and 255 and char_length(p_external_id) between 1 and 255
+        and coalesce(char_length(p_hash) <= 255, true)
+        and coalesce(char_length(p_stream) between 1 and 255, true)
+        and coalesce(char_length(p_correlation) <= 255, true)
+        and coalesce(p_due between '1970-01-01Z' and '9999-12-31Z', true)
+        and coalesce(p_delay between '0' and '3650 days', true)
+        and coalesce(p_ttl > '0' and p_ttl <= '3650 days', true)
+        and coalesce(p_attempts between 1 and 1000000, true)
+        and (parsed is null or octet_length(p_headers) <= 4096
+             and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
+        perform :"schema"._refuse_key(p_source, p_external_id, p_hash, p_id);
+        perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
+                                 p_attempts, true, null);
+    end if;
+    return :"schema"._inbox_put(
+        p_id, p_topic, p_payload, p_correlation, p_stream, parsed,
+        case when p_due is null and p_delay > '0' then ts + p_delay else p_due end, p_ttl, p_attempts,
+        p_source, p_external_id, p_hash, ts);
+end $$;

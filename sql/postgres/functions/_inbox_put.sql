@@ -1,0 +1,57 @@
+-- Stores one message from outside, or tells it from what is known of its key. Everything has been checked. A key that is new
+-- or has a message takes one statement; one that was only seen takes the way of many (_inbox_enqueue). Without settings
+-- of its own: called by functions that have them.
+create or replace function :"schema"._inbox_put(
+    p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers jsonb, p_due timestamptz,
+    p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz)
+returns :"schema".inbox_enqueue_result language plpgsql volatile as $$
+#variable_conflict use_column
+declare
+    flag bigint;
+    is_new boolean;
+    known_hash text;
+    result :"schema".inbox_enqueue_result;
+begin
+    -- As in _note_keys: a key that was only seen is locked and not changed.
+    insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at, seen_count,
+                                     content_hash)
+    values (p_source, p_external_id, p_id, 1, ts, ts, 1, p_hash)
+    on conflict (source, external_id) do update
+        set last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at), seen_count = k.seen_count + 1,
+            content_hash = coalesce(k.content_hash, excluded.content_hash)
+        where k.state <> 0
+    returning k.seen_count = 1, k.content_hash into is_new, known_hash;
+    if is_new is null then
+        select r.* into result from :"schema"._inbox_enqueue(
+            array[p_id], array[p_topic], array[p_payload], array[p_correlation], array[p_stream], array[p_headers::text],
+            array[p_due], null, array[ceil(extract(epoch from p_ttl) * 1000)::bigint], array[p_attempts],
+            array[p_source], array[p_external_id], array[p_hash]) r;
+        return result;
+    end if;
+    result.message_id := p_id;
+    result.duplicate := not is_new;
+    result.hash_mismatch := coalesce(p_hash <> known_hash, false);
+    if not is_new then
+        select case m.box when 1 then m.work_id end into result.work_id
+        from :"schema".message m where m.message_id = p_id limit 1;
+        return result;
+    end if;
+    insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at, topic, payload,
+                                   stream, correlation_id, headers, source, external_id)
+    values (p_id, 1, (p_stream is not null)::int, p_attempts, ts, p_due, ts + p_ttl, p_topic, p_payload,
+            p_stream, p_correlation, p_headers, p_source, p_external_id)
+    on conflict (message_id) do nothing
+    returning m.work_id into result.work_id;
+    if result.work_id is null then
+        perform :"schema"._inbox_taken(p_id);
+    end if;
+    flag := pg_sequence_last_value(':"schema".sleeper_flag');
+    if flag >> 32 > date_part('epoch', ts)::bigint - 1577836800 and coalesce(p_due <= ts, true)
+       and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then
+        perform :"schema"._wake_topic(1::smallint, p_topic);   -- as in _enqueue_plain
+    end if;
+    if exists (select from :"schema".join_member m where m.message_id = p_id and m.work_id is null) then
+        perform :"schema"._resolve_members(array[p_id], array[result.work_id]);
+    end if;
+    return result;
+end $$;

@@ -1,0 +1,59 @@
+-- Reads an array of objects with the names of enqueue's arguments into arrays that go together by position, as
+-- _enqueue_messages wants them; null for what none of them has. is_usual: nothing is wrong with any of them, by one condition
+-- each; if not, _check_objects looks at them one by one to name the fault. What cannot be read at all gives nulls.
+create or replace function :"schema"._read_messages(
+    messages jsonb, out ids uuid[], out topics text[], out payloads text[], out correlations text[], out streams text[],
+    out headers text[], out dues timestamptz[], out ttls bigint[], out attempts int[], out joins uuid[],
+    out others uuid[], out uniques uuid[], out is_fresh boolean, out is_usual boolean)
+language plpgsql volatile as $$
+#variable_conflict use_column
+declare
+    ts timestamptz := clock_timestamp();
+    stamp bytea := substring(int8send((date_part('epoch', ts) * 1000)::bigint) from 3);   -- as in _new_message_id
+begin
+    select array_agg(case when r.message_id is null and r.key is null or r."unique" then encode(set_bit(set_bit(
+                                   overlay(uuid_send(gen_random_uuid()) placing stamp from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
+                          when r.key is null then r.message_id
+                          else :"schema"._hash_id('boxcar:topic-key:', k.id || r.topic) end),
+           array_agg(r.topic), array_agg(r.payload),
+           case when count(nullif(r.correlation_id, '')) > 0 then array_agg(nullif(r.correlation_id, '')) end,
+           case when count(nullif(r.stream, '')) > 0 then array_agg(nullif(r.stream, '')) end,
+           case when count(r.headers) > 0 then array_agg(r.headers::text) end,
+           case when count(r.due_at) > 0 then array_agg(r.due_at) end,
+           case when count(r.ttl) > 0 then array_agg(ceil(extract(epoch from ts + r.ttl - ts) * 1000)::bigint) end,
+           case when count(r.max_attempts) > 0 then array_agg(r.max_attempts) end,
+           case when count(r.join_id) > 0 then array_agg(r.join_id) end,
+           case when count(r.key) filter (where r."unique" is not true) > 0
+                then array_agg(case when r."unique" is not true then k.id end) end,
+           case when bool_or(r."unique")
+                then array_agg(case when r."unique" then :"schema"._hash_id('boxcar:topic-key:', k.id || r.topic) end) end,
+           count(r.message_id) = 0 and count(r.key) = 0,
+           bool_and((m.o - '{topic,payload,correlation_id,due_at,ttl,stream,headers,message_id,key,max_attempts,join_id,unique}'
+                       ::text[] = '{}'
+                     and jsonb_typeof(m.o -> 'topic') = 'string' and char_length(r.topic) between 1 and 255
+                     and octet_length(r.payload) <= 65536
+                     and (r.correlation_id is null or jsonb_typeof(m.o -> 'correlation_id') = 'string'
+                                                      and char_length(r.correlation_id) <= 255)
+                     and (r.stream is null or jsonb_typeof(m.o -> 'stream') = 'string' and char_length(r.stream) <= 255)
+                     and (r.key is null or r.message_id is null and jsonb_typeof(m.o -> 'key') = 'string'
+                                           and char_length(r.key) between 1 and 1024)
+                     and coalesce(r.due_at between '1970-01-01Z' and '9999-12-31Z', true)
+                     and coalesce(r.ttl > '0' and r.ttl <= '3650 days', true)
+                     and coalesce(r.max_attempts between 1 and 1000000, true)
+                     and coalesce(r.message_id <> '00000000-0000-0000-0000-000000000000', true)
+                     and coalesce(r.join_id <> '00000000-0000-0000-0000-000000000000', true)
+                     and (r."unique" is null or jsonb_typeof(m.o -> 'unique') = 'boolean'
+                                                and not (r."unique" and r.key is null))
+                     and (r.headers is null or pg_column_size(r.headers) <= 680
+                          and not r.headers @? 'strict $.* ? (@.type() <> "string")')) is true)
+    into ids, topics, payloads, correlations, streams, headers, dues, ttls, attempts, joins, others, uniques, is_fresh,
+         is_usual
+    from jsonb_array_elements(messages) m(o)
+    cross join lateral jsonb_to_record(m.o) r(
+        topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text, headers jsonb,
+        message_id uuid, key text, max_attempts int, join_id uuid, "unique" boolean)
+    cross join lateral (
+        select case when r.key is not null then :"schema"._hash_id('boxcar:key:', r.key) end as id offset 0) k;
+exception when data_exception then
+    is_usual := false;
+end $$;
