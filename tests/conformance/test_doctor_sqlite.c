@@ -116,7 +116,10 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
 /* SQLite takes any type in any column. What a foreign hand has left there is named, and stops nobody. */
 static void row_of_a_wrong_type_is_named_and_stops_nobody(void **state) {
     struct fixture *f = *state;
-    boxcar_work_id bad = enqueue_streamed(f, "a", "p").work_id;
+    boxcar_new_message expiring = new_message("t", "p"); /* so that it is parked at once */
+    expiring.stream = BOXCAR_STR("a");
+    expiring.ttl_ms = 3600000;
+    boxcar_work_id bad = enqueue_message(f, &expiring).work_id;
     boxcar_work_id good = enqueue_streamed(f, "b", "p").work_id;
     boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
     boxcar_stream_list *list = NULL;

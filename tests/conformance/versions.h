@@ -25,6 +25,8 @@
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \
+    "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop column stream; " \
+    "update boxcar_schema set oldest_program = 1; " \
     "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \
     "alter table boxcar_message drop column unique_key; " \
     "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; " \

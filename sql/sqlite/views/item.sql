@@ -8,7 +8,7 @@ select m.work_id, m.message_id, m.box, m.topic, 'ready' as status, m.created_at,
        null as processed_at, null as processed_by, null as reason, null as died_at, m.payload,
        0 as crash_count, m.max_attempts
 from boxcar_frontier r
-cross join boxcar_message m on m.work_id > r.position and +m.box = r.box and +m.lane = 0
+cross join boxcar_message m on m.work_id > r.position and +m.box = r.box and +m.lane <> 1
 union all
 select m.work_id, m.message_id, m.box, m.topic, 'ready', m.created_at, m.due_at,
        p.available_at, p.expires_at, m.stream, m.correlation_id, m.headers,

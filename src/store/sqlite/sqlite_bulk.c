@@ -7,18 +7,19 @@
 
 #include <stdlib.h>
 
-#include "base/uuid.h"
+#include "base/utf8.h"
 
 #define MODULE_NAME "boxcar_new_messages"
 #define POINTER_TYPE "boxcar_bulk"
 
 /* The columns as S_MESSAGE_INSERT_MANY names them. */
 #define COLUMNS                                                                                              \
-    "create table messages (message_id, box, topic, stream, correlation_id, headers, created_at, due_at, "   \
+    "create table messages (message_id, box, lane, topic, stream, correlation_id, headers, created_at, due_at, "   \
     "max_attempts, payload, bulk hidden)"
 enum column {
     C_MESSAGE_ID,
     C_BOX,
+    C_LANE,
     C_TOPIC,
     C_STREAM,
     C_CORRELATION_ID,
@@ -120,6 +121,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
         sqlite3_result_blob(to, message->message_id.bytes, sizeof(message->message_id.bytes), SQLITE_STATIC);
         break;
     case C_BOX: sqlite3_result_int(to, (int)bulk->box); break;
+    case C_LANE: sqlite3_result_int(to, str_is_empty(message->stream) ? LANE_PLAIN : LANE_STREAMED); break;
     case C_TOPIC: give_text(to, message->topic); break;
     case C_STREAM: give_text(to, message->stream); break;
     case C_CORRELATION_ID: give_text(to, message->correlation_id); break;

@@ -1,11 +1,11 @@
 /* Claiming.
  *
  * Most messages are handed out straight from the log: what lies beyond the frontier of its
- * box and was not set aside (lane 0) is fresh, and nothing but a claim changes that. A claim
- * walks on from the frontier, leases what it wants, parks what it does not want (other
- * topics), passes over the other box and what was set aside when it was enqueued, and leaves
- * the frontier behind the last row it looked at. So every row of the log is looked at once a
- * box, and finished work is never looked at again. Number order is commit order, because only
+ * box and was not set aside (lane 0, and lane 2 with a stream) is fresh, and nothing but a claim
+ * changes that. A claim walks on from the frontier, leases what it wants, parks what it does not
+ * want (other topics, streams that are in hands), passes over the other box and what was set aside
+ * when it was enqueued, and leaves the frontier behind the last row it dealt with
+ * (sqlite_claim_window.c). Finished work is never looked at again. Number order is commit order, because only
  * one transaction writes at a time: a single number is enough.
  *
  * Everything else is in the parking lot, found by its time (and topic) in indexes that hold
@@ -35,8 +35,6 @@
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
 #define WAITS_MAX 100              /* evaluated by a claim */
 #define WAITS_LEFT_US (INT64_C(5) * 1000 * 1000)
-#define WINDOW_PARK_MAX 2000       /* unwanted messages parked in one transaction */
-#define WINDOW_ROWS_MAX 20000      /* rows looked at in one transaction */
 #define CLAIM_BYTES_MAX (64 << 20) /* payload in one answer, give or take one message */
 #define CAPACITY_FIRST 64
 
@@ -110,7 +108,7 @@ static void draw_epoch(struct sqlite_store *store, struct claim *claim) {
 }
 
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
-                                 bool parked, boxcar_error *err) {
+                                 enum lease_way way, boxcar_error *err) {
     struct query query = query_on(store, S_LEASE_INSERT);
     boxcar_status status;
 
@@ -125,8 +123,9 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     query_id(&query, claim->owner.bytes);
     query_int(&query, claim->until);
     query_int(&query, message->box);
-    query_int(&query, parked);
+    query_int(&query, way == LEASE_PARKED);
     query_text(&query, message->topic);
+    query_text(&query, way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR);
     status = query_run(&query, err);
     if (status != BOXCAR_OK)
         return status;
@@ -140,8 +139,6 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     return BOXCAR_OK;
 }
 
-/* ---- the window: fresh messages ---- */
-
 bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
     const struct batch_part *part = claim->part;
 
@@ -152,74 +149,6 @@ bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
             return true;
     }
     return part->topic_count == 0;
-}
-
-static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
-                                boxcar_error *err) {
-    boxcar_message *message;
-    boxcar_status status = sqlite_claim_next(store, claim, &message, err);
-
-    if (status == BOXCAR_OK)
-        status = sqlite_read_message(row, claim->arena, message, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_read_payload(row, M_COLUMNS, claim->arena, message, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_claim_lease(store, claim, message, false, err);
-    if (status == BOXCAR_OK)
-        sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
-    return status;
-}
-
-static boxcar_status park_unwanted(struct sqlite_store *store, struct query *row, boxcar_error *err) {
-    struct parked parked = {.work_id = query_get_int(row, M_WORK_ID),
-                            .box = (int)query_get_int(row, M_BOX),
-                            .topic = query_get_text(row, M_TOPIC),
-                            .available_at = query_get_int(row, M_CREATED_AT),
-                            .expires_at = BOXCAR_TIME_NONE};
-
-    sqlite_tally_add(store, parked.box, parked.topic, TALLY_FRESH, -1);
-    return sqlite_park(store, &parked, err);
-}
-
-struct window {
-    int looked_at, parked;
-};
-
-static bool is_spent(const struct window *window) {
-    return window->looked_at >= WINDOW_ROWS_MAX || window->parked >= WINDOW_PARK_MAX;
-}
-
-static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, struct window *window,
-                             struct query *row, boxcar_error *err) {
-    window->looked_at++;
-    claim->frontier.position = query_get_int(row, M_WORK_ID);
-    if (query_get_int(row, M_BOX) != (int64_t)claim->box || query_get_int(row, M_LANE) != 0)
-        return BOXCAR_OK;
-    if (sqlite_claim_wants(claim, query_get_text(row, M_TOPIC)))
-        return take_fresh(store, claim, row, err);
-    window->parked++;
-    return park_unwanted(store, row, err);
-}
-
-/* *ret_more: stopped at a limit, with rows left. */
-static boxcar_status claim_fresh(struct sqlite_store *store, struct claim *claim, bool *ret_more,
-                                 boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_WINDOW);
-    struct window window = {0};
-    boxcar_status status = BOXCAR_OK;
-    bool row = true;
-
-    query_int(&query, claim->frontier.position);
-    *ret_more = false;
-    while (status == BOXCAR_OK && row && !sqlite_claim_is_full(claim, (size_t)claim->part->claim_size)) {
-        *ret_more = is_spent(&window);
-        if (*ret_more)
-            break;
-        status = query_step(&query, &row, err);
-        if (status == BOXCAR_OK && row)
-            status = look_at(store, claim, &window, &query, err);
-    }
-    return status;
 }
 
 /* ---- the whole ---- */
@@ -235,7 +164,7 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
     boxcar_status status = sqlite_claim_parked(store, claim, PARKED_OPEN, parked_share(claim), err);
 
     if (status == BOXCAR_OK)
-        status = claim_fresh(store, claim, ret_more, err);
+        status = sqlite_claim_window(store, claim, ret_more, err);
     if (status == BOXCAR_OK)
         status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->part->claim_size, err);
     if (status == BOXCAR_OK)

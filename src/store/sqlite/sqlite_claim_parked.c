@@ -158,7 +158,7 @@ boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim,
     if (status == BOXCAR_OK)
         status = mark_leased(store, message, state, err);
     if (status == BOXCAR_OK)
-        status = sqlite_claim_lease(store, claim, message, true, err);
+        status = sqlite_claim_lease(store, claim, message, LEASE_PARKED, err);
     if (status == BOXCAR_OK)
         *ret_taken = message;
     return status;

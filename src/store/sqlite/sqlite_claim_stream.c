@@ -9,6 +9,7 @@
  * are left alone for a moment; order never depends on it. */
 #include <string.h>
 
+#include "boxcar/instance.h"
 #include "core/partition.h"
 #include "sqlite_stream.h"
 
@@ -69,6 +70,19 @@ boxcar_status sqlite_claim_right(struct sqlite_store *store, struct claim *claim
     else
         *ret_right = RIGHT_NONE;
     return BOXCAR_OK;
+}
+
+boxcar_status sqlite_claim_prefers(struct sqlite_store *store, struct claim *claim, boxcar_str stream,
+                                   boxcar_time created_at, bool *ret_prefers, boxcar_error *err) {
+    enum claim_right right = RIGHT_OWN;
+    boxcar_status status = ownership_load(store, claim, err);
+
+    if (status == BOXCAR_OK && claim->ownership.registered)
+        status = sqlite_claim_right(store, claim, boxcar_stream_partition(stream, store->settings.partition_count),
+                                    created_at, &right, err);
+    if (status == BOXCAR_OK)
+        *ret_prefers = right == RIGHT_OWN;
+    return status;
 }
 
 /* ---- how many ---- */
@@ -159,10 +173,17 @@ static size_t count_open(const struct run_list *runs) {
     return count;
 }
 
+/* What the window has parked may be what comes next of a stream that the claim holds already. */
+static void reopen_runs(struct claim *claim) {
+    for (size_t i = 0; claim->parked_streamed && i < claim->runs.count; i++)
+        claim->runs.items[i].ended = false;
+}
+
 boxcar_status sqlite_claim_runs_extend(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
     size_t limit = (size_t)claim->part->claim_size, open;
     boxcar_status status = BOXCAR_OK;
 
+    reopen_runs(claim);
     while (status == BOXCAR_OK && !sqlite_claim_is_full(claim, limit) &&
            (open = count_open(&claim->runs)) > 0) {
         size_t share = (limit - claim->result->claimed_count) / open;

@@ -5,8 +5,9 @@
 #include "embedded.h"
 #include "sqlite_parts.h"
 
-/* The oldest program, by its schema version, that understands what this one deploys. */
-#define OLDEST_PROGRAM 1
+/* The oldest program, by its schema version, that understands a store which this one makes. A store that is upgraded
+ * admits those that it admitted before: they may be running. */
+#define OLDEST_PROGRAM 11
 
 struct schema {
     int version; /* 0 = no tables */
@@ -87,6 +88,7 @@ boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *er
 struct deploying {
     boxcar_deployment deployment;
     bool needed;
+    int oldest_program; /* that the store admits */
 };
 
 /* "migrations/0001_kernel.sql" is number 1; anything else, a view, has none. */
@@ -116,14 +118,14 @@ static boxcar_status apply_files(struct sqlite_store *store, int version, int *r
     return status;
 }
 
-static boxcar_status write_version(struct sqlite_store *store, boxcar_error *err) {
+static boxcar_status write_version(struct sqlite_store *store, int oldest_program, boxcar_error *err) {
     char sql[160];
     int rc;
 
     sqlite3_snprintf(
         sizeof(sql), sql,
         "insert or replace into boxcar_schema (only_row, version, oldest_program) values (1, %d, %d)",
-        STORE_SCHEMA_VERSION, OLDEST_PROGRAM);
+        STORE_SCHEMA_VERSION, oldest_program);
     rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
 }
@@ -136,6 +138,7 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     if (status != BOXCAR_OK)
         return status;
     deploying->needed = schema.version < STORE_SCHEMA_VERSION;
+    deploying->oldest_program = schema.version == 0 ? OLDEST_PROGRAM : schema.oldest_program;
     deploying->deployment =
         (boxcar_deployment){.schema_version = schema.version, .previous_version = schema.version};
     return deploying->needed ? BOXCAR_OK : check_version(store, &schema, err);
@@ -152,7 +155,7 @@ static boxcar_status apply(struct sqlite_store *store, void *context, boxcar_err
     if (status == BOXCAR_OK)
         status = apply_files(store, deploying->deployment.schema_version, &applied, err);
     if (status == BOXCAR_OK)
-        status = write_version(store, err);
+        status = write_version(store, deploying->oldest_program, err);
     if (status == BOXCAR_OK) {
         deploying->deployment.schema_version = STORE_SCHEMA_VERSION;
         deploying->deployment.applied = applied;

@@ -1,10 +1,12 @@
-/* Enqueueing: one row in the log. A message that is due later, streamed or expiring is set
- * aside at once: with one writer at a time that costs no more than leaving it to the claimer
- * that meets it, and what is fresh stays what can be handed out. */
+/* Enqueueing: one row in the log. A message that is due later or expiring is set aside at once: with one writer at a
+ * time that costs no more than leaving it to the claimer that meets it, and what is fresh stays what can be handed out.
+ * Streamed messages are fresh, too; claims look after their order. In a store that still admits programs of schema
+ * version 10 they are set aside. */
 #include "sqlite_enqueue.h"
 #include "base/utf8.h"
 #include "sqlite_bulk.h"
 #include "sqlite_key.h"
+#include "sqlite_stream.h"
 
 #define BULK_LEAST 4 /* fewer are as quick one by one */
 
@@ -16,22 +18,30 @@ static boxcar_time expiry_of(const struct sqlite_store *store, const boxcar_new_
     return message->ttl_ms > 0 ? store->now + message->ttl_ms * 1000 : BOXCAR_TIME_NONE;
 }
 
-static bool is_special(const struct sqlite_store *store, const struct enqueueing *enqueueing,
-                       const boxcar_new_message *message) {
-    return enqueueing->aside || message->stream.len > 0 || message->ttl_ms > 0 || due_of(store, message) > store->now;
+#define STRAIGHT_SINCE 11 /* the schema version whose programs know streams in the log */
+
+static enum lane lane_of(const struct sqlite_store *store, const struct enqueueing *enqueueing,
+                         const boxcar_new_message *message) {
+    if (enqueueing->aside || message->ttl_ms > 0 || due_of(store, message) > store->now)
+        return LANE_ASIDE;
+    if (str_is_empty(message->stream))
+        return LANE_PLAIN;
+    return enqueueing->straight ? LANE_STREAMED : LANE_ASIDE;
 }
 
 static boxcar_str present(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
-static boxcar_status read_last_work_id(struct sqlite_store *store, int64_t *ret_work_id, boxcar_error *err) {
+static boxcar_status read_state(struct sqlite_store *store, struct enqueueing *enqueueing, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_LAST_WORK_ID);
     bool found = false;
     boxcar_status status = query_step(&query, &found, err);
 
     if (status == BOXCAR_OK && !found)
         status = error_set(err, BOXCAR_E_STORE, "%s: the row of boxcar_removed is missing", store->base.id);
-    if (status == BOXCAR_OK)
-        *ret_work_id = query_get_int(&query, 0);
+    if (status == BOXCAR_OK) {
+        enqueueing->last_id = query_get_int(&query, 0);
+        enqueueing->straight = query_get_int(&query, 1) >= STRAIGHT_SINCE;
+    }
     return status;
 }
 
@@ -44,7 +54,7 @@ static boxcar_status insert(struct sqlite_store *store, const struct enqueueing 
     query_int(&query, work_id);
     query_id(&query, message->message_id.bytes);
     query_int(&query, enqueueing->box);
-    query_int(&query, is_special(store, enqueueing, message));
+    query_int(&query, lane_of(store, enqueueing, message));
     query_text(&query, message->topic);
     query_text(&query, present(message->stream));
     query_text(&query, present(message->correlation_id));
@@ -91,12 +101,15 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
 
 static boxcar_status place(struct sqlite_store *store, const struct enqueueing *enqueueing,
                            const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
+    enum lane lane = lane_of(store, enqueueing, message);
     boxcar_status status = BOXCAR_OK;
 
     if (enqueueing->expected)
         status = sqlite_join_know(store, message->message_id, work_id, err);
-    if (status == BOXCAR_OK && is_special(store, enqueueing, message))
+    if (status == BOXCAR_OK && lane == LANE_ASIDE)
         return park_special(store, enqueueing->box, message, work_id, err);
+    if (status == BOXCAR_OK && lane == LANE_STREAMED)
+        status = sqlite_fix_partitions(store, err);
     sqlite_tally_add(store, (int)enqueueing->box, message->topic, TALLY_FRESH, 1);
     return status;
 }
@@ -146,7 +159,7 @@ boxcar_status sqlite_enqueue_begin(struct sqlite_store *store, boxcar_box box, b
     boxcar_status status;
 
     *enqueueing = (struct enqueueing){.box = box};
-    status = read_last_work_id(store, &enqueueing->last_id, err);
+    status = read_state(store, enqueueing, err);
 
     if (status == BOXCAR_OK && !fresh)
         status = sqlite_join_expects_messages(store, &enqueueing->expected, err);
@@ -178,7 +191,7 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
 
 static bool is_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
                      const boxcar_new_message *message) {
-    return !is_special(store, enqueueing, message) && boxcar_join_id_is_none(message->join_id);
+    return lane_of(store, enqueueing, message) != LANE_ASIDE && boxcar_join_id_is_none(message->join_id);
 }
 
 /* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not
@@ -197,8 +210,11 @@ static size_t count_plain(const struct sqlite_store *store, const struct enqueue
 static boxcar_status check_plain(struct sqlite_store *store, const struct bulk *bulk, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    for (size_t i = 0; status == BOXCAR_OK && i < bulk->count; i++)
+    for (size_t i = 0; status == BOXCAR_OK && i < bulk->count; i++) {
         status = sqlite_check_sizes(store, bulk->messages[i].payload, bulk->messages[i].headers, err);
+        if (status == BOXCAR_OK && !str_is_empty(bulk->messages[i].stream))
+            status = sqlite_fix_partitions(store, err);
+    }
     return status;
 }
 

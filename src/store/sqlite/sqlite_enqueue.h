@@ -9,6 +9,7 @@ struct enqueueing {
     boxcar_box box;
     int64_t last_id;       /* the highest work id in use */
     bool aside;            /* parked at once, whatever the message says */
+    bool straight;         /* streamed messages stay in the log; else there may be programs that do not know that */
     bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
     struct attaching join; /* the one that the last message was attached to */
 };

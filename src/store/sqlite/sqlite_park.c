@@ -1,10 +1,10 @@
 /* The parking lot and the streams in it.
  *
- * A streamed message is parked from the moment it is enqueued until it ends. Of each stream
- * at most one row is open (its head, the smallest number), and none while some are leased or
- * the stream is halted; the others are behind, outside the availability indexes, so a stream
- * of a million messages costs a claim no more than those it takes. Whoever takes a row away or
- * brings one in settles who is the head. */
+ * Streamed messages come here when something keeps them from being leased straight from the log, and stay until they
+ * end (sqlite_claim_window.c, sqlite_stream_lot.c). Of each stream at most one row is open (its head, the smallest
+ * number), and none while some are leased or the stream is halted; the others are behind, outside the availability
+ * indexes, so a stream of a million messages costs a claim no more than those it takes. A function that takes a row
+ * away or brings one in settles which one is the head. */
 #include "sqlite_stream.h"
 #include "boxcar/instance.h"
 
@@ -105,10 +105,13 @@ boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct strea
 /* Where a message that has no row yet belongs. One that comes before the head takes its place. */
 static boxcar_status choose_place(struct sqlite_store *store, const struct parked *row, enum parked_state *ret_state,
                                   boxcar_error *err) {
+    struct stream_key key = {row->box, row->stream};
     struct stream_places places;
     int64_t earliest;
-    boxcar_status status = sqlite_stream_places(store, (struct stream_key){row->box, row->stream}, &places, err);
+    boxcar_status status = sqlite_stream_enter_lot(store, key, row->met ? 0 : row->work_id, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_places(store, key, &places, err);
     if (status != BOXCAR_OK)
         return status;
     earliest = sqlite_stream_earliest(&places);
@@ -123,13 +126,13 @@ static boxcar_status choose_place(struct sqlite_store *store, const struct parke
     return status;
 }
 
-/* The first streamed message fixes how many partitions there are. */
-static boxcar_status fix_partitions(struct sqlite_store *store, boxcar_error *err) {
-    struct query query = query_on(store, S_SETTING_WRITE);
+boxcar_status sqlite_fix_partitions(struct sqlite_store *store, boxcar_error *err) {
+    struct query query;
     boxcar_status status = sqlite_settings_load(store, err);
 
     if (status != BOXCAR_OK || store->settings.partitions_fixed)
         return status;
+    query = query_on(store, S_SETTING_WRITE);
     query_text(&query, BOXCAR_STR(SQLITE_PARTITIONS_IN_USE));
     query_number(&query, store->settings.partition_count);
     query_text(&query, BOXCAR_NO_STR);
@@ -144,7 +147,7 @@ static boxcar_status partition_of(struct sqlite_store *store, const struct parke
     *ret_partition = BOXCAR_TIME_NONE; /* null */
     if (row->stream.data == NULL || row->placed)
         return BOXCAR_OK;
-    status = fix_partitions(store, err);
+    status = sqlite_fix_partitions(store, err);
     if (status == BOXCAR_OK)
         *ret_partition = boxcar_stream_partition(row->stream, store->settings.partition_count);
     return status;

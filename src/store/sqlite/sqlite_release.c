@@ -153,12 +153,15 @@ static boxcar_status count_attempt(struct sqlite_store *store, const struct leas
                                 err);
 }
 
-boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *lease, const struct release *how,
+boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *held, const struct release *how,
                              boxcar_error *err) {
+    struct lease entered = *held, *lease = &entered;
     struct parked row;
     bool exhausted = false;
-    boxcar_status status = read_leased(store, lease, &row, err);
+    boxcar_status status = sqlite_lease_enter_lot(store, lease, err);
 
+    if (status == BOXCAR_OK)
+        status = read_leased(store, lease, &row, err);
     if (status == BOXCAR_OK)
         status = sqlite_lease_drop(store, lease, err);
     if (status == BOXCAR_OK && how->outcome != NULL)

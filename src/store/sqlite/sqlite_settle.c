@@ -21,6 +21,8 @@ boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, str
         lease.box = (int)query_get_int(&query, 2);
         lease.parked = query_get_int(&query, 3) != 0;
         status = query_copy_text(&query, 4, &store->scratch, &lease.topic, err);
+        if (status == BOXCAR_OK)
+            status = query_copy_text(&query, 5, &store->scratch, &lease.stream, err);
     }
     if (status != BOXCAR_OK)
         return status;
@@ -67,16 +69,21 @@ boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *l
         status = unpark_leased(store, lease, BOXCAR_REASON_NONE, &row, &earliest, err);
     if (status == BOXCAR_OK && earliest != 0 && earliest < lease->work_id)
         status = sqlite_stream_note_ack(store, &row, err);
+    if (status == BOXCAR_OK && lease->stream.data != NULL)
+        status = sqlite_stream_note_straight_ack(store, lease, err);
     sqlite_tally_add(store, lease->box, lease->topic, TALLY_DONE, 1);
     return status;
 }
 
-boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
+boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *held, boxcar_reason reason,
                                 boxcar_str error, boxcar_error *err) {
+    struct lease entered = *held, *lease = &entered;
     struct parked row;
     int64_t earliest;
-    boxcar_status status = sqlite_lease_drop(store, lease, err);
+    boxcar_status status = sqlite_lease_enter_lot(store, lease, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_lease_drop(store, lease, err);
     if (status == BOXCAR_OK)
         status = unpark_leased(store, lease, reason, &row, &earliest, err);
     if (status != BOXCAR_OK)

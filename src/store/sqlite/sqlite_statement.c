@@ -47,12 +47,21 @@
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
 
+/* A fresh message m that others of its stream come before, or that its stream keeps back. */
+#define IS_BEHIND                                                                                            \
+    "(m.lane = 2 and (exists (select 1 from boxcar_message e indexed by boxcar_message_stream "               \
+    "where e.box = m.box and e.stream = m.stream and e.lane = 2 and e.work_id < m.work_id "                   \
+    "and e.work_id > (select position from boxcar_frontier where box = m.box)) "                              \
+    "or exists (select 1 from boxcar_parked p indexed by boxcar_parked_stream where p.box = m.box and p.stream = m.stream) " \
+    "or exists (select 1 from boxcar_lease l indexed by boxcar_lease_stream where l.box = m.box and l.stream = m.stream) " \
+    "or exists (select 1 from boxcar_stream_halt h where h.box = m.box and h.stream = m.stream))) "
+
 /* Pages: box ?1, topics ?2 to ?3, below ?4, at most ?5, now ?6 where the clock counts. */
 #define PAGE_PARKED                                                                                          \
     "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
 #define PAGE_FRESH                                                                                           \
-    "select work_id from boxcar_message where work_id > (select position from boxcar_frontier "              \
-    "where box = ?1) and box = ?1 and lane = 0 and " TOPIC_IN("topic") " and work_id < ?4 "
+    "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "         \
+    "where box = ?1) and m.box = ?1 and m.lane <> 1 and " TOPIC_IN("m.topic") " and m.work_id < ?4 "
 #define PAGE_ORDER "order by work_id desc limit ?5"
 
 /* As the availability indexes say it. Not "state < 2": that would be a range of the index, and
@@ -63,12 +72,27 @@
 #define STREAM_FIRST(state_number)                                                                           \
     "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "      \
     "and state = " state_number " order by work_id limit 1)"
+/* The messages of a stream that are in the log beyond the frontier. */
+#define STREAM_FRESH                                                                                         \
+    "from boxcar_message indexed by boxcar_message_stream where box = ?1 and stream = ?2 and lane = 2 "       \
+    "and work_id > (select position from boxcar_frontier where box = ?1)"
 /* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign hand writes,
- * come behind all texts, and a walk from text to text would meet the first of them for ever. */
+ * come behind all texts, and a walk from text to text would meet the first of them for ever. In the log it goes past
+ * streams of which all is done, from key to key, to the first that is not. */
 #define STREAM_NEXT(operator)                                                                                \
+    "with recursive logged(stream) as (select min(stream) from boxcar_message indexed by boxcar_message_stream "  \
+    "where box = ?1 and lane = 2 and stream " operator " ?2 and stream < x'' union all "                      \
+    "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "                    \
+    "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "              \
+    "where s.stream is not null and not exists (select 1 from boxcar_message f indexed by boxcar_message_stream "  \
+    "where f.box = ?1 and f.lane = 2 and f.stream = s.stream "                                                \
+    "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                                \
     "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and stream "     \
     operator " ?2 and stream < x'' union all "                                                                \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x'')"
+    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream "          \
+    operator " ?2 and stream < x'' union all "                                                                \
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x'' "  \
+    "union all select case when count(*) = count(stream) then max(stream) end from logged)"
 #define HALT_NEXT(operator)                                                                                  \
     "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x''"
 
@@ -84,8 +108,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_TAKE_TURN] = "update boxcar_frontier set position = position where false",
     [S_SCHEMA_READ] = "select version, oldest_program from boxcar_schema",
 
-    [S_LAST_WORK_ID] = "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) "
-                       "from boxcar_removed",
+    [S_LAST_WORK_ID] = "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id), "
+                       "(select oldest_program from boxcar_schema) from boxcar_removed",
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
         "created_at, due_at, expires_at, max_attempts, payload, unique_key) "
@@ -93,7 +117,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "on conflict (message_id) do nothing",
     [S_MESSAGE_INSERT_MANY] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, max_attempts, payload) select rowid, message_id, box, 0, topic, stream, "
+        "created_at, due_at, max_attempts, payload) select rowid, message_id, box, lane, topic, stream, "
         "correlation_id, headers, created_at, due_at, max_attempts, payload from boxcar_new_messages(?1)",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
     [S_MESSAGE_OF_OLD_KEY] =
@@ -112,8 +136,19 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                          "suspect_last = ?5 where box = ?1",
     [S_WINDOW] = "select " MESSAGE_COLUMNS ", m.payload from boxcar_message m "
                  "where m.work_id > ?1 order by m.work_id",
-    [S_LEASE_INSERT] = "insert into boxcar_lease (work_id, epoch, owner, until, box, parked, topic) "
-                       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [S_WINDOW_LOOK] = "select work_id, box, lane, topic, stream, created_at from boxcar_message "
+                      "where work_id > ?1 order by work_id",
+    /* Whether any stream is not only in the log; whether this one is not. */
+    [S_STREAM_ANY] =
+        "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream is not null) "
+        "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream is not null) "
+        "or exists (select 1 from boxcar_stream_halt where box = ?1)",
+    [S_STREAM_BUSY] =
+        "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2) "
+        "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2) "
+        "or exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_LEASE_INSERT] = "insert into boxcar_lease (work_id, epoch, owner, until, box, parked, topic, stream) "
+                       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [S_PARKED_MESSAGE] =
         "select " MESSAGE_COLUMNS ", p.state, p.expires_at, p.retry_count, p.crash_count, p.last_error, "
         "m.payload, (select s.flags from boxcar_stage s where s.work_id = p.work_id) "
@@ -129,7 +164,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
             "topic") " and parked > 0",
 
-    [S_LEASE_READ] = "select epoch, owner, box, parked, topic from boxcar_lease where work_id = ?1",
+    [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where work_id = ?1",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
     [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) "
@@ -158,6 +193,19 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STREAM_PLACES] =
         "select " STREAM_FIRST("0") ", " STREAM_FIRST("1") ", " STREAM_FIRST("2") ", " STREAM_FIRST("3") ", "
         "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_STREAM_ENTER] =
+        "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, retry_count, "
+        "crash_count, partition) select l.work_id, l.box, 3, l.topic, l.stream, m.created_at, m.expires_at, 0, 0, ?3 "
+        "from boxcar_lease l indexed by boxcar_lease_stream cross join boxcar_message m on m.work_id = l.work_id "
+        "where l.box = ?1 and l.stream = ?2 and true on conflict (work_id) do nothing",
+    [S_LEASES_ENTER] = "update boxcar_lease set parked = 1, stream = null where box = ?1 and stream = ?2",
+    [S_LEASES_STRAIGHT] =
+        "select 1 from boxcar_lease indexed by boxcar_lease_stream where stream is not null limit 1",
+    [S_STREAM_STRAIGHT] = "select min(work_id) from boxcar_lease indexed by boxcar_lease_stream "
+                          "where box = ?1 and stream = ?2 and work_id < ?3",
+    [S_STREAM_FRESH] = "select work_id, topic, created_at " STREAM_FRESH " and work_id < ?3 order by work_id",
+    [S_STREAM_FRESH_FIRST] = "select min(work_id) " STREAM_FRESH,
+    [S_MESSAGE_HEAD] = "select topic, created_at from boxcar_message where work_id = ?1",
     [S_PARKED_TOPIC] = "select topic, crash_count from boxcar_parked where work_id = ?1",
     [S_STREAM_FOLLOWERS] =
         "select work_id, topic, available_at, expires_at, crash_count from boxcar_parked "
@@ -174,7 +222,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "where box = ?1 and stream = ?2 and state = 2 and work_id < ?3 order by work_id limit ?4)) "
         "where retry_count > 0",
     [S_STREAM_PENDING] = "select count(*) from (select 1 from boxcar_parked indexed by boxcar_parked_stream "
-                         "where box = ?1 and stream = ?2 limit ?3)",
+                         "where box = ?1 and stream = ?2 union all "
+                         "select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2 "
+                         "union all select 1 " STREAM_FRESH " limit ?3)",
     [S_STREAM_NEXT] = STREAM_NEXT(">"),
     [S_STREAM_NEXT_FROM] = STREAM_NEXT(">="),
     [S_HALT_READ] = "select halted_at, halted_by from boxcar_stream_halt where box = ?1 and stream = ?2",
@@ -203,8 +253,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
     [S_PAGE_CLAIMABLE] =
-        PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH PAGE_ORDER,
-    [S_PAGE_WAITING] = PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) " PAGE_ORDER,
+        PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH "and not " IS_BEHIND PAGE_ORDER,
+    [S_PAGE_WAITING] = PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) union all "
+                       PAGE_FRESH "and " IS_BEHIND PAGE_ORDER,
     [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
@@ -253,6 +304,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
         "from boxcar_frontier where box = ?1) order by work_id limit ?2",
 
+    [S_STATS_BEHIND] =
+        "select m.topic, m.box = ?1 and " IS_BEHIND "from boxcar_message m where m.work_id > (select position "
+        "from boxcar_frontier where box = ?1) order by m.work_id limit ?2",
+
     /* The limits hold for both boxes together, so that none makes a walk through the other long. */
     [S_OVERDUE_LEASES] = "select count(*), min(until) from (select box, until from boxcar_lease "
                          "where until < ?2 order by until limit ?3) where box = ?1",
@@ -266,7 +321,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_MESSAGE_PLACE] =
         "select m.topic, p.state, l.work_id is not null, d.work_id is not null, "
-        "m.lane = 0 and m.work_id > r.position "
+        "m.lane <> 1 and m.work_id > r.position "
         "from boxcar_message m join boxcar_frontier r on r.box = m.box "
         "left join boxcar_parked p on p.work_id = m.work_id "
         "left join boxcar_lease l on l.work_id = m.work_id "
@@ -440,8 +495,12 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
      * later than ?4 are not walked through, and a stream whose head is due later is passed over whole.
      * Messages of the topic ?5 wait for joins: those due later than ?6, now, wait for nobody here. */
     [S_IS_DRAINED] =
-        "select case when exists (select 1 from boxcar_message where work_id > (select position "
-        "from boxcar_frontier where box = ?1) and +box = ?1 and +lane = 0 and topic >= ?2 and topic < ?3) "
+        "select case when exists (select 1 from boxcar_message m where m.work_id > (select position "
+        "from boxcar_frontier where box = ?1) and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 "
+        "and (+m.lane = 0 or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) "
+        "and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) "
+        "or exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) "
+        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end))))) "
         "then 0 when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) "
         "then 0 when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
         "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "
@@ -482,7 +541,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select box, topic, sum(place = 0), sum(place = 1), sum(place = 2), sum(place = 3), sum(place = 4), "
         "sum(place = 5) from ("
         "select m.box, m.topic, 0 as place from boxcar_frontier r cross join boxcar_message m "
-        "on m.work_id > r.position and +m.box = r.box and +m.lane = 0 "
+        "on m.work_id > r.position and +m.box = r.box and +m.lane <> 1 "
         "union all select box, topic, case state when 2 then 2 else 1 end from boxcar_parked where state < 3 "
         "union all select box, topic, 3 from boxcar_lease "
         "union all select m.box, m.topic, 4 from boxcar_finished f cross join boxcar_message m "

@@ -27,6 +27,9 @@ enum statement {
     S_FRONTIER_READ,
     S_FRONTIER_WRITE,
     S_WINDOW,
+    S_WINDOW_LOOK,
+    S_STREAM_ANY,
+    S_STREAM_BUSY,
     S_LEASE_INSERT,
     S_PARKED_MESSAGE,
     S_PARKED_LEASE,
@@ -49,6 +52,13 @@ enum statement {
     S_PARKED_STATE,
     S_PARKED_EXPIRED,
     S_STREAM_PLACES,
+    S_STREAM_ENTER,
+    S_LEASES_ENTER,
+    S_LEASES_STRAIGHT,
+    S_STREAM_STRAIGHT,
+    S_STREAM_FRESH,
+    S_STREAM_FRESH_FIRST,
+    S_MESSAGE_HEAD,
     S_PARKED_TOPIC,
     S_STREAM_FOLLOWERS,
     S_STREAM_EARLIER,
@@ -92,6 +102,7 @@ enum statement {
     S_STATS_OLDEST_PARKED,
     S_STATS_OLDEST_TOPIC,
     S_STATS_OLDEST_FRESH,
+    S_STATS_BEHIND,
     /* what an operator should know */
     S_OVERDUE_LEASES,
     S_DIED_LATELY,
@@ -209,6 +220,9 @@ enum message_column {
     M_MAX_ATTEMPTS,
     M_COLUMNS
 };
+
+/* The columns of S_WINDOW_LOOK. */
+enum look_column { L_WORK_ID, L_BOX, L_LANE, L_TOPIC, L_STREAM, L_CREATED_AT };
 
 extern const char *const STATEMENT_SQL[STATEMENT_COUNT];
 

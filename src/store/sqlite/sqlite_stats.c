@@ -12,6 +12,7 @@ struct stats_row {
     int64_t expired_leases;
     boxcar_time oldest; /* since when something is ready; NONE = nothing is */
     boxcar_time oldest_fresh;
+    int64_t behind; /* fresh, but its turn in its stream has not come */
 };
 
 struct gathering {
@@ -195,7 +196,7 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
     query_int(&query, COUNT_MAX);
     while (missing > 0 && (status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
         last_met = query_get_int(&query, 3);
-        if (query_get_int(&query, 0) != (int64_t)gathering->box || query_get_int(&query, 1) != 0)
+        if (query_get_int(&query, 0) != (int64_t)gathering->box || query_get_int(&query, 1) == LANE_ASIDE)
             continue;
         struct stats_row *rows[] = {&gathering->rows[0], row_of(gathering, query_get_text(&query, 2))};
         for (int i = 0; i < 2 && rows[i] != NULL; i++) {
@@ -215,6 +216,29 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
     return status;
 }
 
+/* Fresh messages whose turn has not come, among the first ones. Most stores have no streams. */
+static boxcar_status count_behind(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_STATS_BEHIND);
+    int64_t seen = 0;
+    bool more = true;
+    boxcar_status status = sqlite_settings_load(store, err);
+
+    if (status != BOXCAR_OK || !store->settings.partitions_fixed || gathering->rows[0].counts[TALLY_FRESH] == 0)
+        return status;
+    query_int(&query, gathering->box);
+    query_int(&query, COUNT_MAX);
+    while ((status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
+        struct stats_row *rows[] = {&gathering->rows[0], row_of(gathering, query_get_text(&query, 0))};
+
+        seen++;
+        for (int i = 0; query_get_int(&query, 1) != 0 && i < 2 && rows[i] != NULL; i++)
+            rows[i]->behind++;
+    }
+    for (size_t i = 0; seen == COUNT_MAX && i < gathering->count; i++)
+        note_estimate(&gathering->rows[i], BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
+    return status;
+}
+
 static boxcar_status finish_row(struct sqlite_store *store, struct gathering *gathering,
                                 struct stats_row *row, boxcar_error *err) {
     boxcar_stats *stats = &row->stats;
@@ -224,12 +248,12 @@ static boxcar_status finish_row(struct sqlite_store *store, struct gathering *ga
     if (status == BOXCAR_OK && row->counts[TALLY_PARKED] > 0)
         status = note_oldest_parked(store, gathering, row, err);
     note_ready_since(row, row->oldest_fresh);
-    stats->ready = row->counts[TALLY_FRESH] + due + row->expired_leases;
-    stats->waiting = row->counts[TALLY_PARKED] - due + row->counts[TALLY_BEHIND];
+    stats->ready = row->counts[TALLY_FRESH] - row->behind + due + row->expired_leases;
+    stats->waiting = row->counts[TALLY_PARKED] - due + row->counts[TALLY_BEHIND] + row->behind;
     stats->in_progress = row->counts[TALLY_LEASED] - row->expired_leases;
     stats->done = row->counts[TALLY_DONE];
     stats->failed = row->counts[TALLY_DEAD];
-    if (row->oldest != BOXCAR_TIME_NONE && row->oldest < store->now)
+    if (stats->ready > 0 && row->oldest != BOXCAR_TIME_NONE && row->oldest < store->now)
         stats->oldest_ready_age_seconds = (double)(store->now - row->oldest) / 1e6;
     return status;
 }
@@ -260,6 +284,8 @@ static boxcar_status gather(struct sqlite_store *store, void *context, boxcar_er
         status = count_expired(store, gathering, err);
     if (status == BOXCAR_OK)
         status = find_oldest_fresh(store, gathering, err);
+    if (status == BOXCAR_OK)
+        status = count_behind(store, gathering, err);
     return status == BOXCAR_OK ? finish(store, gathering, err) : status;
 }
 

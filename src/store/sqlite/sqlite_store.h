@@ -84,6 +84,7 @@ struct acked {
 struct acked_list {
     struct acked *items; /* in the scratch arena */
     size_t count, capacity;
+    bool from_lot; /* some of them were parked */
 };
 
 struct sqlite_store {
@@ -192,6 +193,10 @@ boxcar_status sqlite_tally_flush_parked(struct sqlite_store *store, boxcar_error
 void sqlite_tally_clear(struct tally *tally);
 
 /* ---- the parking lot (sqlite_park.c) ---- */
+/* Where in the log a message belongs, see sql/sqlite/migrations/0001_kernel.sql: on the straight path, set aside, or in a
+ * stream and in its order. */
+enum lane { LANE_PLAIN, LANE_ASIDE, LANE_STREAMED };
+
 enum parked_state { PARKED_OPEN, PARKED_SUSPECT, PARKED_BEHIND, PARKED_LEASED };
 
 struct parked {
@@ -203,6 +208,7 @@ struct parked {
     int retry_count, crash_count;
     boxcar_str last_error;
     bool placed; /* it has a row already, which knows its partition */
+    bool met;    /* a claim came to it in the log: what is before it in its stream was met, too */
 };
 
 /* Parks a message, or puts a leased one back; decides its state and its stream's head. */
@@ -223,7 +229,8 @@ struct lease {
     boxcar_owner owner;
     int box;
     bool parked;
-    boxcar_str topic; /* in the scratch arena, or borrowed from the statement */
+    boxcar_str topic;  /* in the scratch arena, or borrowed from the statement */
+    boxcar_str stream; /* it was leased straight from the log as part of this stream; else absent */
 };
 
 boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
@@ -348,6 +355,7 @@ struct claim {
     size_t topic_count;
     struct ownership ownership;
     struct run_list runs;
+    bool parked_streamed; /* the window brought streamed messages to the lot */
 };
 
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
@@ -357,8 +365,12 @@ bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic);
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
                                 boxcar_error *err);
+enum lease_way { LEASE_PLAIN, LEASE_PARKED, LEASE_STREAMED }; /* streamed: straight from the log */
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
-                                 bool parked, boxcar_error *err);
+                                 enum lease_way way, boxcar_error *err);
+/* Takes fresh messages (sqlite_claim_window.c). *ret_more: stopped at a limit, with rows left. */
+boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                                  boxcar_error *err);
 /* Takes parked messages in the given state until the claim holds `limit`. */
 boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *claim, enum parked_state state,
                                   size_t limit, boxcar_error *err);

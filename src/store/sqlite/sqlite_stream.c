@@ -124,12 +124,9 @@ boxcar_status sqlite_stream_note_replay(struct sqlite_store *store, struct strea
 
 /* ---- evidence ---- */
 
-boxcar_status sqlite_stream_note_ack(struct sqlite_store *store, const struct parked *row,
-                                     boxcar_error *err) {
+static boxcar_status note_acked(struct sqlite_store *store, struct acked item, boxcar_error *err) {
     struct acked_list *acked = &store->acked;
 
-    if (row->stream.data == NULL)
-        return BOXCAR_OK;
     if (acked->count == acked->capacity) {
         size_t capacity = acked->capacity == 0 ? 64 : acked->capacity * 2;
         struct acked *items = arena_alloc_array(&store->scratch, capacity, sizeof(*items));
@@ -140,8 +137,21 @@ boxcar_status sqlite_stream_note_ack(struct sqlite_store *store, const struct pa
         acked->items = items;
         acked->capacity = capacity;
     }
-    acked->items[acked->count++] = (struct acked){row->box, row->stream, row->work_id};
+    acked->items[acked->count++] = item;
     return BOXCAR_OK;
+}
+
+boxcar_status sqlite_stream_note_ack(struct sqlite_store *store, const struct parked *row,
+                                     boxcar_error *err) {
+    if (row->stream.data == NULL)
+        return BOXCAR_OK;
+    store->acked.from_lot = true;
+    return note_acked(store, (struct acked){row->box, row->stream, row->work_id}, err);
+}
+
+boxcar_status sqlite_stream_note_straight_ack(struct sqlite_store *store, const struct lease *lease,
+                                              boxcar_error *err) {
+    return note_acked(store, (struct acked){lease->box, lease->stream, lease->work_id}, err);
 }
 
 static int compare_streams(const struct acked *a, const struct acked *b) {
@@ -193,9 +203,15 @@ static boxcar_status write_violation(struct sqlite_store *store, const struct ac
 /* Those of one stream, in order. */
 static boxcar_status check_stream(struct sqlite_store *store, const struct acked *acked, size_t count,
                                   boxcar_error *err) {
-    int64_t earlier = 0;
-    boxcar_status status = find_earlier(store, &acked[count - 1], &earlier, err);
+    const struct acked *last = &acked[count - 1];
+    int64_t earlier = 0, straight = 0;
+    boxcar_status status = find_earlier(store, last, &earlier, err);
 
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_first_straight(store, (struct stream_key){last->box, last->stream}, last->work_id,
+                                              &straight, err);
+    if (earlier == 0 || (straight != 0 && straight < earlier))
+        earlier = straight;
     for (size_t i = 0; status == BOXCAR_OK && earlier > 0 && i < count; i++) {
         if (acked[i].work_id > earlier)
             status = write_violation(store, &acked[i], earlier, err);
@@ -203,12 +219,23 @@ static boxcar_status check_stream(struct sqlite_store *store, const struct acked
     return status;
 }
 
+/* Those that came straight from the log have only such before them; mostly all of these are acked, too. */
+static boxcar_status need_check(struct sqlite_store *store, bool *ret_needed, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_LEASES_STRAIGHT);
+
+    *ret_needed = store->acked.count > 0 && store->acked.from_lot;
+    return store->acked.count == 0 || *ret_needed ? BOXCAR_OK : query_step(&query, ret_needed, err);
+}
+
 boxcar_status sqlite_stream_check_acks(struct sqlite_store *store, boxcar_error *err) {
     struct acked_list *acked = &store->acked;
-    boxcar_status status = BOXCAR_OK;
+    bool needed;
+    boxcar_status status = need_check(store, &needed, err);
 
-    if (acked->count == 0)
-        return BOXCAR_OK;
+    if (status != BOXCAR_OK || !needed) {
+        acked->count = 0;
+        return status;
+    }
     qsort(acked->items, acked->count, sizeof(*acked->items), compare_acked);
     for (size_t start = 0, i = 0; status == BOXCAR_OK && i < acked->count; i++) {
         if (i + 1 < acked->count && compare_streams(&acked->items[i], &acked->items[i + 1]) == 0)
@@ -217,6 +244,7 @@ boxcar_status sqlite_stream_check_acks(struct sqlite_store *store, boxcar_error 
         start = i + 1;
     }
     acked->count = 0;
+    acked->from_lot = false;
     return status;
 }
 

@@ -23,6 +23,22 @@ int64_t sqlite_stream_earliest(const struct stream_places *places);
 /* Makes the smallest number the open one; none while one is leased or the stream is halted. */
 boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct stream_key key, boxcar_error *err);
 
+/* ---- from the log to the lot (sqlite_stream_lot.c) ---- */
+/* Parks what is leased of a stream straight from the log, and what lies there below `before` and no claim has met. From
+ * then on the lot knows all that comes before anything that is parked. */
+boxcar_status sqlite_stream_enter_lot(struct sqlite_store *store, struct stream_key key, int64_t before,
+                                      boxcar_error *err);
+/* The same for the stream of a lease, if it came straight from the log; before it ends in any way but success. */
+boxcar_status sqlite_lease_enter_lot(struct sqlite_store *store, struct lease *lease, boxcar_error *err);
+/* The first message of a stream, below `before`, that is leased straight from the log; 0 = none. */
+boxcar_status sqlite_stream_first_straight(struct sqlite_store *store, struct stream_key key, int64_t before,
+                                           int64_t *ret_work_id, boxcar_error *err);
+/* The first that no claim has met; 0 = none. */
+boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key, int64_t *ret_work_id,
+                                        boxcar_error *err);
+/* The first streamed message fixes how many partitions there are (sqlite_park.c). */
+boxcar_status sqlite_fix_partitions(struct sqlite_store *store, boxcar_error *err);
+
 /* ---- halts and evidence (sqlite_stream.c) ---- */
 struct stream_halt {
     bool found;
@@ -44,6 +60,9 @@ boxcar_status sqlite_stream_note_replay(struct sqlite_store *store, struct strea
 /* A streamed message was acked while an earlier one was unfinished; looked at once all of the call are, by
  * the second. */
 boxcar_status sqlite_stream_note_ack(struct sqlite_store *store, const struct parked *row, boxcar_error *err);
+/* One that came straight from the log was acked, whatever is before it. */
+boxcar_status sqlite_stream_note_straight_ack(struct sqlite_store *store, const struct lease *lease,
+                                              boxcar_error *err);
 boxcar_status sqlite_stream_check_acks(struct sqlite_store *store, boxcar_error *err);
 /* box -1 = both. */
 boxcar_status sqlite_stream_count_violations(struct sqlite_store *store, int box, int64_t limit,
@@ -58,6 +77,9 @@ boxcar_status sqlite_stream_count_halted(struct sqlite_store *store, boxcar_box 
 enum claim_right { RIGHT_OWN, RIGHT_OTHERS, RIGHT_NONE };
 boxcar_status sqlite_claim_right(struct sqlite_store *store, struct claim *claim, int partition,
                                  boxcar_time available_at, enum claim_right *ret_right, boxcar_error *err);
+/* Whether a stream that lies in the log since then is the claimer's to take at once. */
+boxcar_status sqlite_claim_prefers(struct sqlite_store *store, struct claim *claim, boxcar_str stream,
+                                   boxcar_time created_at, bool *ret_prefers, boxcar_error *err);
 /* Remembers a head that was taken just now, and takes up to `count` of those behind it. */
 boxcar_status sqlite_claim_run_begin(struct sqlite_store *store, struct claim *claim,
                                      const boxcar_message *head, size_t count, boxcar_error *err);

@@ -26,15 +26,56 @@ static boxcar_status count_pending(struct sqlite_store *store, struct stream_key
     return status;
 }
 
-static boxcar_status describe_head(struct sqlite_store *store, const struct stream_places *places,
+/* What is unfinished of a stream, wherever it is. */
+struct stream_state {
+    struct stream_places places; /* on the lot */
+    int64_t straight, fresh;     /* the first of those leased straight from the log; of those that nobody met */
+};
+
+static boxcar_status read_state(struct sqlite_store *store, struct stream_key key, struct stream_state *ret_state,
+                                boxcar_error *err) {
+    boxcar_status status = sqlite_stream_places(store, key, &ret_state->places, err);
+
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_first_straight(store, key, INT64_MAX, &ret_state->straight, err);
+    return status == BOXCAR_OK ? sqlite_stream_first_fresh(store, key, &ret_state->fresh, err) : status;
+}
+
+/* What is fresh comes after everything that was met, and nothing is on the lot while some is leased from the log. */
+static int64_t earliest_of(const struct stream_state *state) {
+    int64_t parked = sqlite_stream_earliest(&state->places);
+
+    if (parked != 0)
+        return parked;
+    return state->straight != 0 ? state->straight : state->fresh;
+}
+
+static boxcar_status describe_logged_head(struct sqlite_store *store, struct arena *arena, boxcar_stream *stream,
+                                          boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_MESSAGE_HEAD);
+    bool found = false;
+    boxcar_status status;
+
+    query_int(&query, stream->head.value);
+    status = query_step(&query, &found, err);
+    if (status != BOXCAR_OK || !found)
+        return status;
+    if (stream->state == BOXCAR_STREAM_READY)
+        stream->available_at = query_get_int(&query, 1);
+    return query_copy_text(&query, 0, arena, &stream->topic, err);
+}
+
+static boxcar_status describe_head(struct sqlite_store *store, const struct stream_state *state,
                                    struct arena *arena, boxcar_stream *stream, boxcar_error *err) {
     struct parked row;
     bool found = false;
     boxcar_status status;
 
-    stream->head.value = sqlite_stream_earliest(places);
+    stream->head.value = earliest_of(state);
     if (stream->head.value == 0)
         return BOXCAR_OK;
+    if (sqlite_stream_earliest(&state->places) == 0)
+        return describe_logged_head(store, arena, stream, err);
     status = sqlite_parked_read(store, stream->head.value, &row, &found, err);
     if (status != BOXCAR_OK || !found)
         return status;
@@ -48,9 +89,9 @@ static boxcar_status describe_head(struct sqlite_store *store, const struct stre
 }
 
 /* Whoever has the first of those that are leased. */
-static boxcar_status describe_owner(struct sqlite_store *store, const struct stream_places *places,
+static boxcar_status describe_owner(struct sqlite_store *store, const struct stream_state *state,
                                     boxcar_stream *stream, boxcar_error *err) {
-    int64_t leased = places->first[PARKED_LEASED];
+    int64_t leased = state->straight != 0 ? state->straight : state->places.first[PARKED_LEASED];
     struct lease lease;
     bool found = false;
     boxcar_status status;
@@ -69,9 +110,9 @@ static boxcar_status describe_owner(struct sqlite_store *store, const struct str
 static boxcar_status describe(struct sqlite_store *store, struct stream_key key, struct arena *arena,
                               boxcar_stream *ret_stream, bool *ret_found, boxcar_error *err) {
     boxcar_stream stream = {.box = (boxcar_box)key.box, .available_at = BOXCAR_TIME_NONE};
-    struct stream_places places;
+    struct stream_state state;
     struct stream_halt halt;
-    boxcar_status status = sqlite_stream_places(store, key, &places, err);
+    boxcar_status status = read_state(store, key, &state, err);
 
     if (status == BOXCAR_OK)
         status = sqlite_stream_halt_read(store, key, &halt, err);
@@ -79,16 +120,16 @@ static boxcar_status describe(struct sqlite_store *store, struct stream_key key,
         status = sqlite_settings_load(store, err);
     if (status != BOXCAR_OK)
         return status;
-    *ret_found = halt.found || sqlite_stream_earliest(&places) != 0;
+    *ret_found = halt.found || earliest_of(&state) != 0;
     if (!*ret_found)
         return BOXCAR_OK;
     stream.state = halt.found ? BOXCAR_STREAM_HALTED : BOXCAR_STREAM_READY;
     stream.halted_at = halt.at;
     stream.halted_by.value = halt.by;
     stream.partition = boxcar_stream_partition(key.text, store->settings.partition_count);
-    status = describe_owner(store, &places, &stream, err);
+    status = describe_owner(store, &state, &stream, err);
     if (status == BOXCAR_OK)
-        status = describe_head(store, &places, arena, &stream, err);
+        status = describe_head(store, &state, arena, &stream, err);
     if (status == BOXCAR_OK)
         status = count_pending(store, key, &stream.pending, err);
     if (status == BOXCAR_OK && !arena_copy_str(arena, key.text, &stream.stream))
@@ -207,12 +248,12 @@ static boxcar_status error_no_stream(const struct deciding *deciding, boxcar_err
 
 static boxcar_status error_not_halted(struct sqlite_store *store, const struct deciding *deciding,
                                       boxcar_error *err) {
-    struct stream_places places;
-    boxcar_status status = sqlite_stream_places(store, deciding->key, &places, err);
+    struct stream_state state;
+    boxcar_status status = read_state(store, deciding->key, &state, err);
 
     if (status != BOXCAR_OK)
         return status;
-    if (sqlite_stream_earliest(&places) == 0)
+    if (earliest_of(&state) == 0)
         return error_no_stream(deciding, err);
     return error_set(err, BOXCAR_E_CONFLICT, "the stream is not halted: there is nothing to resume");
 }
@@ -259,17 +300,21 @@ boxcar_status sqlite_stream_resume(struct boxcar_store *store, boxcar_box box, b
 }
 
 static boxcar_status bury_head(struct sqlite_store *store, struct deciding *deciding, boxcar_error *err) {
-    struct stream_places places;
+    struct stream_state state;
     struct parked row;
     bool found = false;
-    boxcar_status status = sqlite_stream_places(store, deciding->key, &places, err);
+    boxcar_status status = read_state(store, deciding->key, &state, err);
 
     if (status != BOXCAR_OK)
         return status;
-    deciding->work_id.value = sqlite_stream_earliest(&places);
+    deciding->work_id.value = earliest_of(&state);
     if (deciding->work_id.value == 0)
         return error_no_stream(deciding, err);
-    if (places.first[PARKED_LEASED] != 0)
+    if (sqlite_stream_earliest(&state.places) == 0 && state.straight == 0) /* then only this one has to go aside */
+        status = sqlite_stream_enter_lot(store, deciding->key, deciding->work_id.value + 1, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (state.straight != 0 || state.places.first[PARKED_LEASED] != 0)
         return error_set(err, BOXCAR_E_CONFLICT,
                          "a message of the stream is in progress: only its owner can settle it");
     status = sqlite_parked_read(store, deciding->work_id.value, &row, &found, err);
