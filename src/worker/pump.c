@@ -20,8 +20,6 @@
 #include "steward.h"
 
 #define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
-#define CALL_MS_MIN 1000
-#define CALL_MS_MAX 5000
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
 #define BESIDE_MS 20     /* between looks at a box that has nothing, while the other one has work */
 #define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
@@ -38,14 +36,6 @@ static void finish(struct pump *pump, boxcar_status status, const boxcar_error *
 }
 
 /* ---- each turn's beginning ---- */
-
-/* The loop has handlers to look after: it waits for no store longer than this. */
-static void set_patience(struct pump *pump) {
-    int64_t third = pump_tuning(pump)->lease_ms / 3;
-
-    pump->store->impatient = true;
-    pump->store->call_ms = third < CALL_MS_MIN ? CALL_MS_MIN : third > CALL_MS_MAX ? CALL_MS_MAX : third;
-}
 
 static void look_now(struct pump *pump, int64_t now_ms) {
     for (int box = 0; box < BOXES; box++)
@@ -72,7 +62,7 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->refused)
             job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
-    set_patience(pump);
+    pump_set_patience(pump);
     pump_set_strategy(pump);
     look_now(pump, pump->now_ms);
     pump->next_renewal_ms = pump->now_ms;
@@ -369,7 +359,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     if (!serves_any(pump))
         store_log(pump_face(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
                   "no handlers: this worker evaluates waits for joins and does upkeep");
-    set_patience(pump);
+    pump_set_patience(pump);
     pump_look_soon(pump);
     crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
     status = hire(pump, err);

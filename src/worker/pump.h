@@ -76,6 +76,8 @@ struct pump {
     int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
 
     int failures;    /* of the store, in a row; 0 = attached */
+    int too_slow;    /* how often it failed lately: then it is waited for longer */
+    int64_t too_slow_at_ms;
     bool has_worked; /* an exchange has succeeded */
     int64_t retry_at_ms;
     int64_t detached_at_ms;
@@ -196,6 +198,7 @@ void pump_look_soon(struct pump *pump);
 double pump_chance(struct pump *pump); /* in [0, 1) */
 void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
 /* The store failed: says so once and waits longer each time. */
+void pump_set_patience(struct pump *pump);
 void pump_detach(struct pump *pump, const boxcar_error *err);
 void pump_attach(struct pump *pump); /* it has answered */
 

@@ -13,6 +13,9 @@
 #include "store/join_log.h"
 
 #define REMIND_MS 60000
+#define CALL_MS_MIN 1000
+#define CALL_MS_MAX 5000
+#define SLOW_MS 60000 /* so long a server counts as slow after it was too slow */
 
 static const enum settle_kind KINDS[] = {
     [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
@@ -240,6 +243,19 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
 
 /* ---- when it fails ---- */
 
+/* The loop has handlers to look after: it waits for no store longer than this. But a server that is only slow must be
+ * able to answer. Each failure means a new session, which is the slowest of all, so the next try is more patient. */
+void pump_set_patience(struct pump *pump) {
+    int64_t call_ms = pump_tuning(pump)->lease_ms / 3;
+
+    if (call_ms < CALL_MS_MIN)
+        call_ms = CALL_MS_MIN;
+    for (int i = 0; i < pump->too_slow && call_ms < CALL_MS_MAX; i++)
+        call_ms *= 2;
+    pump->store->impatient = true;
+    pump->store->call_ms = call_ms < CALL_MS_MAX ? call_ms : CALL_MS_MAX;
+}
+
 static void try_again_later(struct pump *pump) {
     pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
 }
@@ -255,7 +271,21 @@ static void remind(struct pump *pump, const boxcar_error *err) {
               "the store still cannot be used, trying again: %s", err->message);
 }
 
+static void grow_patient(struct pump *pump) {
+    pump->too_slow++;
+    pump->too_slow_at_ms = clock_ms();
+    pump_set_patience(pump);
+}
+
+static void grow_impatient(struct pump *pump) {
+    if (pump->too_slow == 0 || clock_ms() - pump->too_slow_at_ms < SLOW_MS)
+        return;
+    pump->too_slow = 0;
+    pump_set_patience(pump);
+}
+
 void pump_detach(struct pump *pump, const boxcar_error *err) {
+    grow_patient(pump);
     atomic_fetch_add(&pump->worker->count.store_errors, 1);
     if (pump->failures++ > 0) {
         remind(pump, err);
@@ -275,6 +305,7 @@ void pump_attach(struct pump *pump) {
     int64_t away = clock_ms() - pump->detached_at_ms;
 
     pump->claims_fail = false;
+    grow_impatient(pump);
     if (pump->failures == 0)
         return;
     pump->failures = 0;

@@ -8,6 +8,7 @@
 
 #include "conformance.h"
 #include "pg.h"
+#include "scenes.h"
 #include "store/store.h"
 
 struct log_book {
@@ -288,6 +289,24 @@ static void upkeep_ends_when_its_worker_does(void **state) {
     assert_non_null(strstr(f->err.message, "did not answer within 100 ms"));
 }
 
+/* A third of the lease is too short for this server. A worker that was never more patient would try for ever. BX-023 */
+static void worker_gets_through_to_a_slow_server(void **state) {
+    struct fixture *f = *state;
+    fixture_sql(f, NULL, "create or replace function _sign_of_life(p_owner uuid) returns void language plpgsql "
+                         "as 'begin perform pg_sleep(1.2); end'");
+    enqueue(f, "t", "p");
+    struct scene *s = scene_new(f);
+    s->options.lease_ms = 3000;
+    s->options.maintain_ms = 0;
+    scene_make(s);
+    scene_handle(s, "t");
+    scene_start(s);
+    scene_wait_for(&s->calls, 1);
+    scene_stop(s);
+    assert_true(scene_logged(s, "did not answer within 1000 ms"));
+    scene_free(s);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(impatient_store_gives_upkeep_its_time),
     TEST(upkeep_ends_when_its_worker_does),
@@ -299,6 +318,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(patient_store_logs_the_loss_and_the_return_once_each),
     TEST(transaction_begins_on_a_new_connection_when_the_old_one_is_dead),
     TEST(accept_is_not_repeated_when_the_answer_is_lost),
+    TEST(worker_gets_through_to_a_slow_server),
 };
 
 const struct suite OUTAGE_SUITE = SUITE("outage", TESTS, FIXTURE_POSTGRES);

@@ -73,7 +73,8 @@ static void run_child(const struct tempest *t, const char *url, const char *comm
     int log = open(t->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    snprintf(text, sizeof(text), "cd %s; PATH=%s:$PATH; %s", t->directory, t->directory, command);
+    /* The shell waits for a command that is told to end, however long that takes. */
+    snprintf(text, sizeof(text), "trap : TERM; cd %s; PATH=%s:$PATH; %s", t->directory, t->directory, command);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(98);
     setenv("BOXCAR_STORE", url, 1);
@@ -131,9 +132,10 @@ static size_t occurrences(const char *log, const char *text) {
     return n;
 }
 
-/* libpq forgets a result that it has begun to read when a transaction ends in the midst of it. */
+/* libpq forgets a result that it has begun to read when the server ends a transaction in the midst of it. Results that we
+ * forget look the same, but not only when answers are mangled: the other tests find those. */
 static bool is_leak_of_libpq(const char *log) {
-    return strstr(log, "it ends in the wrong place") && !strstr(log, "ERROR: AddressSanitizer") && !strstr(log, "runtime error:") &&
+    return strstr(log, "LeakSanitizer") && !strstr(log, "ERROR: AddressSanitizer") && !strstr(log, "runtime error:") &&
            occurrences(log, "Direct leak") == occurrences(log, "PQmakeEmptyPGresult");
 }
 
