@@ -105,7 +105,42 @@ static const char *span_with_holes(struct fixture *f)
     return same(sql_text(conn, STATUS), "completed") && sql_number(conn, COUNTED) == 2500 ? NULL : MISCOUNTED;
 }
 
+static int64_t wrong_spans(PGconn *conn)
+{
+    return sql_number(conn, "select (select count(*) from join_member m where m.in_span::int <> ("
+                            "select count(*) from join_span s where s.join_id = m.join_id "
+                            "and m.work_id between s.first_id and s.last_id)) + abs("
+                            "(select coalesce(sum(last_id - first_id + 1), 0) from join_span) "
+                            "- (select count(*) from join_member where in_span))");
+}
+
+/* Messages with new ids, all into one join; then some with others between them. JOIN-022 */
+static const char *spans_of_new_messages(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select join_start(2500)");
+    sql_run(conn, "select count(*) from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', 'payload', i::text, "
+                  "'join_id', " JOIN ")) from generate_series(1, 1500) i))");
+    assert_int_equal(sql_number(conn, "select count(*) from join_member where in_span"), 1500);
+    if (sql_number(conn, "select count(*) from join_span") != 2)
+        return INEXACT;
+    sql_run(conn, "create temp table m as select * from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', "
+                  "'payload', i::text)) from generate_series(1501, 1700) i))");
+    sql_run(conn, "select _attach_fresh(" JOIN ", array_agg(message_id order by work_id), array_agg(work_id order by work_id), "
+                  "clock_timestamp()) from m where work_id not in (select work_id + 100 from m order by work_id limit 1)");
+    assert_int_equal(sql_number(conn, "select count(*) from join_member"), 1699);
+    if (wrong_spans(conn) > 0)
+        return INEXACT;
+    assert_int_equal(sql_number(conn, CLAIM_MANY, 1700), 1700);
+    sql_run(conn, ACK_WHERE("true"));
+    return sql_number(conn, COUNTED) == 1699 ? NULL : MISCOUNTED;
+}
+
 static const struct trap TRAPS[] = {
+    {"spans_of_new_messages_cover_them_and_no_others",
+     spans_of_new_messages,
+     {{"the end of the last one", "_attach_fresh", "least(f + 999, p_work_ids[n])", "f + 999", INEXACT},
+      {"neighbours", "_attach_fresh", " and p_work_ids[n] - p_work_ids[1] = n - 1", "", INEXACT}}},
     {"thousand_neighbours_are_one_span",
      few_spans,
      {{"counting from 0", "_attach_enqueued", "(r.n - 1) / 1000", "r.n / 1000",

@@ -165,6 +165,7 @@ static int64_t reads(PGconn *conn)
 static const char *plans(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    sql_run(other, "select setval('old_key_flag', 1)"); /* as if a program of version 9 had been there */
     for (int i = 0; i < 7; i++) {
         sql_run(conn, ENQUEUE("1"));
         sql_run(conn, KEYED("1"));

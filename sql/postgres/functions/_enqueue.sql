@@ -6,6 +6,9 @@ create or replace function :"schema"._enqueue(
     joins uuid[] default null, sources text[] default null, external_ids text[] default null)
 returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
 begin
+    if not fresh_ids then
+        perform :"schema"._note_old_keys(ids);
+    end if;
     return query select * from :"schema"._enqueue_messages(
         p_box, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, fresh_ids, joins,
         sources, external_ids,

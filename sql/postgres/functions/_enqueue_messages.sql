@@ -20,6 +20,7 @@ declare
     stored_ids uuid[];
     duplicates boolean[];   -- null: none
     parsed jsonb[];   -- the headers
+    is_one_join boolean;   -- they are all the same
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
     -- Expressions without a query or a call; then a careful look.
@@ -39,22 +40,31 @@ begin
             or array_ndims(ids) > 1 or array_position(ids, null) is not null) then
         perform :"schema"._invalid('message_id', 'is missing: each message with a key or a join needs one');
     end if;
+    if not fresh_ids and p_box = 0 and others is null and uniques is null then
+        perform :"schema"._note_old_keys(ids);
+    end if;
     -- A message that is there already under another id is met as a duplicate by that id.
-    if others is not null then
+    if others is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
         ids := :"schema"._known_ids(ids, others, topics);
     end if;
     if uniques is not null then
         ids := :"schema"._take_keys(uniques, ids);
     end if;
+    is_one_join := joins[1] is not null and array_remove(joins, joins[1]) = '{}';
     if fresh_ids and uniques is null and correlations is null and streams is null and headers is null and dues is null
-       and delays is null and ttls is null and attempts is null and joins is null then
-        return query
+       and delays is null and ttls is null and attempts is null and (joins is null or is_one_join) then
+        with stored as (
             insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
             select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
             where case when p_box in (0, 1) and i.id <> '00000000-0000-0000-0000-000000000000'
                             and char_length(i.topic) between 1 and 255 and octet_length(i.payload) <= 65536 then true
                   else :"schema"._refuse_message(p_box, i.id, i.topic, i.payload, null, null, null, null, null, null, null) end
-            returning work_id, message_id, false;
+            returning work_id)
+        select array_agg(w.work_id) into work_ids from stored w;
+        if is_one_join then
+            perform :"schema"._attach_fresh(joins[1], ids, work_ids, ts);
+        end if;
+        return query select i.work_id, i.id, false from unnest(work_ids, ids) i(work_id, id);
         return;
     end if;
     if headers is not null then
@@ -102,10 +112,12 @@ begin
         left join lateral (
             select m.work_id from :"schema".message m where w.id is null and m.message_id = i.id limit 1) m on true;
     end if;
-    if not fresh_ids then
+    if not fresh_ids and pg_sequence_last_value(':"schema".awaited_flag') is not null then
         perform :"schema"._resolve_members(ids, work_ids);
     end if;
-    if joins is not null then
+    if fresh_ids and duplicates is null and is_one_join then
+        perform :"schema"._attach_fresh(joins[1], ids, work_ids, ts);
+    elsif joins is not null then
         perform :"schema"._attach_enqueued(
             joins, ids, work_ids, coalesce(duplicates, array_fill(false, array[cardinality(ids)])), ts);
     end if;

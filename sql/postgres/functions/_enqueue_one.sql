@@ -35,7 +35,10 @@ begin
         due := ts + p_delay;
     end if;
     result.message_id := p_id;
-    if p_other is not null then
+    if not p_is_fresh and p_other is null and p_unique is null and :"schema"._is_derived(p_id) then
+        perform :"schema"._note_old_keys(array[p_id]);
+    end if;
+    if p_other is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
         -- A message that is there already under another id is met as a duplicate by that id.
         select m.message_id into result.message_id from :"schema".message m
         where m.message_id = p_other and m.topic = p_topic collate "C" limit 1;
@@ -68,12 +71,15 @@ begin
         -- committed only while we waited for its transaction.
         select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id limit 1;
     end if;
-    if not p_is_fresh then   -- it may have been attached to a join before it existed
+    -- It may have been attached to a join before it existed.
+    if not p_is_fresh and pg_sequence_last_value(':"schema".awaited_flag') is not null then
         if exists (select from :"schema".join_member m where m.message_id = result.message_id and m.work_id is null) then
             perform :"schema"._resolve_members(array[result.message_id], array[result.work_id]);
         end if;
     end if;
-    if p_join is not null then
+    if p_join is not null and p_is_fresh then
+        perform :"schema"._attach_fresh(p_join, array[p_id], array[result.work_id], ts);
+    elsif p_join is not null then
         perform :"schema"._attach_enqueued(array[p_join], array[result.message_id], array[result.work_id],
                                       array[result.duplicate], ts);
     end if;

@@ -50,7 +50,7 @@ begin
        and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then
         perform :"schema"._wake_topic(1::smallint, p_topic);   -- as in _enqueue_plain
     end if;
-    if exists (select from :"schema".join_member m where m.message_id = p_id and m.work_id is null) then
+    if pg_sequence_last_value(':"schema".awaited_flag') is not null then   -- as in _enqueue_one
         perform :"schema"._resolve_members(array[p_id], array[result.work_id]);
     end if;
     return result;

@@ -13,6 +13,7 @@ declare
             select j.status, j.deadline from :"schema".join_row j where j.join_id = i limit 1) j
         where j.status = 0 and j.deadline <= ts);
     done bigint[];
+    flag bigint;   -- a message is not there and may come
     dead bigint[];
 begin
     counted := 0;
@@ -44,10 +45,12 @@ begin
         from looked l where m.ctid = l.tid)
     select array_agg(l.work_id) filter (where not l.is_over and exists (
                select from :"schema"._finished(l.work_id))),
+           max(setval(':"schema".awaited_flag', 1)) filter (where l.work_id is null and not l.is_over
+               and pg_sequence_last_value(':"schema".awaited_flag') is null),
            array_agg(l.work_id) filter (where not l.is_over and exists (
                select from :"schema".dead d where d.work_id = l.work_id)),
            count(*)
-    into done, dead, looked_at from looked l;
+    into done, flag, dead, looked_at from looked l;
     if done is not null then
         counted := :"schema"._count_steps(:"schema"._multirange(done), 1::smallint, ts, p_joins);
     end if;

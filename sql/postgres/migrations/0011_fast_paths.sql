@@ -15,3 +15,15 @@ create table :"schema".pool (
     with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index pool_topic on :"schema".pool (box, topic, place) where holder is null;
 create index pool_held on :"schema".pool (box, holder) where holder is not null;
+
+-- Enqueueing. Two flags, read as sleeper_flag is (pg_sequence_last_value): each saves most messages a look through an index.
+
+-- Whether a member of a join may wait for a message that does not exist yet (_attach, _settle_joins).
+create sequence :"schema".awaited_flag minvalue 0;
+-- Whether a message may be there under the id that programs of version 9 give to its key (_note_old_keys).
+create sequence :"schema".old_key_flag minvalue 0;
+do $do$
+begin
+    perform setval(':"schema".awaited_flag', 1) from :"schema".join_member m where m.work_id is null limit 1;
+    perform setval(':"schema".old_key_flag', 1) from :"schema".message m limit 1;
+end $do$;
