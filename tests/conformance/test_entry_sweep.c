@@ -73,7 +73,7 @@ static const struct call CALLS[] = {
                         "array['{\"h\": \"" SECRET "\"}']", "array[now()]", "array[0]", "array[60000]", "array[3]",
                         "array['s']", "array[gen_random_uuid()::text]", "array['h']"}},
     {"_inbox_enqueue_one", {NEW_ID, "'t'", "'" SECRET "'", "'c'", "'s'", "'{\"h\": \"" SECRET "\"}'", "now()", "'1 second'",
-                            "'1 hour'", "3", "'s'", "gen_random_uuid()::text", "'h'"}},
+                            "'1 hour'", "3", "'s'", "gen_random_uuid()::text", "'h'", "true"}},
     {"_inbox_find", {"'s'", "'1'"}},
     {"_inbox_look", {"'s'", "gen_random_uuid()::text", "'h'", NEW_ID}},
     {"_instances", {NULL}},

@@ -1,8 +1,8 @@
 -- Stores one message from outside: what _inbox_enqueue does, without arrays. The library's way in. What is unusual is
--- left to functions that name the fault.
+-- left to functions that name the fault. p_alone: see _inbox_put.
 create or replace function :"schema"._inbox_enqueue_one(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
-    p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text)
+    p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, p_alone boolean)
 returns :"schema".inbox_enqueue_result language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
@@ -30,5 +30,5 @@ begin
     return :"schema"._inbox_put(
         p_id, p_topic, p_payload, p_correlation, p_stream, parsed,
         case when p_due is null and p_delay > '0' then ts + p_delay else p_due end, p_ttl, p_attempts,
-        p_source, p_external_id, p_hash, ts);
+        p_source, p_external_id, p_hash, ts, p_alone);
 end $$;

@@ -1,9 +1,9 @@
 -- Stores one message from outside, or tells it from what is known of its key. Everything has been checked. A key that is new
 -- or has a message takes one statement; one that was only seen takes the way of many (_inbox_enqueue). Without settings
--- of its own: called by functions that have them.
+-- of its own: called by functions that have them. p_alone: the caller's transaction does nothing else.
 create or replace function :"schema"._inbox_put(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers jsonb, p_due timestamptz,
-    p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz)
+    p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz, p_alone boolean)
 returns :"schema".inbox_enqueue_result language plpgsql volatile as $$
 #variable_conflict use_column
 declare
@@ -34,6 +34,9 @@ begin
     if not is_new then
         select case m.box when 1 then m.work_id end into result.work_id
         from :"schema".message m where m.message_id = p_id limit 1;
+        if p_alone and p_hash is null then   -- nothing but a sighting, which a crash may forget
+            perform set_config('synchronous_commit', 'off', true);
+        end if;
         return result;
     end if;
     insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at, topic, payload,

@@ -25,7 +25,7 @@ begin
     result := :"schema"._inbox_put(
         :"schema"._hash_id('boxcar:inbox:', char_length(source) || ':' || source || id),   -- as _inbox_id
         topic, payload, nullif(correlation_id, ''), nullif(stream, ''), headers, due_at, ttl, max_attempts,
-        source, id, nullif(content_hash, ''), clock_timestamp());
+        source, id, nullif(content_hash, ''), clock_timestamp(), false);
     if result.hash_mismatch then
         perform :"schema"._warn_of_hash(source, id);
     end if;

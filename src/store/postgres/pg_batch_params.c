@@ -241,18 +241,19 @@ enum pg_statement pg_inbox_enqueue_statement(const struct batch_part *part) {
     return part->message_count == 1 ? PG_INBOX_ENQUEUE_ONE : PG_INBOX_ENQUEUE;
 }
 
-static void add_one_from_outside(struct pg_params *params, const struct batch_part *part) {
+static void add_one_from_outside(struct pg_params *params, const struct batch_part *part, bool alone) {
     add_message(params, &part->messages[0]);
     pg_params_text(params, part->origins[0].source);
     pg_params_text(params, part->origins[0].external_id);
     pg_params_text(params, part->origins[0].content_hash);
+    pg_params_bool(params, alone);
 }
 
-void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part) {
+void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part, bool alone) {
     struct used used;
 
     if (pg_inbox_enqueue_statement(part) == PG_INBOX_ENQUEUE_ONE) {
-        add_one_from_outside(params, part);
+        add_one_from_outside(params, part, alone);
         return;
     }
     used = find_used(part);

@@ -13,9 +13,9 @@ void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch
 /* What enqueues these messages of the outbox, and its parameters. */
 enum pg_statement pg_enqueue_statement(const struct batch_part *part, bool fresh_ids);
 void pg_params_for_enqueue(struct pg_params *params, const struct batch_part *part, bool fresh_ids);
-/* The same for the inbox. */
+/* The same for the inbox. `alone`: their transaction does nothing else. */
 enum pg_statement pg_inbox_enqueue_statement(const struct batch_part *part);
-void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part);
+void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part, bool alone);
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
                           enum settle_kind kind);
 /* All that the settlements of both boxes lock. */

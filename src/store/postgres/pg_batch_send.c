@@ -96,13 +96,28 @@ static boxcar_status send_lock_ahead(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_LOCK_AHEAD, &params, err);
 }
 
+static bool settles(const struct batch_part *part) {
+    size_t count = 0;
+
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        count += part->settle[kind].count;
+    return count > 0 || part->reap;
+}
+
+/* Whether messages from outside are all that the first transaction is about. */
+static bool brings_only_inbox(const struct exchange *x) {
+    return !pg_is_joined(x->pg) && !settles(&x->batch->parts[BOXCAR_INBOX]) &&
+           !batch_part_changes(&x->batch->parts[BOXCAR_OUTBOX]) && x->batch->instance_count == 0 &&
+           !x->batch->remove_stale;
+}
+
 static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
     if (x->batch->parts[box].message_count == 0)
         return BOXCAR_OK;
     if (box == BOXCAR_INBOX)
-        pg_params_for_inbox_enqueue(&params, &x->batch->parts[box]);
+        pg_params_for_inbox_enqueue(&params, &x->batch->parts[box], brings_only_inbox(x));
     else
         pg_params_for_enqueue(&params, &x->batch->parts[box], has_fresh_ids(x));
     return pg_send(x->pg, pg_exchange_enqueues_by(x, box), &params, err);

@@ -102,7 +102,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
                          "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     [PG_INBOX_ENQUEUE_ONE] =
         "select (r).work_id, (r).message_id, (r).duplicate, (r).hash_mismatch from (select "
-        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as r) e",
+        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as r) e",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "
