@@ -23,6 +23,9 @@ extern "C" {
 #define BOXCAR_LEASE_MS_DEFAULT 30000
 #define BOXCAR_BATCH_SIZE_MAX 10000
 #define BOXCAR_BATCH_SIZE_DEFAULT 50
+#define BOXCAR_BATCH_BYTES_MIN 1024
+#define BOXCAR_BATCH_BYTES_MAX (INT64_C(1) << 30)
+#define BOXCAR_BATCH_BYTES_DEFAULT (INT64_C(64) << 20)
 #define BOXCAR_DELAY_MS_MAX (INT64_C(3650) * 24 * 60 * 60 * 1000)
 
 /* Stores one message durably. When this returns BOXCAR_OK, it will be delivered at least
@@ -45,14 +48,17 @@ typedef struct boxcar_claim_options {
     int batch_size;           /* 1 to 10,000: the most this call returns */
     const boxcar_str *topics; /* only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
+    int64_t batch_bytes;      /* 1 KiB to 1 GiB: the claim takes no further message once its payloads have this
+                                 many bytes together. So one message of any size can be claimed */
 } boxcar_claim_options;
 
 #ifdef __cplusplus
 #define BOXCAR_CLAIM_OPTIONS_INIT (boxcar_claim_options{sizeof(boxcar_claim_options), {{0}}, \
-    BOXCAR_LEASE_MS_DEFAULT, BOXCAR_BATCH_SIZE_DEFAULT, 0, 0})
+    BOXCAR_LEASE_MS_DEFAULT, BOXCAR_BATCH_SIZE_DEFAULT, 0, 0, BOXCAR_BATCH_BYTES_DEFAULT})
 #else
 #define BOXCAR_CLAIM_OPTIONS_INIT ((boxcar_claim_options){.struct_size = sizeof(boxcar_claim_options), \
-    .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .batch_size = BOXCAR_BATCH_SIZE_DEFAULT})
+    .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .batch_size = BOXCAR_BATCH_SIZE_DEFAULT, \
+    .batch_bytes = BOXCAR_BATCH_BYTES_DEFAULT})
 #endif
 
 /* Leases up to batch_size messages that are ready, oldest first as far as the store can

@@ -58,14 +58,15 @@ typedef struct boxcar_batch_part {
     size_t topic_count;       /* 0 = every topic */
     const boxcar_stage_record *stages; /* recorded first, before the acks; the leases stay */
     size_t stage_count;
+    int64_t claim_bytes; /* 1 KiB to 1 GiB: claim no further message once the payloads have this many bytes */
 } boxcar_batch_part;
 
 #ifdef __cplusplus
 #define BOXCAR_BATCH_PART_INIT (boxcar_batch_part{sizeof(boxcar_batch_part), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-    BOXCAR_LEASE_MS_DEFAULT, 0, 0, 0, 0, 0})
+    BOXCAR_LEASE_MS_DEFAULT, 0, 0, 0, 0, 0, BOXCAR_BATCH_BYTES_DEFAULT})
 #else
 #define BOXCAR_BATCH_PART_INIT ((boxcar_batch_part){.struct_size = sizeof(boxcar_batch_part), \
-    .lease_ms = BOXCAR_LEASE_MS_DEFAULT})
+    .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .claim_bytes = BOXCAR_BATCH_BYTES_DEFAULT})
 #endif
 
 /* The owner lives and works, for people and for `boxcar doctor`: it is registered in each box that the batch has a

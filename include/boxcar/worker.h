@@ -126,19 +126,22 @@ typedef struct boxcar_worker_options {
                                    no scopes */
     int64_t flush_interval_ms;  /* 1 ms to 10 s */
     int flush_size;             /* 1 to 10,000 */
+    int64_t batch_bytes;        /* 1 KiB to 1 GiB: a claim takes no further message once its payloads have this
+                                   many bytes together */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{0}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
-    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT})
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
     .poll_ms = BOXCAR_POLL_MS_DEFAULT, .handler_timeout_ms = BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     .grace_ms = BOXCAR_GRACE_MS_DEFAULT, .maintain_ms = BOXCAR_MAINTAIN_MS_DEFAULT, \
-    .flush_interval_ms = BOXCAR_INTERVAL_MS_DEFAULT, .flush_size = BOXCAR_FLUSH_SIZE_DEFAULT})
+    .flush_interval_ms = BOXCAR_INTERVAL_MS_DEFAULT, .flush_size = BOXCAR_FLUSH_SIZE_DEFAULT, \
+    .batch_bytes = INT64_C(64) << 20})
 #endif
 
 /* Makes a worker; nothing is opened yet. The caller owns *ret_worker. */
@@ -181,7 +184,7 @@ BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *
  * Safe in a signal handler. */
 BOXCAR_API void boxcar_worker_stop(boxcar_worker *worker);
 
-/* Changes what may change while it runs: concurrency, batch_size, lease_ms, poll_ms,
+/* Changes what may change while it runs: concurrency, batch_size, batch_bytes, lease_ms, poll_ms,
  * handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, strategy, flush_interval_ms,
  * flush_size, and log_level of `store`.
  * The rest of `options` is not looked at. Nothing changes when something is out of range. */

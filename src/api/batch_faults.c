@@ -200,6 +200,7 @@ static void check_claim(struct search *search, const boxcar_batch_part *part, co
              error_invalid(&err, "claim_size", "claim_size is %d: give 0 to %d", part->claim_size,
                            BOXCAR_BATCH_SIZE_MAX),
              &err);
+    take(search, box, limits_check_batch_bytes(part->claim_bytes, "claim_bytes", &err), &err);
     take(search, box, limits_check_lease_ms(part->lease_ms, &err), &err);
     if (!check_list(search, part->topics, part->topic_count, box, "topics"))
         return;

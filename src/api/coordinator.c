@@ -337,6 +337,7 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, const box
         return status;
     *ret_part = (struct batch_part){.claim_size = options.batch_size,
                                     .claim_lease_ms = options.lease_ms,
+                                    .claim_bytes = options.batch_bytes,
                                     .topics = options.topics,
                                     .topic_count = options.topic_count};
     return BOXCAR_OK;

@@ -98,6 +98,7 @@ static boxcar_status claim_checked(boxcar_store *store, boxcar_box box, const bo
 
     batch.parts[box] = (struct batch_part){.claim_size = options->batch_size,
                                            .claim_lease_ms = options->lease_ms,
+                                           .claim_bytes = options->batch_bytes,
                                            .topics = options->topics,
                                            .topic_count = options->topic_count};
     status = store->ops->process(store, &batch, &result, err);

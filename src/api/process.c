@@ -81,6 +81,7 @@ static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *fro
     into->renew_lease_ms = from->lease_ms;
     into->claim_lease_ms = from->lease_ms;
     into->claim_size = from->claim_size;
+    into->claim_bytes = from->claim_bytes;
     into->topics = from->topics;
     into->topic_count = from->topic_count;
     return status;

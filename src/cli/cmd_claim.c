@@ -9,7 +9,7 @@
 #include "values.h"
 
 static struct {
-    char *owner, *lease, *batch_size, *box;
+    char *owner, *lease, *batch_size, *batch_bytes, *box;
     char **topics;
 } given;
 
@@ -18,6 +18,8 @@ static struct poptOption OPTIONS[] = {
     {"lease", 0, POPT_ARG_STRING, &given.lease, 0, "100ms to 24h (default 30s)", "DUR"},
     {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
      "N"},
+    {"batch-bytes", 0, POPT_ARG_STRING, &given.batch_bytes, 0,
+     "claim no more once there is this much payload, 1KiB to 1GiB (default 64MiB)", "SIZE"},
     {"topic", 0, POPT_ARG_ARGV, &given.topics, 0, "only this topic, or PREFIX*; may be repeated", "TOPIC"},
     OPTION_BOX(given.box),
     POPT_TABLEEND};
@@ -62,7 +64,9 @@ static int run(struct cli *cli, const char *const *args) {
     if (!cli_args_at_most(cli, args, 0) || !value_box(cli, given.box, &box) ||
         !value_owner(cli, given.owner, &options.owner) ||
         !value_lease_time(cli, given.lease, &options.lease_ms) ||
-        !value_count(cli, "--batch-size", given.batch_size, &options.batch_size))
+        !value_count(cli, "--batch-size", given.batch_size, &options.batch_size) ||
+        !value_size(cli, "--batch-bytes", given.batch_bytes, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX,
+                    &options.batch_bytes))
         return CLI_USAGE;
     boxcar_str *topics = read_topics(&options.topic_count);
     if (!topics)
@@ -76,7 +80,7 @@ static int run(struct cli *cli, const char *const *args) {
 const struct command CMD_CLAIM = {
     .name = "claim",
     .summary = "lease messages that are ready",
-    .usage = "--owner UUID [--lease DUR] [--batch-size N] [--topic TOPIC]... [--box BOX]",
+    .usage = "--owner UUID [--lease DUR] [--batch-size N] [--batch-bytes SIZE] [--topic TOPIC]... [--box BOX]",
     .description =
         "Leases messages to an owner, oldest first, and prints them with their payload, as JSON\n"
         "Lines unless -o says otherwise. Nothing ready prints nothing and is no error. Settle each\n"

@@ -14,6 +14,7 @@ enum config_type {
     CONFIG_CHOICE,   /* its number is the index among the choices */
     CONFIG_DURATION, /* in milliseconds */
     CONFIG_COUNT,
+    CONFIG_SIZE, /* in bytes */
     CONFIG_NUMBER,
     CONFIG_BOOLEAN
 };
@@ -26,6 +27,7 @@ enum config_id {
     CONFIG_STORE_ANSWER_TIMEOUT,
     CONFIG_WORKER_CONCURRENCY,
     CONFIG_WORKER_BATCH_SIZE,
+    CONFIG_WORKER_BATCH_BYTES,
     CONFIG_WORKER_LEASE,
     CONFIG_WORKER_POLL,
     CONFIG_WORKER_HANDLER_TIMEOUT,

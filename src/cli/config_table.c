@@ -81,6 +81,17 @@ const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS] = {
                                   .metavar = "N",
                                   .reloads = true,
                                   .help = "the most that one claim brings"},
+    [CONFIG_WORKER_BATCH_BYTES] = {.section = "worker",
+                                   .key = "batch_bytes",
+                                   .type = CONFIG_SIZE,
+                                   .min = BOXCAR_BATCH_BYTES_MIN,
+                                   .max = BOXCAR_BATCH_BYTES_MAX,
+                                   .default_number = BOXCAR_BATCH_BYTES_DEFAULT,
+                                   .environment = "BOXCAR_BATCH_BYTES",
+                                   .option = "batch-bytes",
+                                   .metavar = "SIZE",
+                                   .reloads = true,
+                                   .help = "a claim ends once it has this much payload"},
     [CONFIG_WORKER_LEASE] = {.section = "worker",
                              .key = "lease",
                              .type = CONFIG_DURATION,
@@ -260,8 +271,11 @@ enum config_id config_find(const char *section, const char *key) {
 void config_format_number(const struct config_setting *setting, double number,
                           char ret_text[CONFIG_NUMBER_SIZE]) {
     _Static_assert(CONFIG_NUMBER_SIZE >= VALUE_DURATION_SIZE, "a duration must fit");
+    _Static_assert(CONFIG_NUMBER_SIZE >= VALUE_SIZE_SIZE, "a size must fit");
     if (setting->type == CONFIG_DURATION)
         value_format_duration((int64_t)number, ret_text);
+    else if (setting->type == CONFIG_SIZE)
+        value_format_size((int64_t)number, ret_text);
     else if (setting->type == CONFIG_BOOLEAN)
         snprintf(ret_text, CONFIG_NUMBER_SIZE, "%s", number != 0 ? "yes" : "no");
     else

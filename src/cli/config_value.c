@@ -56,6 +56,14 @@ static bool parse_duration(const char *text, double *ret_number) {
     return true;
 }
 
+static bool parse_size(const char *text, double *ret_number) {
+    int64_t bytes;
+    if (!value_parse_size(text, &bytes))
+        return false;
+    *ret_number = (double)bytes;
+    return true;
+}
+
 static bool parse(const struct config_setting *setting, const char *text, double *ret_number) {
     switch (setting->type) {
     case CONFIG_CHOICE:
@@ -64,6 +72,8 @@ static bool parse(const struct config_setting *setting, const char *text, double
         return parse_duration(text, ret_number);
     case CONFIG_COUNT:
         return parse_count(text, ret_number);
+    case CONFIG_SIZE:
+        return parse_size(text, ret_number);
     case CONFIG_NUMBER:
         return parse_number(text, ret_number);
     case CONFIG_BOOLEAN:
@@ -81,6 +91,8 @@ static const char *kind_of(const struct config_setting *setting) {
         return "a duration such as 500ms, 30s, 5m, 2h or 7d, ";
     case CONFIG_COUNT:
         return "a whole number, ";
+    case CONFIG_SIZE:
+        return "a size such as 65536, 64KiB, 16MiB or 1GiB, ";
     case CONFIG_NUMBER:
         return "a decimal number, ";
     default:

@@ -36,6 +36,57 @@ bool value_count(const struct cli *cli, const char *option, const char *text, in
     return true;
 }
 
+static const struct {
+    const char *name;
+    int64_t bytes;
+} SIZE_UNITS[] = {{"GiB", INT64_C(1) << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}};
+#define SIZE_UNIT_COUNT (sizeof(SIZE_UNITS) / sizeof(SIZE_UNITS[0]))
+
+bool value_parse_size(const char *text, int64_t *ret_bytes) {
+    size_t digits = strspn(text, "0123456789");
+    char number[20]; /* a number with more digits does not fit */
+    int64_t count;
+    if (digits == 0 || digits >= sizeof(number))
+        return false;
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    if (!value_parse_integer(number, &count))
+        return false;
+    for (size_t i = 0; i < SIZE_UNIT_COUNT; i++) {
+        if (strcmp(text + digits, SIZE_UNITS[i].name) == 0)
+            return !__builtin_mul_overflow(count, SIZE_UNITS[i].bytes, ret_bytes);
+    }
+    return false;
+}
+
+void value_format_size(int64_t bytes, char ret_text[VALUE_SIZE_SIZE]) {
+    size_t i = bytes ? 0 : SIZE_UNIT_COUNT - 1;
+    while (bytes % SIZE_UNITS[i].bytes)
+        i++;
+    snprintf(ret_text, VALUE_SIZE_SIZE, "%lld%s", (long long)(bytes / SIZE_UNITS[i].bytes), SIZE_UNITS[i].name);
+}
+
+bool value_size(const struct cli *cli, const char *option, const char *text, int64_t min, int64_t max,
+                int64_t *ret_bytes) {
+    char least[VALUE_SIZE_SIZE], most[VALUE_SIZE_SIZE];
+    int64_t bytes;
+    if (!text)
+        return true;
+    value_format_size(min, least);
+    value_format_size(max, most);
+    if (!value_parse_size(text, &bytes)) {
+        cli_usage(cli, "%s is '%.64s': give a size such as 65536, 64KiB, 16MiB or 1GiB, %s to %s", option, text, least,
+                  most);
+        return false;
+    }
+    if (bytes < min || bytes > max) {
+        cli_usage(cli, "%s is %.64s: give %s to %s", option, text, least, most);
+        return false;
+    }
+    *ret_bytes = bytes;
+    return true;
+}
+
 void value_format_duration(int64_t ms, char ret_text[VALUE_DURATION_SIZE]) {
     static const struct {
         const char *name;

@@ -35,6 +35,14 @@ bool value_ttl(const struct cli *cli, const char *text, int64_t *ret_ms);
 #define VALUE_DURATION_SIZE 32
 void value_format_duration(int64_t ms, char ret_text[VALUE_DURATION_SIZE]);
 
+/* Bytes: a whole number, alone or with KiB, MiB or GiB. */
+bool value_parse_size(const char *text, int64_t *ret_bytes);
+bool value_size(const struct cli *cli, const char *option, const char *text, int64_t min, int64_t max,
+                int64_t *ret_bytes);
+/* In the largest unit that fits: "64MiB". */
+#define VALUE_SIZE_SIZE 32
+void value_format_size(int64_t bytes, char ret_text[VALUE_SIZE_SIZE]);
+
 /* A whole decimal number that fits: digits only, with an optional minus sign. */
 bool value_parse_integer(const char *text, int64_t *ret_number);
 

@@ -220,6 +220,10 @@ boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err) {
     return check_range(batch_size, "batch_size", 1, BOXCAR_BATCH_SIZE_MAX, err);
 }
 
+boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err) {
+    return check_range(batch_bytes, argument, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX, err);
+}
+
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     char argument[40];
@@ -243,6 +247,8 @@ boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_err
         status = limits_check_lease_ms(options->lease_ms, err);
     if (status == BOXCAR_OK)
         status = limits_check_batch_size(options->batch_size, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_batch_bytes(options->batch_bytes, "batch_bytes", err);
     if (status == BOXCAR_OK)
         status = limits_check_topic_patterns(options->topics, options->topic_count, err);
     return status;

@@ -38,6 +38,7 @@ boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err);
 boxcar_status limits_check_box(boxcar_box box, boxcar_error *err);
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
+boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err);
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
 boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err);
 /* Flags of boxcar_stage, at least one. */

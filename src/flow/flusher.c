@@ -50,6 +50,7 @@ static void add_claims(const struct flusher *flusher, struct batch *batch) {
     for (int box = 0; box < BOXES; box++) {
         batch->parts[box].claim_size = flusher->claims[box].claim_size;
         batch->parts[box].claim_lease_ms = flusher->claims[box].claim_lease_ms;
+        batch->parts[box].claim_bytes = flusher->claims[box].claim_bytes;
         batch->parts[box].topics = flusher->claims[box].topics;
         batch->parts[box].topic_count = flusher->claims[box].topic_count;
     }

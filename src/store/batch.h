@@ -71,10 +71,15 @@ struct batch_part {
     bool reap;
     int claim_size;                        /* 0 = claim nothing */
     int64_t claim_lease_ms;
+    int64_t claim_bytes;                   /* of payload, give or take a message; 0 = the default */
     bool no_suspects;                      /* claim none: one of them is being tried already */
     const boxcar_str *topics;              /* patterns; none = every topic */
     size_t topic_count;
 };
+
+static inline int64_t batch_part_claim_bytes(const struct batch_part *part) {
+    return part->claim_bytes > 0 ? part->claim_bytes : BOXCAR_BATCH_BYTES_DEFAULT;
+}
 
 /* Everything here is borrowed for the call and has been validated: stores trust it. */
 struct batch {

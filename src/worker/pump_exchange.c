@@ -394,6 +394,7 @@ static struct batch_part make_part(struct pump *pump, boxcar_box box, const int 
                               .renew_lease_ms = pump_tuning(pump)->lease_ms,
                               .claim_size = claim_sizes[box],
                               .claim_lease_ms = pump_tuning(pump)->lease_ms,
+                              .claim_bytes = pump_tuning(pump)->batch_bytes,
                               .no_suspects = !takes_suspects(pump, box, claim_sizes),
                               .waits = from->out.waits,
                               .stages = from->out.stages,

@@ -143,6 +143,12 @@ done
 for size in abc 1.5 1e3 '' ' 1' 99999999999999999999; do
     refuses "a batch of '$size'" 2 "boxcar: claim: --batch-size is '$size'*" boxcar claim --owner "$owner" --batch-size "$size"
 done
+for size in 0 1023 1025MiB 2GiB; do
+    refuses "a batch of $size" 2 "boxcar: claim: --batch-bytes is $size: give 1KiB to 1GiB" boxcar claim --owner "$owner" --batch-bytes "$size"
+done
+for size in abc -1 1.5MiB 64MB 64mib '' ' 1' 99999999999999999999 9999999999999999999GiB; do
+    refuses "a batch of '$size'" 2 "boxcar: claim: --batch-bytes is '$size': give a size*" boxcar claim --owner "$owner" --batch-bytes "$size"
+done
 refuses "an empty topic" 2 "*--topic*" boxcar claim --owner "$owner" --topic ''
 refuses "an argument too many" 2 "*unexpected argument*" boxcar claim --owner "$owner" 5
 for command in ack abandon defer fail renew; do

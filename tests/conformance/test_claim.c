@@ -1,4 +1,6 @@
 /* Claiming: who gets what, how much, and in which order. */
+#include <string.h>
+
 #include "conformance.h"
 
 /* OBX-023 */
@@ -166,7 +168,72 @@ static void everything_ready_is_handed_out_exactly_once(void **state) {
     }
 }
 
+static size_t claim_bytes(struct fixture *f, int64_t bytes) {
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_message_list *list = NULL;
+    options.owner = f->owner;
+    options.batch_bytes = bytes;
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
+    size_t count = boxcar_message_list_count(list);
+    boxcar_message_list_free(list);
+    return count;
+}
+
+/* BX-020: by what fits into the memory of who claims; a message that does not fit goes alone. */
+static void claim_is_limited_in_bytes(void **state) {
+    struct fixture *f = *state;
+    static char payload[3000];
+    memset(payload, 'x', sizeof(payload) - 1);
+    for (int i = 0; i < 6; i++)
+        enqueue(f, "t", payload);
+    assert_int_equal(claim_bytes(f, 1024), 1);
+    assert_in_range(claim_bytes(f, 7000), 2, 3); /* give or take a message */
+    assert_in_range(claim_bytes(f, BOXCAR_BATCH_BYTES_MAX), 2, 3);
+    assert_int_equal(stats_of(f).in_progress, 6);
+}
+
+/* BX-062: what is left out of a stream comes next. */
+static void stream_that_is_limited_in_bytes_goes_on_in_order(void **state) {
+    struct fixture *f = *state;
+    static char payload[3000];
+    boxcar_work_id ids[5];
+    memset(payload, 'x', sizeof(payload) - 1);
+    for (int i = 0; i < 5; i++)
+        ids[i] = enqueue_streamed(f, "s", payload).work_id;
+    for (int done = 0; done < 5;) {
+        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_message_list *list = NULL;
+        options.owner = f->owner;
+        options.batch_bytes = 4000;
+        ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
+        size_t count = boxcar_message_list_count(list);
+        assert_in_range(count, 1, 2);
+        for (size_t i = 0; i < count; i++) {
+            const boxcar_message *m = boxcar_message_list_get(list, i);
+            assert_int_equal(m->work_id.value, ids[done++].value);
+            assert_true(ack(f, f->owner, (struct taken){m->work_id, m->epoch, 0, 0}));
+        }
+        boxcar_message_list_free(list);
+    }
+}
+
+static void limit_in_bytes_has_a_range(void **state) {
+    struct fixture *f = *state;
+    const int64_t BAD[] = {0, -1, 1023, BOXCAR_BATCH_BYTES_MAX + 1, INT64_MAX};
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_message_list *list = NULL;
+        options.owner = f->owner;
+        options.batch_bytes = BAD[i];
+        assert_int_equal(boxcar_claim(f->store, &options, &list, &f->err), BOXCAR_E_INVALID);
+        assert_non_null(strstr(f->err.message, "batch_bytes"));
+    }
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(claim_is_limited_in_bytes),
+    TEST(stream_that_is_limited_in_bytes_goes_on_in_order),
+    TEST(limit_in_bytes_has_a_range),
     TEST(claim_of_an_empty_store_is_an_empty_list),
     TEST(claim_leases_to_the_owner_for_the_time_asked),
     TEST(claim_returns_no_more_than_the_batch_size),

@@ -46,6 +46,7 @@ static const struct call CALLS[] = {
     {"_claim", {BOX, OWNER, "'1 second'", "1", "array['t']", "array['t']", "false", "true"}},
     {"_claim_blockers", {BOX}},
     {"_claim_numbered", {BOX, OWNER, "'1 second'", "1", "array['t']", "array['t']", "false", "true", "1", "false"}},
+    {"_claim_within", {BOX, OWNER, "'1 second'", "1", "array['t']", "array['t']", "false", "true", "1", "false", "4096"}},
     {"_dead_page", {BOX, "'t'", "false", "1", "now()", "array[1]", "array[" NEW_ID "]", "1", "10"}},
     {"_defer", {BOX_SETTLE_ARGUMENTS, "array[0]"}},
     {"_derive_id", {"'n'", "'n'"}},

@@ -7,7 +7,8 @@ create or replace function :"schema"._claim_items(
     out items int8multirange, out has_parked boolean, out epoch bigint, out until timestamptz, out flags int)
 language plpgsql volatile as $$
 declare
-    bytes_max constant bigint := 64 << 20;   -- of payload, as on SQLite
+    -- Of payload; see _claim_within.
+    bytes_max constant bigint := coalesce(nullif(current_setting('boxcar.claim_bytes', true), '')::bigint, 64 << 20);
     f :"schema".frontier;
     before :"schema".frontier;
     ts timestamptz;

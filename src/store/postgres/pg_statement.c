@@ -63,6 +63,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
     [PG_CLAIM] = "select " CLAIMED " from :\"schema\"._claim_numbered($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    [PG_CLAIM_WITHIN] = "select " CLAIMED " from :\"schema\"._claim_within($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_BEFORE_CLAIMS] = "select :\"schema\"._before_claims()",
     [PG_GIVE_BACK_CLAIM] = "select :\"schema\"._give_back_claim($1, $2, $3)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",

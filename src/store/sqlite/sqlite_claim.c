@@ -22,7 +22,7 @@
  * - A claim looks at a bounded number of rows in one transaction. One that found nothing by
  *   then has moved the frontier all the same, and is continued in a transaction of its own,
  *   so that a long way through other people's topics does not keep writers out.
- * - A claim stops early when it holds a lot of payload already.
+ * - A claim stops early when it holds as much payload as it wants.
  * - Waits for joins are handed out only to those who name their topic. */
 #include <string.h>
 
@@ -35,7 +35,6 @@
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
 #define WAITS_MAX 100              /* evaluated by a claim */
 #define WAITS_LEFT_US (INT64_C(5) * 1000 * 1000)
-#define CLAIM_BYTES_MAX (64 << 20) /* payload in one answer, give or take one message */
 #define CAPACITY_FIRST 64
 
 static boxcar_status frontier_read(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
@@ -69,7 +68,7 @@ static boxcar_status frontier_write(struct sqlite_store *store, const struct cla
 }
 
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
-    return claim->result->claimed_count >= limit || claim->bytes >= CLAIM_BYTES_MAX;
+    return claim->result->claimed_count >= limit || claim->bytes >= (size_t)batch_part_claim_bytes(claim->part);
 }
 
 static bool grow(struct claim *claim) {
