@@ -2,11 +2,11 @@
 -- exist: the library's way in for most messages. Returns the work id. What is unusual is left to _refuse_message.
 --
 -- Each setting of a function costs every call half a microsecond, the search path three. An INSERT of values has only one
--- plan, so there is nothing to pin but the search path.
+-- plan, so there is nothing to pin but the search path. Expressions are few, because each has to be set up anew in every
+-- transaction.
 create or replace function :"schema"._enqueue_plain(p_id uuid, p_topic text, p_payload text) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
-    flag bigint := pg_sequence_last_value(':"schema".sleeper_flag');
     id_stored bigint;
 begin
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
@@ -17,9 +17,12 @@ begin
     insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
     values (p_id, 0, 0, clock_timestamp(), p_topic, p_payload) returning work_id into id_stored;
     -- Does somebody sleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
-    if flag >> 32 > date_part('epoch', clock_timestamp())::bigint - 1577836800
-       and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then
-        perform :"schema"._wake_topic(0::smallint, p_topic);
+    if pg_sequence_last_value(':"schema".sleeper_flag') >> 32
+       > date_part('epoch', clock_timestamp())::bigint - 1577836800 then
+        if pg_sequence_last_value(':"schema".sleeper_flag')
+           & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then
+            perform :"schema"._wake_topic(0::smallint, p_topic);
+        end if;
     end if;
     return id_stored;
 end $$;

@@ -14,25 +14,24 @@ returns :"schema".enqueue_result language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-    ts timestamptz := clock_timestamp();
-    flag bigint;
-    id uuid := enqueue.message_id;
+    id uuid;
     key_id uuid;   -- in all topics, as programs of version 9 have it
     result :"schema".enqueue_result;
 begin
-    if message_id is null and key is null or "unique" then
-        id := encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
-            int8send((date_part('epoch', ts) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid;
-    end if;
+    -- Expressions are few and long here, because each has to be set up anew in every transaction.
     if char_length(topic) between 1 and 255 and octet_length(payload) <= 65536 and num_nonnulls(
            correlation_id, due_at, ttl, stream, headers, message_id, key, max_attempts, join_id, "unique") = 0 then
         insert into :"schema".message as m (message_id, box, lane, created_at, topic, payload)
-        values (id, 0, 0, ts, enqueue.topic, enqueue.payload)
+        values (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
+                    int8send((date_part('epoch', clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
+                    'hex')::uuid, 0, 0, clock_timestamp(), enqueue.topic, enqueue.payload)
         returning m.work_id, m.message_id, false into result;
-        flag := pg_sequence_last_value(':"schema".sleeper_flag');
-        if flag >> 32 > date_part('epoch', ts)::bigint - 1577836800
-           and flag & ((1::bigint << (hashtext(topic) & 15)) | (65536::bigint << (ascii(topic) & 15))) <> 0 then
-            perform :"schema"._wake_topic(0::smallint, topic);
+        if pg_sequence_last_value(':"schema".sleeper_flag') >> 32
+           > date_part('epoch', clock_timestamp())::bigint - 1577836800 then
+            if pg_sequence_last_value(':"schema".sleeper_flag')
+               & ((1::bigint << (hashtext(topic) & 15)) | (65536::bigint << (ascii(topic) & 15))) <> 0 then
+                perform :"schema"._wake_topic(0::smallint, topic);
+            end if;
         end if;
         return result;
     end if;
@@ -49,6 +48,11 @@ begin
         perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
                                     message_id, key, max_attempts, join_id);
     end if;
+    id := case when message_id is null and key is null or "unique"
+               then encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
+                        int8send((date_part('epoch', clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
+                        'hex')::uuid
+               else message_id end;
     if key is not null then
         key_id := :"schema"._hash_id('boxcar:key:', key);
         if "unique" then
