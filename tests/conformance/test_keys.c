@@ -80,6 +80,16 @@ static void key_of_an_older_program_is_known_in_its_topic(void **state) {
     assert_false(results[1].duplicate);
 }
 
+/* The first of them comes in one call with a key of today. BX-027, BX-029 */
+static void key_of_an_older_program_is_known_when_it_came_among_others(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message both[] = {keyed("orders", "other", false), new_message("orders", "old")};
+    both[1].message_id = boxcar_message_id_of_key(BOXCAR_STR("k"));
+    boxcar_enqueued results[2];
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, both, 2, results, &f->err));
+    assert_duplicate_of(enqueue_keyed(f, "orders", "k"), results[1]);
+}
+
 /* ---- unique ---- */
 
 /* BX-027 */
@@ -380,6 +390,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(same_key_in_two_topics_is_two_messages),
     TEST(topic_and_key_are_kept_apart),
     TEST(key_of_an_older_program_is_known_in_its_topic),
+    TEST(key_of_an_older_program_is_known_when_it_came_among_others),
     TEST(unique_key_is_taken_until_its_message_is_done),
     TEST(unique_key_is_free_once_its_message_is_dead_however_it_died),
     TEST(plain_key_and_unique_key_are_two_in_a_batch_too),

@@ -1,6 +1,6 @@
 -- Enqueues many messages from arrays that go together by position: the library's way in. The library has checked
--- everything, but who else calls this may not have: a cheap condition finds what is unusual (_refuse_message). Optional columns may be null as a whole. delays and ttls are in
--- milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
+-- everything, but who else calls this may not have: a cheap condition finds what is unusual (_refuse_message). Optional
+-- columns may be null as a whole. delays and ttls are in milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
 -- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
 -- messages of the inbox come from. others: the ids that programs of another version give to the same keys (see
 -- _known_ids). uniques: keys that are free again once their message has ended (see _take_keys). Hash joins are for what was
@@ -20,7 +20,7 @@ declare
     stored_ids uuid[];
     duplicates boolean[];   -- null: none
     parsed jsonb[];   -- the headers
-    is_one_join boolean;   -- they are all the same
+    is_one_join boolean;   -- all go into the same join
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
     -- Expressions without a query or a call; then a careful look.
@@ -40,8 +40,10 @@ begin
             or array_ndims(ids) > 1 or array_position(ids, null) is not null) then
         perform :"schema"._invalid('message_id', 'is missing: each message with a key or a join needs one');
     end if;
-    if not fresh_ids and p_box = 0 and others is null and uniques is null then
-        perform :"schema"._note_old_keys(ids);
+    if not fresh_ids and p_box = 0 and pg_sequence_last_value(':"schema".old_key_flag') is null then
+        perform :"schema"._note_old_keys(case when others is null and uniques is null then ids else array(
+            select i.id from unnest(ids, others, uniques) i(id, other, unique_key)
+            where i.other is null and i.unique_key is null) end);
     end if;
     -- A message that is there already under another id is met as a duplicate by that id.
     if others is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
@@ -50,7 +52,7 @@ begin
     if uniques is not null then
         ids := :"schema"._take_keys(uniques, ids);
     end if;
-    is_one_join := joins[1] is not null and array_remove(joins, joins[1]) = '{}';
+    is_one_join := joins[1] is not null and cardinality(joins) = cardinality(ids) and array_remove(joins, joins[1]) = '{}';
     if fresh_ids and uniques is null and correlations is null and streams is null and headers is null and dues is null
        and delays is null and ttls is null and attempts is null and (joins is null or is_one_join) then
         with stored as (

@@ -77,7 +77,7 @@ begin
             perform :"schema"._resolve_members(array[result.message_id], array[result.work_id]);
         end if;
     end if;
-    if p_join is not null and p_is_fresh then
+    if p_join is not null and p_is_fresh and p_other is null and p_unique is null then
         perform :"schema"._attach_fresh(p_join, array[p_id], array[result.work_id], ts);
     elsif p_join is not null then
         perform :"schema"._attach_enqueued(array[p_join], array[result.message_id], array[result.work_id],
