@@ -161,7 +161,39 @@ static void ids_at_the_end_of_the_range_are_passed_over_too(void **state) {
     assert_int_equal(count, 0);
 }
 
+/* BX-002: neighbours that are acked together are fenced one by one. */
+static void ack_of_many_neighbours_passes_over_those_that_are_not_held(void **state) {
+    enum { COUNT = 60, DONE = 7, ABANDONED = 20, WRONG = 33, OTHERS = 45 };
+    struct fixture *f = *state;
+    struct taken taken[COUNT];
+    boxcar_settlement settlements[COUNT];
+    boxcar_work_id ids[COUNT];
+    size_t affected = 0;
+    enqueue_many(f, "t", OTHERS, NULL);
+    assert_int_equal(take_all(f, f->owner, 30000, taken, OTHERS), OTHERS);
+    enqueue_many(f, "t", 1, NULL);
+    assert_int_equal(take_all(f, f->other, 30000, taken + OTHERS, 1), 1);
+    enqueue_many(f, "t", COUNT - OTHERS - 1, NULL);
+    assert_int_equal(take_all(f, f->owner, 30000, taken + OTHERS + 1, COUNT - OTHERS - 1), COUNT - OTHERS - 1);
+    for (int i = 0; i < COUNT; i++)
+        settlements[i] = settlement_of(taken[i]);
+    assert_true(ack(f, f->owner, taken[DONE]));
+    assert_true(abandon(f, f->owner, taken[ABANDONED], 3600000));
+    settlements[WRONG].epoch.value++;
+    ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements + COUNT / 2, COUNT / 2, ids, &affected, &f->err));
+    assert_int_equal(affected, COUNT / 2 - 2);
+    ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, COUNT / 2, ids, &affected, &f->err));
+    assert_int_equal(affected, COUNT / 2 - 2);
+    assert_status(f, taken[ABANDONED].work_id, BOXCAR_READY);
+    assert_status(f, taken[WRONG].work_id, BOXCAR_IN_PROGRESS);
+    assert_status(f, taken[OTHERS].work_id, BOXCAR_IN_PROGRESS);
+    assert_status(f, taken[COUNT - 1].work_id, BOXCAR_DONE);
+    assert_int_equal(stats_of(f).done, COUNT - 3);
+    assert_int_equal(stats_of(f).in_progress, 2);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(ack_of_many_neighbours_passes_over_those_that_are_not_held),
     TEST(ids_at_the_end_of_the_range_are_passed_over_too),
     TEST(acked_message_is_done_and_says_when_and_by_whom),
     TEST(acked_message_never_comes_back),

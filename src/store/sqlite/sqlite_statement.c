@@ -165,6 +165,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
             "topic") " and parked > 0",
 
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where work_id = ?1",
+    [S_LEASES_READ] = "select epoch, owner, box, parked, topic, stream, work_id from boxcar_lease "
+                      "where work_id between ?1 and ?2 order by work_id",
+    [S_LEASES_DELETE] = "delete from boxcar_lease where work_id between ?1 and ?2",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
     [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) "

@@ -39,6 +39,8 @@ enum statement {
     /* settle and release */
     S_LEASE_READ,
     S_LEASE_DELETE,
+    S_LEASES_READ,
+    S_LEASES_DELETE,
     S_LEASE_RENEW,
     S_LEASE_EXPIRED,
     S_FINISHED_INSERT,
