@@ -93,6 +93,7 @@ void bench_drain(struct bench *b) {
         {"drain/4x1000", "claim and ack, 4 x 1,000", 200000, 1000, 4, {TARGET_AT_LEAST, 2.3}},
     };
     static const struct contest sqlite[] = {
+        {"drain/1x1", "claim and ack, 1 x 1", 3000, 1, 1, {TARGET_NONE, 0}},
         {"drain/4x1", "claim and ack, 4 x 1", 6000, 1, 4, {TARGET_NONE, 0}},
         {"drain/1x1000", "claim and ack, 1 x 1,000", 100000, 1000, 1, {TARGET_AT_LEAST, 0.8}},
     };

@@ -1,7 +1,7 @@
 // Boxcar on SQLite has no functions in SQL: its C API is measured, by boxcar-bench.
 const { execFileSync } = require('child_process');
 
-const ROWS = { single: 'single/c-1', bulk: 'bulk/c-1000', 'drain-1x1000': 'drain/1x1000', 'drain-1x1': 'drain/4x1' };
+const ROWS = { single: 'single/c-1', bulk: 'bulk/c-1000', 'drain-1x1000': 'drain/1x1000', 'drain-1x1': 'drain/1x1' };
 
 exports.title = 'Boxcar (C)';
 exports.version = require('./boxcar').version;
