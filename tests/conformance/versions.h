@@ -3,9 +3,9 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
-/* Version 10: before the pool. */
+/* Version 10: before the flags of what enqueueing need not look for. */
 #define POSTGRES_FROM_11_BACK_TO_10 \
-    "drop table pool; drop sequence awaited_flag, old_key_flag; update store set schema_version = 10, functions_digest = 'of version 10'; "
+    "drop sequence awaited_flag, old_key_flag; update store set schema_version = 10, functions_digest = 'of version 10'; "
 
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \
