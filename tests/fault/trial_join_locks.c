@@ -14,6 +14,7 @@
 #define JOINS_OF_MESSAGE 3
 #define BATCH_MAX 16
 #define LOAD_BATCH 500
+#define LATE_SECONDS 60
 
 /* A message is a step of three joins, neighbours in a ring; every ninth fails. */
 static int join_of(int64_t message, int which) { return (int)((message + which) % JOINS_AT_ONCE); }
@@ -216,14 +217,24 @@ static void pull_all(struct tangle *tangle) {
     }
 }
 
-/* Who waited too long for a join left its steps to be counted later. */
+static int64_t count_pending(struct trial *trial) {
+    return sql_number(trial, "select count(*) from boxcar_outbox_join where status = 'pending'",
+                      "select count(*) from outbox_join where status = 'pending'");
+}
+
+/* Who waited too long for a join left its steps to be counted later. Members that somebody was looking at just then are
+ * looked at again by and by. */
 static void settle_late_ones(struct tangle *tangle) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store = open_store(tangle->trial);
     boxcar_maintenance done = {.more = true};
-    int64_t late = 0;
-    while (done.more && boxcar_maintain(store, &done, &error) == BOXCAR_OK)
+    int64_t late = 0, end = now_us() + LATE_SECONDS * INT64_C(1000000);
+    while ((done.more || (count_pending(tangle->trial) > 0 && now_us() < end)) &&
+           boxcar_maintain(store, &done, &error) == BOXCAR_OK) {
         late += done.settled;
+        if (!done.more)
+            pause_ms(100);
+    }
     boxcar_store_close(store);
     printf("%s: %lld steps were counted late\n", tangle->trial->name, (long long)late);
 }
