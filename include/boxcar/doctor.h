@@ -33,7 +33,7 @@ BOXCAR_API void boxcar_finding_list_free(boxcar_finding_list *list); /* NULL is 
 /* "ok", "note", "warning", "problem". */
 BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);
 
-/* Looks at schema and version, the connection, the clock, held snapshots, bloat, running workers,
+/* Looks at schema and version, the connection, the clock, who holds snapshots or streams, bloat, running workers,
  * topics that none of them handles, expired leases, the oldest message that is ready, dead
  * letters, halted streams and the order in streams. Changes nothing and is cheap, whatever the store holds. What the caller's role may
  * not see is a note, not an error. The caller owns *ret_list. */

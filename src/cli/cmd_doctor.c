@@ -210,11 +210,12 @@ const struct command CMD_DOCTOR = {
     .summary = "say whether the store is well, and what to do if not",
     .usage = "[--audit | --repair] [--box BOX]",
     .description =
-        "Looks at the connection, the clock, the schema, held snapshots, bloat, running workers, topics\n"
-        "that none of them handles, expired leases, the oldest ready message, dead letters and streams. Each\n"
-        "line has a severity (ok, note, warning, problem); what to do about it stands below. It changes\n"
-        "nothing and is cheap at any size; only --audit and --repair read the whole log. Without --box it\n"
-        "looks at the outbox, and names streams of the inbox that are halted or were handled out of order.\n"
+        "Looks at the connection, the clock, the schema, who holds snapshots, streams or the claimers' turn,\n"
+        "bloat, running workers, topics that none of them handles, expired leases, the oldest ready message,\n"
+        "dead letters and streams. Of other sessions' queries it shows no data. Each line has a severity\n"
+        "(ok, note, warning, problem); what to do about it stands below. It changes nothing and is cheap at\n"
+        "any size; only --audit and --repair read the whole log. Without --box it looks at the outbox, and\n"
+        "names streams of the inbox that are halted or were handled out of order.\n"
         "\n"
         "Exit status 0 when nothing is worse than a note, 1 when there is a warning or a problem, so\n"
         "that it can be run from cron. With -o json a list of objects with check, severity, text and\n"

@@ -8,10 +8,21 @@
 
 #include "base/clock.h"
 
-/* How often it complains about a box. */
+/* How often it complains about the same thing. */
 #define COMPLAIN_EVERY_MS (INT64_C(600) * 1000)
 /* Nobody waits longer than this for it at the end. Until then a step of upkeep may take longer. */
 #define CALL_MS 5000
+
+/* Which of the doctor's findings are worth a line in the log. */
+static const struct {
+    const char *check, *event;
+    boxcar_severity least;
+    bool is_of_store; /* the same for both boxes */
+    bool takes_first; /* the one that did so for longest is enough */
+} COMPLAINT[] = {{"unhandled_topics", "unhandled", BOXCAR_SEVERITY_WARNING, false, false},
+                 {"held_streams", "held_up", BOXCAR_SEVERITY_NOTE, false, true},
+                 {"held_snapshot", "held_up", BOXCAR_SEVERITY_WARNING, true, true}};
+#define COMPLAINTS (sizeof(COMPLAINT) / sizeof(COMPLAINT[0]))
 
 struct steward {
     struct boxcar_worker *worker;
@@ -23,7 +34,7 @@ struct steward {
     unsigned generation; /* of the interval */
     bool stopping;
     atomic_bool is_over; /* the same, for the call that is under way */
-    int64_t next_complaint_ms[BOXES]; /* about topics without a handler; 0 = at the first look */
+    int64_t next_complaint_ms[BOXES][COMPLAINTS]; /* 0 = at the first look */
     unsigned random;
 };
 
@@ -101,28 +112,53 @@ static boxcar_status maintain(struct steward *steward, struct boxcar_store *stor
     return BOXCAR_OK;
 }
 
-static void complain(struct steward *steward, boxcar_box box, boxcar_str text) {
-    store_log(steward->face, BOXCAR_LOG_WARN, "unhandled", NULL, 0, "%s%.*s",
-              box == BOXCAR_INBOX ? "inbox: " : "", (int)(text.len < 400 ? text.len : 400), text.data);
+static void complain(struct steward *steward, boxcar_box box, size_t i, const boxcar_finding *finding) {
+    bool is_of_store = COMPLAINT[i].is_of_store;
+    int64_t next_ms = clock_ms() + COMPLAIN_EVERY_MS;
+
+    store_log(steward->face, finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
+              COMPLAINT[i].event, NULL, 0, "%s%.*s", box == BOXCAR_INBOX && !is_of_store ? "inbox: " : "",
+              (int)(finding->text.len < 400 ? finding->text.len : 400), finding->text.data);
+    for (int other = 0; other < BOXES; other++)
+        if (is_of_store || other == (int)box)
+            steward->next_complaint_ms[other][i] = next_ms;
 }
 
-/* Whatever it finds: the texts say how old messages are, so they are new each time (BX-024). */
-static void look_for_unhandled(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
+static bool is_due(const struct steward *steward, boxcar_box box, size_t i) {
+    return clock_ms() >= steward->next_complaint_ms[box][i];
+}
+
+static bool is_any_due(const struct steward *steward, boxcar_box box) {
+    for (size_t i = 0; i < COMPLAINTS; i++)
+        if (is_due(steward, box, i))
+            return true;
+    return false;
+}
+
+static void complain_about(struct steward *steward, boxcar_box box, size_t i, const struct boxcar_finding_list *list) {
+    const char *check = COMPLAINT[i].check;
+    bool due = is_due(steward, box, i);
+
+    for (size_t n = 0; n < list->count && due; n++) {
+        const boxcar_finding *finding = &list->items[n];
+
+        if (finding->severity < COMPLAINT[i].least || finding->check.len != strlen(check) ||
+            memcmp(finding->check.data, check, finding->check.len) != 0)
+            continue;
+        complain(steward, box, i, finding);
+        due = !COMPLAINT[i].takes_first;
+    }
+}
+
+/* Whatever it finds: the texts say how old things are, so they are new each time (BX-024). */
+static void look_for_trouble(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
     struct boxcar_finding_list *list = NULL;
 
-    if (steward->worker->handlers->boxes[box].count == 0 || clock_ms() < steward->next_complaint_ms[box] ||
+    if (steward->worker->handlers->boxes[box].count == 0 || !is_any_due(steward, box) ||
         store->ops->diagnose(store, box, &list, NULL) != BOXCAR_OK)
         return;
-    for (size_t i = 0; i < list->count; i++) {
-        const boxcar_finding *finding = &list->items[i];
-
-        if (finding->severity >= BOXCAR_SEVERITY_WARNING &&
-            finding->check.len == strlen("unhandled_topics") &&
-            memcmp(finding->check.data, "unhandled_topics", finding->check.len) == 0) {
-            complain(steward, box, finding->text);
-            steward->next_complaint_ms[box] = clock_ms() + COMPLAIN_EVERY_MS;
-        }
-    }
+    for (size_t i = 0; i < COMPLAINTS; i++)
+        complain_about(steward, box, i, list);
     arena_release(&list->arena);
     free(list);
 }
@@ -148,7 +184,7 @@ static void do_round(struct steward *steward) {
         status = maintain(steward, store, &err);
     }
     for (int box = 0; status == BOXCAR_OK && box < BOXES && !is_stopping(steward); box++)
-        look_for_unhandled(steward, store, (boxcar_box)box);
+        look_for_trouble(steward, store, (boxcar_box)box);
     if (store)
         store->ops->close(store);
     if (status != BOXCAR_OK && status != BOXCAR_E_UNAVAILABLE)

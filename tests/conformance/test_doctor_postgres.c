@@ -6,15 +6,16 @@
 #include "findings.h"
 #include "pg.h"
 
-/* Makes every session look as if its transaction had begun so long ago. */
-static void age_transactions(struct fixture *f, const char *how_long) {
+/* Makes this session look as if its transaction had begun so long ago, and as if it were the only one. */
+static void age_transaction(struct fixture *f, PGconn *session, const char *how_long) {
     PGconn *conn = fixture_connect(f);
-    pg_exec(conn, "alter function _held_snapshots rename to held_for_real");
+    pg_exec(conn, "alter function _snapshot_holders rename to held_for_real");
     pg_exec(conn,
-            "create function _held_snapshots(max_rows int) returns table (kind text, pid int, name text, "
-            "state text, seconds double precision, xids bigint) language sql as $$ select kind, pid, name, "
-            "state, seconds + extract(epoch from interval '%s'), xids from %s.held_for_real(max_rows) $$",
-            how_long, f->schema);
+            "create function _snapshot_holders(max_rows int) returns table (pid int, gid text, name text, role_name text, "
+            "state text, seconds double precision, query text, kind text, xids bigint) language sql as $$ select pid, gid, "
+            "name, role_name, state, seconds + extract(epoch from interval '%s'), query, kind, xids "
+            "from %s.held_for_real(1000000) where pid = %d $$",
+            how_long, f->schema, PQbackendPID(session));
     PQfinish(conn);
 }
 
@@ -42,14 +43,36 @@ static void open_transaction_of_a_moment_is_no_trouble(void **state) {
     PQfinish(holder);
 }
 
+/* What a finding says of a session of ours. */
+static void name_session(struct fixture *f, PGconn *session, const char *application, char ret_text[128]) {
+    PGconn *conn = fixture_connect(f);
+    PGresult *role = PQexec(conn, "select current_user");
+    snprintf(ret_text, 128, "session %d (%s, role %s, idle in transaction)", PQbackendPID(session), application,
+             PQgetvalue(role, 0, 0));
+    PQclear(role);
+    PQfinish(conn);
+}
+
+static void snapshot_of_some_seconds_is_named_and_no_trouble(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = hold_snapshot(f);
+    char session[128];
+    name_session(f, holder, "forgetful", session);
+    age_transaction(f, holder, "90 s");
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_OK, session);
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_OK, "; query: select ...");
+    PQfinish(holder);
+}
+
 /* BX-010 */
 static void snapshot_held_for_minutes_is_a_warning_that_names_the_session(void **state) {
     struct fixture *f = *state;
     PGconn *holder = hold_snapshot(f);
-    char session[64];
-    snprintf(session, sizeof(session), "session %d (forgetful, idle in transaction)", PQbackendPID(holder));
-    age_transactions(f, "6 min");
+    char session[128];
+    name_session(f, holder, "forgetful", session);
+    age_transaction(f, holder, "6 min");
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, session);
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "in a transaction of 6m; query: select ...");
     boxcar_finding_list *list = diagnose(f);
     for (size_t i = 0; i < boxcar_finding_list_count(list); i++)
         assert_false(has_text(boxcar_finding_list_get(list, i)->text, "s3cret"));
@@ -60,8 +83,8 @@ static void snapshot_held_for_minutes_is_a_warning_that_names_the_session(void *
 static void snapshot_held_for_hours_is_a_problem(void **state) {
     struct fixture *f = *state;
     PGconn *holder = hold_snapshot(f);
-    age_transactions(f, "2 h");
-    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_PROBLEM, "(forgetful, idle in transaction)");
+    age_transaction(f, holder, "2 h");
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_PROBLEM, "(forgetful, role ");
     PQfinish(holder);
 }
 
@@ -70,14 +93,16 @@ static void forgotten_slots_and_prepared_transactions_are_told(void **state) {
     struct fixture *f = *state;
     fixture_sql(
         f, NULL,
-        "create or replace function _held_snapshots(max_rows int) returns table (kind text, pid int, "
-        "name text, state text, seconds double precision, xids bigint) language sql as $$ values "
+        "create or replace function _snapshot_holders(max_rows int) returns table (pid int, gid text, name text, "
+        "role_name text, state text, seconds double precision, query text, kind text, xids bigint) language sql as $$ "
+        "select pid, quote_literal(name), name, null, state, seconds, null, kind, xids from (values "
         "('prepared', null::int, 'transfer-7', 'prepared', 400::float8, 10::bigint), "
         "('slot', null, 'old_copy', 'inactive', null, 10), ('slot', null, 'copy', 'active', null, 10), "
-        "('standby', 77, 'far', null, null, 2000000), ('standby', 78, 'near', null, null, 10) $$");
+        "('standby', 77, 'far', null, null, 2000000), ('standby', 78, 'near', null, null, 10)) "
+        "h(kind, pid, name, state, seconds, xids) $$");
     boxcar_finding_list *list = diagnose(f);
     assert_int_equal(count_findings(list, "held_snapshot", NULL), 3);
-    assert_int_equal(count_findings(list, "held_snapshot", "prepared transaction transfer-7"), 1);
+    assert_int_equal(count_findings(list, "held_snapshot", "prepared transaction 'transfer-7' (role "), 1);
     assert_int_equal(count_findings(list, "held_snapshot", "slot old_copy (inactive)"), 1);
     assert_int_equal(count_findings(list, "held_snapshot", "standby behind session 77 (far)"), 1);
     boxcar_finding_list_free(list);
@@ -173,6 +198,107 @@ static void topic_behind_many_messages_of_another_is_named(void **state) {
     assert_found(f, "unhandled_topics", BOXCAR_SEVERITY_WARNING, "handles z");
 }
 
+/* ---- streams ---- */
+
+/* Leases a message of a stream, acks it in a transaction, and goes about something else. */
+static PGconn *hold_stream(struct fixture *f, const char *stream) {
+    PGconn *conn = fixture_connect(f);
+    boxcar_new_message message = new_message("t", "p");
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    message.stream = boxcar_str_of(stream);
+    struct taken taken = take(f, f->owner, enqueue_message(f, &message).work_id);
+    boxcar_owner_format(f->owner, owner);
+    pg_exec(conn, "set application_name = 'dawdler'");
+    pg_exec(conn, "begin");
+    pg_exec(conn, "select outbox_ack('%s', array[%lld], array[%lld]), 's3cret'", owner, (long long)taken.work_id.value,
+            (long long)taken.epoch.value);
+    return conn;
+}
+
+static void transaction_that_holds_a_stream_is_named(void **state) {
+    struct fixture *f = *state;
+    char session[128], held[256];
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    PGconn *holder = hold_stream(f, "order-7");
+    name_session(f, holder, "dawdler", session);
+    pause_ms(1100);
+    snprintf(held, sizeof(held), "%s holds the stream order-7, in a transaction of ", session);
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, held);
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, "; query: select outbox_ack( ...");
+    boxcar_finding_list *list = diagnose(f);
+    snprintf(held, sizeof(held), "select pg_terminate_backend(%d);", PQbackendPID(holder));
+    assert_true(has_text(only_finding(list, "held_streams")->remedy, held));
+    boxcar_finding_list_free(list);
+    pg_exec(holder, "commit");
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    PQfinish(holder);
+}
+
+/* The row has the number of the savepoint then, and the server tells nobody whose that is. */
+static void stream_that_was_locked_behind_a_savepoint_has_a_holder_as_well(void **state) {
+    struct fixture *f = *state;
+    char session[128];
+    boxcar_new_message message = new_message("t", "p");
+    message.stream = BOXCAR_STR("order-7");
+    take(f, f->owner, enqueue_message(f, &message).work_id);
+    PGconn *holder = fixture_connect(f);
+    pg_exec(holder, "set application_name = 'dawdler'");
+    pg_exec(holder, "begin");
+    pg_exec(holder, "savepoint one");
+    pg_exec(holder, "select from stream where key = 'order-7' for update");
+    pg_exec(holder, "release savepoint one");
+    name_session(f, holder, "dawdler", session);
+    pause_ms(1100);
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, session);
+    PQfinish(holder);
+}
+
+/* Nor is anybody named who had one. */
+static void stream_held_for_a_moment_is_no_trouble(void **state) {
+    struct fixture *f = *state;
+    PGconn *holder = hold_stream(f, "order-7");
+    PGconn *conn = fixture_connect(f);
+    assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(0::smallint) where stream = 'order-7'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(1::smallint)"), 0);
+    pg_exec(holder, "rollback");
+    assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(0::smallint)"), 0);
+    PQfinish(conn);
+    PQfinish(holder);
+}
+
+/* ---- what is shown of a query ---- */
+
+static void assert_shape(PGconn *conn, const char *query, const char *shape) {
+    const char *const values[] = {query};
+    PGresult *result = PQexecParams(conn, "select coalesce(_query_shape($1), 'null')", 1, (const Oid[]){25}, values, NULL,
+                                    NULL, 0);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || strcmp(PQgetvalue(result, 0, 0), shape) != 0)
+        fail_msg("%s\n  becomes: %s%s", query, PQgetvalue(result, 0, 0), PQerrorMessage(conn));
+    PQclear(result);
+}
+
+/* BX-010: what may be data is not shown, however the query is spelt or cut off. */
+static void query_is_shown_without_its_data(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    assert_shape(conn, "select 's3cret'", "select ...");
+    assert_shape(conn, "update message set payload = E'a\\'s3cret' where work_id = 7", "update message set ? = ? ...");
+    assert_shape(conn, "select $$s3cret$$", "select ...");
+    assert_shape(conn, "select $tag$s3cret", "select ...");
+    assert_shape(conn, "INSERT INTO \"message\" (\"s3cret\") VALUES ($1, s3cret, 42, 0x2a, 4.2e1)",
+                 "insert into message (?) values ($1, ?, ?, ?, ?.?)");
+    assert_shape(conn, "set app.token = s3cret", "set ?.? = ?");
+    assert_shape(conn, "/* s3cret */ select 1 /* s3cret */", "select ? ...");
+    assert_shape(conn, "-- s3cret\nselect 1 -- s3cret", "select ? ...");
+    assert_shape(conn, "/* /* nested */ s3cret */ select", "? */ select");
+    assert_shape(conn, "select \"s3cret", "select ...");
+    assert_shape(conn, "s\xc3\xa9" "cret", "?");
+    assert_shape(conn, "begin; select outbox_claim(gen_random_uuid(), '30 s', 1)",
+                 "begin; select outbox_claim(gen_random_uuid(), ...");
+    assert_shape(conn, "  ", "null");
+    PQfinish(conn);
+}
+
 /* ---- roles and settings: directly on the server ---- */
 
 static boxcar_store *open_url(struct fixture *f, const char *url) {
@@ -214,6 +340,26 @@ static void viewer_may_look_at_everything_but_others_sessions(void **state) {
     assert_found_with(f, store, "schema", BOXCAR_SEVERITY_OK, "schema version");
     assert_found_with(f, store, "bloat", BOXCAR_SEVERITY_OK, "autovacuum");
     assert_found_with(f, store, "held_snapshot", BOXCAR_SEVERITY_NOTE, "not visible to this role");
+    assert_found_with(f, store, "held_snapshot", BOXCAR_SEVERITY_NOTE, "(forgetful, role ");
+    PQfinish(holder);
+    close_as(f, "viewer", store);
+}
+
+/* Who it is can be seen by anybody, what it does cannot; the finding says which right shows that. OBX-125 */
+static void viewer_is_told_who_holds_a_stream_and_what_would_show_more(void **state) {
+    struct fixture *f = *state;
+    boxcar_store *store = open_as(f, "viewer");
+    PGconn *holder = hold_stream(f, "order-7"), *conn = fixture_connect(f);
+    char session[128];
+    snprintf(session, sizeof(session), "session %d (dawdler, role ", PQbackendPID(holder));
+    assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, session);
+    assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, "whose age and query this role cannot see");
+    boxcar_finding_list *list = diagnose_with(f, store);
+    assert_true(has_text(only_finding(list, "held_streams")->remedy, "grant pg_read_all_stats to "));
+    boxcar_finding_list_free(list);
+    pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
+    assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, "; query: select outbox_ack( ...");
+    PQfinish(conn);
     PQfinish(holder);
     close_as(f, "viewer", store);
 }
@@ -228,7 +374,7 @@ static void worker_may_look(void **state) {
 /* OBX-123 */
 static void producer_is_told_what_it_may_not_see(void **state) {
     struct fixture *f = *state;
-    static const char *const CHECKS[] = {"schema",       "held_snapshot",    "bloat",
+    static const char *const CHECKS[] = {"schema",       "held_snapshot",    "bloat",        "held_streams",
                                          "workers",      "unhandled_topics", "expired_leases",
                                          "oldest_ready", "dead_letters", "halted_streams", "stream_order"};
     boxcar_store *store = open_as(f, "producer");
@@ -329,7 +475,7 @@ static void viewer_is_told_who_keeps_the_turn(void **state) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
     PGconn *holder = hold_turn(f);
-    pg_exec(conn, "select pg_sleep(2.2)"); /* less is nothing to speak of */
+    pg_exec(conn, "select pg_sleep(1.2)"); /* less is nothing to speak of */
     assert_found_with(f, store, "claim", BOXCAR_SEVERITY_PROBLEM, "(slowpoke, role ");
     PQfinish(holder);
     PQfinish(conn);
@@ -342,6 +488,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_that_fails_is_a_problem),
     TEST(claim_that_fails_for_other_topics_is_a_problem),
     TEST(open_transaction_of_a_moment_is_no_trouble),
+    TEST(snapshot_of_some_seconds_is_named_and_no_trouble),
     TEST(snapshot_held_for_minutes_is_a_warning_that_names_the_session),
     TEST(snapshot_held_for_hours_is_a_problem),
     TEST(forgotten_slots_and_prepared_transactions_are_told),
@@ -353,12 +500,17 @@ static const struct CMUnitTest TESTS[] = {
     TEST(newer_schema_that_accepts_this_program_is_noted),
     TEST(pooler_is_told_from_a_direct_connection),
     TEST(topic_behind_many_messages_of_another_is_named),
+    TEST(transaction_that_holds_a_stream_is_named),
+    TEST(stream_that_was_locked_behind_a_savepoint_has_a_holder_as_well),
+    TEST(stream_held_for_a_moment_is_no_trouble),
+    TEST(query_is_shown_without_its_data),
 };
 
 const struct suite DOCTOR_POSTGRES_SUITE = SUITE("doctor_postgres", TESTS, ON_POSTGRES);
 
 static const struct CMUnitTest DIRECT_TESTS[] = {
     TEST(viewer_may_look_at_everything_but_others_sessions),
+    TEST(viewer_is_told_who_holds_a_stream_and_what_would_show_more),
     TEST(worker_may_look),
     TEST(viewer_is_told_who_keeps_the_turn),
     TEST(producer_is_told_what_it_may_not_see),

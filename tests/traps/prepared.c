@@ -188,7 +188,7 @@ static const struct trap TRAPS[] = {
     {"a_transaction_with_the_turn_is_not_prepared_whatever_stands_between_the_words", turn_prepared_in_other_words,
      {{"comments between them", "_at_end", "|/\\*.*\\*/", "", KEEPS}}},
     {"a_prepared_transaction_with_the_turn_has_a_name", prepared_transaction_with_the_turn,
-     {{"the number of its transaction", "_claim_blockers", "p.transaction = l.transactionid",
+     {{"the number of its transaction", "_session", "p.transaction = l.transactionid",
        "l.virtualtransaction = '-1/' || p.transaction::text", "a prepared transaction has no name"}}},
     {"an_ack_can_be_prepared", ack_in_a_prepared_transaction, {{0}}},
 };

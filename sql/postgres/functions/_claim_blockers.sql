@@ -5,8 +5,7 @@
 -- gid, as a literal: a prepared transaction, which has no pid. relation and mode: what it has locked of ours. behind: a
 -- session that waits for it, and others for that one; null where it is in the way itself.
 --
--- Runs with the caller's rights, since those decide what it may see of others' sessions: state, seconds and command are
--- null where it may not. Never the text of a query, which may hold a payload: only its first word, if that is a command.
+-- command: what its last query is about. Runs with the caller's rights (_session).
 create or replace function :"schema"._claim_blockers(p_box smallint)
 returns table (pid int, gid text, name text, role_name text, state text, seconds double precision, command text,
                has_turn boolean, relation text, mode text, behind int)
@@ -48,22 +47,10 @@ begin
         select w.pid, w.vxid, min(w.behind) as behind from way w
         where coalesce(cardinality(w.blockers), 0) = 0 group by w.pid, w.vxid
     )
-    select r.pid, quote_literal(x.gid), a.application_name, coalesce(a.usename, x.owner)::text,
-           case when r.pid is null then 'prepared' else a.state end,
-           extract(epoch from clock_timestamp() - coalesce(a.xact_start, x.prepared))::double precision,
-           case when q.word in ('select', 'insert', 'update', 'delete', 'merge', 'lock', 'alter', 'create', 'drop', 'truncate',
-                                'vacuum', 'analyze', 'reindex', 'cluster', 'refresh', 'copy', 'call', 'do', 'execute', 'fetch',
-                                'begin', 'start', 'savepoint', 'release', 'set', 'show', 'with', 'values', 'grant', 'revoke',
-                                'comment', 'declare', 'move', 'explain', 'listen', 'notify')
-                then upper(q.word) end,
+    select r.pid, s.gid, s.name, s.role_name, s.state, s.seconds, s.query,
            coalesce(d.has_turn, false), d.relation, d.mode, r.behind
     from root r
     left join direct d on (d.pid, d.vxid) is not distinct from (r.pid, r.vxid)
-    left join pg_stat_activity a on a.pid = r.pid
-    left join lateral (
-        -- Its locks have the number of the session that prepared it, or after a restart its own.
-        select p.gid, p.owner, p.prepared from lock l join pg_prepared_xacts p on p.transaction = l.transactionid
-        where l.vxid = r.vxid and l.locktype = 'transactionid' limit 1) x on r.pid is null
-    cross join lateral (select lower(substring(a.query from '^\s*([A-Za-z]+)\M'))) q(word)
+    cross join lateral :"schema"._session(r.pid, r.vxid) s
     order by 6 desc nulls last;
 end $$;

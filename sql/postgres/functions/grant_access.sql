@@ -5,7 +5,8 @@ create or replace function :"schema".grant_access(role_name name, access text) r
 language plpgsql volatile :pinned as $$
 declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
-        '_held_snapshots', '_table_health', '_claim_blockers'];
+        '_held_snapshots', '_snapshot_holders', '_table_health', '_claim_blockers', '_stream_holders', '_locked_streams',
+        '_session', '_query_shape'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_attempts_spent', '_sees_owners', '_veil', '_derive_id'];   -- these: views run functions with the reader's rights

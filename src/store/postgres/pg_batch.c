@@ -258,6 +258,15 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
+/* A claim that failed since a lock did not come in time: somebody has it. */
+static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) {
+    if (strcmp(why->sqlstate, "55P03") != 0)
+        return;
+    for (int box = 0; box < BOXES; box++)
+        if (x->claim[box])
+            pg_tell_blocker(x->pg, (boxcar_box)box);
+}
+
 static bool has_first_part(const struct batch *batch) {
     return batch_part_changes(&batch->parts[BOXCAR_OUTBOX]) || batch_part_changes(&batch->parts[BOXCAR_INBOX]) ||
            batch->instance_count > 0 || batch->remove_stale;
@@ -299,6 +308,8 @@ boxcar_status pg_process(struct boxcar_store *store, const struct batch *batch,
             break;
     }
     pg_give_back_lost(x.pg);
+    if (status != BOXCAR_OK && !x.settle)
+        tell_who_is_in_the_way(&x, &why);
     if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
         if (!store->impatient) /* its owner does */
             store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);

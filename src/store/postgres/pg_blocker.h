@@ -2,18 +2,13 @@
 #ifndef BOXCAR_STORE_POSTGRES_PG_BLOCKER_H
 #define BOXCAR_STORE_POSTGRES_PG_BLOCKER_H
 
-#include "base/buf.h"
-#include "pg_store.h"
+#include "pg_session.h"
 
-#define PG_BLOCKER_SECONDS 2 /* claims wait for their turn as long: less is nothing to speak of */
+#define PG_HELD_SECONDS 1 /* who holds something for less is nothing to speak of */
 
 /* Texts are lent by the result. */
 struct pg_blocker {
-    int pid;        /* 0 = a prepared transaction ... */
-    boxcar_str gid; /* ... with this name, a literal of SQL */
-    boxcar_str name, role, state, command;
-    bool has_seconds; /* this role may see it */
-    double seconds;
+    struct pg_session session;
     bool has_turn;
     boxcar_str relation, mode; /* what it has locked; absent = nothing of ours */
     int behind;                /* a session that waits for it, in the way of others; 0 = it is in the way itself */
@@ -22,9 +17,12 @@ struct pg_blocker {
 /* The caller clears *ret_result, which has a row for each. */
 boxcar_status pg_find_blockers(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err);
 struct pg_blocker pg_read_blocker(const PGresult *result, int row);
-/* Who it is and what it has; appended, one line. */
+/* Who it is, what it has, for how long; appended, one line. */
 void pg_describe_blocker(const struct pg_blocker *blocker, struct buf *text);
-/* Logs who keeps claims from going on, if that is news: for a claim that did not have its turn in time. */
+/* Logs who keeps claims from going on, if that is news: for a claim that waited for a lock in vain. */
 void pg_tell_blocker(struct pg_store *pg, boxcar_box box);
+/* Whether the log is to name the one with this id (never 0), who is in the way for so long (negative = nobody knows), and
+ * notes that it does. One line a minute at most, and about the same one every ten minutes. */
+bool pg_held_up_is_news(struct pg_held_up *held_up, uint64_t id, double seconds, int64_t now_ms);
 
 #endif

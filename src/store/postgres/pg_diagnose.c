@@ -12,11 +12,6 @@
 #include "store/checkup.h"
 
 #define CLOCK_TRIES 3
-#define HELD_WARNING_SECONDS 300
-#define HELD_PROBLEM_SECONDS 3600
-#define HELD_WARNING_XIDS 1000000
-#define HELD_PROBLEM_XIDS 100000000
-#define HELD_SHOWN 5
 #define TOPICS_MAX 1000
 #define DEAD_ROWS_WARNING 100000
 #define OLDEST_SERVER 140000
@@ -129,107 +124,6 @@ static boxcar_status check_clock(struct pg_store *pg, struct findings *findings,
     if (best_uncertain != INT64_MAX)
         checkup_clock(findings, best_ahead, best_uncertain);
     return BOXCAR_OK;
-}
-
-/* ---- held snapshots ---- */
-
-struct held {
-    boxcar_str kind, name, state;
-    int pid;
-    bool has_seconds;
-    double seconds;
-    int64_t xids;
-};
-
-static struct held read_held(const PGresult *result, int row) {
-    return (struct held){.kind = pg_get_text(result, row, 0),
-                         .pid = pg_get_int4(result, row, 1),
-                         .name = pg_get_text(result, row, 2),
-                         .state = pg_get_text(result, row, 3),
-                         .has_seconds = !PQgetisnull(result, row, 4),
-                         .seconds = pg_get_float8(result, row, 4),
-                         .xids = pg_get_int8(result, row, 5)};
-}
-
-static bool is_kind(const struct held *held, const char *kind) { return str_equal(held->kind, boxcar_str_of(kind)); }
-
-static boxcar_severity severity_of(const struct held *held) {
-    bool idle_slot = is_kind(held, "slot") && str_equal(held->state, BOXCAR_STR("inactive"));
-
-    if (held->seconds > HELD_PROBLEM_SECONDS || (!held->has_seconds && held->xids > HELD_PROBLEM_XIDS))
-        return BOXCAR_SEVERITY_PROBLEM;
-    if (held->seconds > HELD_WARNING_SECONDS || (!held->has_seconds && held->xids > HELD_WARNING_XIDS) ||
-        idle_slot)
-        return BOXCAR_SEVERITY_WARNING;
-    return BOXCAR_SEVERITY_OK;
-}
-
-/* Other roles' sessions, as far as their times are concerned. */
-static bool is_hidden(const struct held *held) { return is_kind(held, "session") && !held->has_seconds; }
-
-static void report_held(struct findings *findings, const struct held *held, boxcar_severity severity) {
-    if (is_kind(held, "session")) {
-        findings_add(
-            findings, "held_snapshot", severity,
-            "session %d (%.*s, %.*s) is in a transaction for %s and keeps dead rows from being removed",
-            held->pid, held->name.len ? (int)held->name.len : 7, held->name.len ? held->name.data : "no name",
-            FINDING_TEXT(held->state), CHECKUP_AGE(held->seconds));
-        findings_remedy(findings, "end that transaction: select pg_terminate_backend(%d);", held->pid);
-    } else if (is_kind(held, "prepared")) {
-        findings_add(findings, "held_snapshot", severity,
-                     "the prepared transaction %.*s waits for %s and keeps dead rows from being removed",
-                     FINDING_TEXT(held->name), CHECKUP_AGE(held->seconds));
-        findings_remedy(findings, "commit prepared or rollback prepared it");
-    } else if (is_kind(held, "slot")) {
-        findings_add(findings, "held_snapshot", severity,
-                     "the replication slot %.*s (%.*s) keeps dead rows of the last %lld transactions",
-                     FINDING_TEXT(held->name), FINDING_TEXT(held->state), (long long)held->xids);
-        findings_remedy(findings, "if nobody needs it: select pg_drop_replication_slot('%.*s');",
-                        FINDING_TEXT(held->name));
-    } else {
-        findings_add(findings, "held_snapshot", severity,
-                     "the standby behind session %d (%.*s) keeps dead rows of the last %lld transactions",
-                     held->pid, FINDING_TEXT(held->name), (long long)held->xids);
-        findings_remedy(findings, "look for a long query on that standby (hot_standby_feedback is on)");
-    }
-}
-
-static void judge_held(struct findings *findings, const PGresult *result, boxcar_str role) {
-    double oldest = 0;
-    int hidden = 0, reported = 0;
-
-    for (int row = 0; row < PQntuples(result); row++) {
-        struct held held = read_held(result, row);
-        boxcar_severity severity = severity_of(&held);
-
-        oldest = held.seconds > oldest ? held.seconds : oldest;
-        if (severity != BOXCAR_SEVERITY_OK && !is_hidden(&held)) {
-            report_held(findings, &held, severity);
-            reported++;
-        }
-        hidden += is_hidden(&held);
-    }
-    if (hidden) {
-        findings_add(findings, "held_snapshot", BOXCAR_SEVERITY_NOTE,
-                     "other roles have transactions open; for how long is not visible to this role");
-        findings_remedy(findings, "grant pg_read_all_stats to %.*s;", FINDING_TEXT(role));
-    } else if (!reported) {
-        findings_add(findings, "held_snapshot", BOXCAR_SEVERITY_OK, "the oldest open transaction is %s old",
-                     CHECKUP_AGE(oldest));
-    }
-}
-
-static boxcar_status check_held(struct pg_store *pg, struct findings *findings, boxcar_str role,
-                                boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
-
-    pg_params_int4(&params, HELD_SHOWN);
-    status = pg_query(pg, PG_HELD_SNAPSHOTS, &params, &result, err);
-    if (status == BOXCAR_OK)
-        judge_held(findings, result, role);
-    return status;
 }
 
 /* ---- bloat ---- */
@@ -432,19 +326,25 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
 /* ---- all together ---- */
 
 /* What the tables tell. While one of them is locked, looking would take as long as that. */
-static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, bool locked, struct findings *findings,
-                                    boxcar_error *err) {
+static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, boxcar_str role, bool locked,
+                                    struct findings *findings, boxcar_error *err) {
     static const char WHY[] = "not looked at, since somebody has locked a table of the store", REMEDY[] = "see claim";
     AUTO_RESULT PGresult *checkup = NULL;
     boxcar_status status;
 
     if (locked) {
-        findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE, "%s", WHY);
-        findings_remedy(findings, "%s", REMEDY);
+        static const char *const CHECKS[] = {"held_streams", "schema"};
+
+        for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
+            findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", WHY);
+            findings_remedy(findings, "%s", REMEDY);
+        }
         checkup_box_hidden(findings, WHY, REMEDY);
         return BOXCAR_OK;
     }
-    status = query_checkup(pg, box, &checkup, err);
+    status = pg_check_streams(pg, box, role, findings, err);
+    if (status == BOXCAR_OK)
+        status = query_checkup(pg, box, &checkup, err);
     if (status == BOXCAR_OK)
         status = judge_schema(pg, findings, checkup, err);
     return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
@@ -452,21 +352,21 @@ static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, bool lo
 
 static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
                              struct findings *findings, boxcar_error *err) {
-    boxcar_status status = check_held(pg, findings, server->role, err);
+    boxcar_status status = pg_check_snapshots(pg, server->role, findings, err);
     bool locked = false;
 
     if (status == BOXCAR_OK)
         status = check_bloat(pg, findings, server->vacuums, err);
     if (status == BOXCAR_OK && !server->is_standby)
-        status = pg_check_claim(pg, box, server->may_claim, findings, &locked, err);
-    return status == BOXCAR_OK ? examine_tables(pg, box, locked, findings, err) : status;
+        status = pg_check_claim(pg, box, server->role, server->may_claim, findings, &locked, err);
+    return status == BOXCAR_OK ? examine_tables(pg, box, server->role, locked, findings, err) : status;
 }
 
 /* The owner grants; or the functions came with a newer library than the one that deployed. */
 static boxcar_status examine_hidden(struct pg_store *pg, const struct server *server,
                                     struct findings *findings, boxcar_error *err) {
     AUTO_BUF struct buf remedy = BUF_INIT;
-    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat", "claim"};
+    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat", "claim", "held_streams"};
     const char *why = server->has_functions ? "not visible to this role"
                                             : "the store lacks the functions that this program looks with";
 
@@ -487,7 +387,7 @@ static boxcar_status examine_hidden(struct pg_store *pg, const struct server *se
 
 /* Looking needs the parts that are missing; which they are is said already. */
 static void examine_broken(struct findings *findings) {
-    static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim"};
+    static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim", "held_streams"};
 
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
         findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, CHECKUP_BROKEN);

@@ -9,17 +9,17 @@
 
 #define CHECK "claim"
 
-static boxcar_status report_blocker(struct findings *findings, const struct pg_blocker *blocker, boxcar_error *err) {
+static boxcar_status report_blocker(struct findings *findings, const struct pg_blocker *blocker, boxcar_str role,
+                                    boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_blocker(blocker, &text);
+    buf_append_text(&text, ": nobody else gets new messages");
+    pg_describe_query(&blocker->session, &text);
     if (text.failed)
         return error_no_memory(err);
-    findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "%s: nobody else gets new messages", text.data);
-    if (blocker->pid)
-        findings_remedy(findings, "end that transaction: select pg_terminate_backend(%d);", blocker->pid);
-    else if (blocker->gid.len)
-        findings_remedy(findings, "unless somebody is about to commit it: rollback prepared %s;", blocker->gid.data);
+    findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "%s", text.data);
+    pg_remedy_session(findings, &blocker->session, role);
     return BOXCAR_OK;
 }
 
@@ -34,8 +34,8 @@ static void report_none(struct findings *findings, bool waited) {
 }
 
 /* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. */
-static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, bool waited, struct findings *findings,
-                                      bool *ret_locked, boxcar_error *err) {
+static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxcar_str role, bool waited,
+                                      struct findings *findings, bool *ret_locked, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status = pg_find_blockers(pg, box, &result, err);
     bool locked = false;
@@ -45,9 +45,9 @@ static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, bool 
         struct pg_blocker blocker = pg_read_blocker(result, row);
 
         locked = locked || blocker.relation.len || blocker.behind;
-        if (!waited && !(blocker.has_seconds && blocker.seconds > PG_BLOCKER_SECONDS))
+        if (!waited && !(blocker.session.has_seconds && blocker.session.seconds > PG_HELD_SECONDS))
             continue;
-        status = report_blocker(findings, &blocker, err);
+        status = report_blocker(findings, &blocker, role, err);
         reported++;
     }
     if (status != BOXCAR_OK)
@@ -65,8 +65,8 @@ static boxcar_status query_try(struct pg_store *pg, boxcar_box box, PGresult **r
     return pg_query(pg, PG_TRY_CLAIM, &params, ret_result, err);
 }
 
-static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, struct findings *findings, bool *ret_locked,
-                               boxcar_error *err) {
+static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
+                               bool *ret_locked, boxcar_error *err) {
     AUTO_RESULT PGresult *tried = NULL;
     boxcar_status status = query_try(pg, box, &tried, err);
 
@@ -80,15 +80,15 @@ static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, struct findi
         return BOXCAR_OK;
     }
     if (!pg_get_bool(tried, 0, 0))
-        return look_at_blockers(pg, box, true, findings, ret_locked, err);
+        return look_at_blockers(pg, box, role, true, findings, ret_locked, err);
     findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "a claim that was tried had its turn after %s",
                  CHECKUP_AGE(pg_get_float8(tried, 0, 1)));
     return BOXCAR_OK;
 }
 
-boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, bool may_claim, struct findings *findings,
-                             bool *ret_locked, boxcar_error *err) {
+boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
+                             struct findings *findings, bool *ret_locked, boxcar_error *err) {
     if (may_claim && !pg_is_joined(pg))
-        return try_claim(pg, box, findings, ret_locked, err);
-    return look_at_blockers(pg, box, false, findings, ret_locked, err);
+        return try_claim(pg, box, role, findings, ret_locked, err);
+    return look_at_blockers(pg, box, role, false, findings, ret_locked, err);
 }

@@ -101,9 +101,10 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_LIVE_HOSTS] = "*tl",
     [PG_LIVE_PATTERNS] = "*t",
     [PG_READY_TOPICS] = "*tf",
-    [PG_HELD_SNAPSHOTS] = "*titnfl",
+    [PG_SNAPSHOT_HOLDERS] = "*innnnfntl",
     [PG_TABLE_HEALTH] = "*tllfb",
     [PG_CLAIM_BLOCKERS] = "*innnnfnbnni",
+    [PG_STREAM_HOLDERS] = "*innnnfnlti",
     [PG_TRY_CLAIM] = "1bfn",
 };
 

@@ -40,8 +40,8 @@
 
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
-    "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_held_snapshots', "             \
-    "'_table_health', '_claim_blockers'"
+    "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_snapshot_holders', "           \
+    "'_table_health', '_claim_blockers', '_stream_holders'"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
@@ -168,12 +168,14 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_LIVE_HOSTS] = "select host, workers from :\"schema\"._live_hosts($1, $2)",
     [PG_LIVE_PATTERNS] = "select pattern from :\"schema\"._live_patterns($1, $2) pattern",
     [PG_READY_TOPICS] = "select topic, seconds from :\"schema\"._ready_topics($1, $2)",
-    [PG_HELD_SNAPSHOTS] =
-        "select kind, pid, name, state, seconds, xids from :\"schema\"._held_snapshots($1)",
+    [PG_SNAPSHOT_HOLDERS] = "select pid, gid, name, role_name, state, seconds, query, kind, xids "
+                            "from :\"schema\"._snapshot_holders($1)",
     [PG_TABLE_HEALTH] =
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
     [PG_CLAIM_BLOCKERS] = "select pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind "
                           "from :\"schema\"._claim_blockers($1)",
+    [PG_STREAM_HOLDERS] = "select pid, gid, name, role_name, state, seconds, query, streams, stream, waits_for "
+                          "from :\"schema\"._stream_holders($1)",
     [PG_TRY_CLAIM] = "select had_turn, seconds, failure from :\"schema\"._try_claim($1)",
 };
 

@@ -91,7 +91,8 @@ enum pg_statement {
     PG_LIVE_HOSTS,
     PG_LIVE_PATTERNS,
     PG_READY_TOPICS,
-    PG_HELD_SNAPSHOTS,
+    PG_SNAPSHOT_HOLDERS,
+    PG_STREAM_HOLDERS,
     PG_TABLE_HEALTH,
     PG_CLAIM_BLOCKERS,
     PG_TRY_CLAIM,
@@ -118,7 +119,7 @@ struct pg_lost_claim {
 };
 #define PG_LOST_MAX 16
 
-/* Who was in the way of claims that waited in vain (pg_blocker.c); 0 = nobody yet. */
+/* Who was in the way of claims that waited in vain (pg_blocker.h); 0 = nobody yet. */
 struct pg_held_up {
     uint64_t seen; /* the last time */
     uint64_t told; /* to the log ... */
@@ -158,7 +159,7 @@ struct pg_store {
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
 
 /* pg_statement.c */
-#define PG_DOCTOR_FUNCTIONS 8
+#define PG_DOCTOR_FUNCTIONS 9
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
 /* Whether it looks at many rows: the server gets more time for it. */
