@@ -27,6 +27,14 @@ typedef struct boxcar_maintenance {
 BOXCAR_API boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance,
                                          boxcar_error *err);
 
+typedef struct boxcar_upkeep {
+    bool has_run;   /* by any program, since the store was deployed or upgraded to schema version 11 */
+    double seconds; /* since it last ran; if it never did, since then. By the database's clock */
+} boxcar_upkeep;
+
+/* When boxcar_maintain() last ran, in whichever process: the workers of a store do, unless they were told not to. */
+BOXCAR_API boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
+
 typedef struct boxcar_audit {
     int64_t lost;     /* messages that are not leased, dead or done, and that no claim can find */
     int64_t repaired; /* of those, how many were made ready again */

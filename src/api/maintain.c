@@ -36,6 +36,14 @@ boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maint
     return status;
 }
 
+boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK)
+        status = check_given(ret_upkeep, "ret_upkeep", err);
+    return status == BOXCAR_OK ? store->ops->upkeep(store, ret_upkeep, err) : status;
+}
+
 boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
     boxcar_audit audit = {0};
     boxcar_status status = check_given(store, "store", err);

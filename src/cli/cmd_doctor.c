@@ -212,7 +212,7 @@ const struct command CMD_DOCTOR = {
     .description =
         "Looks at the connection, the clock, the schema, who holds snapshots, streams or the claimers' turn,\n"
         "bloat, running workers, topics that none of them handles, expired leases, the oldest ready message,\n"
-        "dead letters and streams. Of other sessions' queries it shows no data. Each line has a severity\n"
+        "dead letters, streams and upkeep. Of other sessions' queries it shows no data. Each line has a severity\n"
         "(ok, note, warning, problem); what to do about it stands below. It changes nothing and is cheap at\n"
         "any size; only --audit and --repair read the whole log. Without --box it looks at the outbox, and\n"
         "names streams of the inbox that are halted or were handled out of order.\n"

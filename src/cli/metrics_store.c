@@ -134,6 +134,14 @@ static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int6
     return status;
 }
 
+static boxcar_status read_upkeep(boxcar_store *connection, double *ret_age_seconds, boxcar_error *err) {
+    boxcar_upkeep upkeep;
+    boxcar_status status = boxcar_upkeep_read(connection, &upkeep, err);
+    if (status == BOXCAR_OK)
+        *ret_age_seconds = upkeep.seconds;
+    return status;
+}
+
 static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, struct metrics_streams *ret_streams,
                                   boxcar_error *err) {
     struct metrics_streams streams = {0};
@@ -143,6 +151,8 @@ static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, 
         status = count_halted(connection, (boxcar_box)box, &streams.halted[box], err);
     if (status == BOXCAR_OK)
         status = boxcar_stream_violations_count(connection, &streams.violations, err);
+    if (status == BOXCAR_OK)
+        status = read_upkeep(connection, &streams.upkeep_age_seconds, err);
     if (status == BOXCAR_OK) {
         summarize(instances, owner, &streams);
         *ret_streams = streams;

@@ -205,6 +205,8 @@ static void put_streams(FILE *out, const struct metrics_streams *streams) {
     put_head(out, "boxcar_ordering_violations_total", COUNTER,
              "Messages acked before an earlier one of their stream was finished.");
     fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);
+    put_gauge(out, "boxcar_store_upkeep_age_seconds", "Since upkeep last ran, in whichever process, or should have.",
+              streams->upkeep_age_seconds);
 }
 
 static void put_store(FILE *out, const struct metrics_numbers *numbers) {

@@ -10,13 +10,14 @@
 /* The store's numbers are left out when they are older: a graph with a gap says more than a flat line. */
 #define METRICS_STORE_AGE_SECONDS_MAX 60
 
-/* What the store knows about streams and workers. */
+/* What the store knows about streams, workers and its upkeep. */
 struct metrics_streams {
     int64_t instances;     /* live workers */
     int64_t partitions[2]; /* by box: what this one is preferred for */
     double oldest_lease_seconds;
     int64_t halted[2]; /* by box */
     int64_t violations;
+    double upkeep_age_seconds;
 };
 
 struct metrics_numbers {

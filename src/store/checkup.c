@@ -11,6 +11,8 @@
 #define SKEW_WARNING_US 2000000
 #define OLD_WARNING_SECONDS 300
 #define DIED_WARNING 100
+#define UPKEEP_NOTE_SECONDS 3600
+#define UPKEEP_WARNING_SECONDS (26 * 3600) /* once a day is often enough, give or take */
 #define DISK_WARNING_BYTES ((int64_t)256 << 20)
 #define DISK_WARNING_SHARE 0.05
 #define TOPICS_SHOWN 10
@@ -318,6 +320,32 @@ static void judge_order(struct findings *findings, const struct box_facts *facts
                               "that failed; boxcar worker does");
 }
 
+static bool is_anything_there(const struct box_facts *facts) {
+    const boxcar_stats *all = facts->stats;
+
+    return facts->stats_count > 0 && all->ready + all->waiting + all->in_progress + all->done + all->failed > 0;
+}
+
+/* Claims release expired leases, too. Nobody but upkeep removes what is past its retention. */
+static void judge_upkeep(struct findings *findings, const struct box_facts *facts) {
+    double seconds = facts->upkeep.seconds;
+    const char *age = CHECKUP_AGE(seconds);
+    boxcar_severity severity = seconds > UPKEEP_WARNING_SECONDS ? BOXCAR_SEVERITY_WARNING
+                               : seconds > UPKEEP_NOTE_SECONDS  ? BOXCAR_SEVERITY_NOTE
+                                                                : BOXCAR_SEVERITY_OK;
+
+    if (!is_anything_there(facts))
+        severity = BOXCAR_SEVERITY_OK;
+    if (facts->upkeep.has_run)
+        findings_add(findings, "upkeep", severity, "upkeep ran %s ago", age);
+    else
+        findings_add(findings, "upkeep", severity, "upkeep never ran in the %s since the store was deployed or upgraded", age);
+    if (severity == BOXCAR_SEVERITY_OK)
+        return;
+    findings_remedy(findings, "what is past its retention is not removed, and counters get slow: run a worker whose "
+                              "maintain is not 0, or boxcar maintain, or boxcar maintain --once from cron");
+}
+
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
     boxcar_status status = judge_workers(findings, facts, err);
 
@@ -330,12 +358,13 @@ boxcar_status checkup_box(struct findings *findings, const struct box_facts *fac
     judge_dead(findings, facts);
     judge_halted(findings, facts);
     judge_order(findings, facts);
+    judge_upkeep(findings, facts);
     return BOXCAR_OK;
 }
 
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
     static const char *const CHECKS[] = {"workers", "unhandled_topics", "expired_leases", "oldest_ready",
-                                         "dead_letters", "halted_streams", "stream_order"};
+                                         "dead_letters", "halted_streams", "stream_order", "upkeep"};
 
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
         findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);

@@ -74,9 +74,10 @@ struct box_facts {
     int64_t died_lately; /* within CHECKUP_LATELY_SECONDS, counted to CHECKUP_COUNT_MAX */
     int64_t halted;      /* streams, counted to CHECKUP_COUNT_MAX */
     int64_t violations;  /* messages acked before an earlier one of their stream, counted likewise */
+    boxcar_upkeep upkeep;
 };
 
-/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order */
+/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order, upkeep */
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
 /* The same checks for somebody who may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);

@@ -256,6 +256,7 @@ struct store_ops {
 
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
+    boxcar_status (*upkeep)(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
     boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
     boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);

@@ -24,7 +24,7 @@ status=0
 exits "a store that is well" "$status" boxcar doctor -o json
 is "fields" 'check,severity,text,remedy' "$(json '.[0]|keys_unsorted|join(",")')"
 is "nothing worse than ok" 0 "$(worst)"
-is "each check is there" 'bloat claim clock_skew connection dead_letters expired_leases halted_streams held_snapshot oldest_ready schema stream_order unhandled_topics workers' \
+is "each check is there" 'bloat claim clock_skew connection dead_letters expired_leases halted_streams held_snapshot oldest_ready schema stream_order unhandled_topics upkeep workers' \
     "$(json "[.[].check] | unique - [\"disk\", \"rows\", \"held_streams\"] | join(\" \")")"
 is "streams held on a server only" "$([ "$BOXCAR_TEST_KIND" = sqlite ] && echo 0 || echo 1)" "$(json '[.[]|select(.check=="held_streams")]|length')"
 is "rows in files only" "$([ "$BOXCAR_TEST_KIND" = sqlite ] && echo 1 || echo 0)" "$(json '[.[]|select(.check=="rows")]|length')"

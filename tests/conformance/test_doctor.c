@@ -15,7 +15,7 @@ static void healthy_store_has_nothing_to_complain_about(void **state) {
     struct fixture *f = *state;
     static const char *const CHECKS[] = {"connection",   "schema",      "clock_skew",       "held_snapshot",
                                          "bloat",        "workers",     "unhandled_topics", "expired_leases",
-                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order"};
+                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order", "upkeep"};
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", EVERYTHING, 1);
     boxcar_finding_list *list = diagnose(f);
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
@@ -222,6 +222,31 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
     assert_found(f, "dead_letters", BOXCAR_SEVERITY_WARNING, "101 dead letters, 100 of them");
 }
 
+/* Rounds of upkeep are noted, whoever runs them, so that somebody can notice their absence. */
+static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
+    struct fixture *f = *state;
+    boxcar_upkeep upkeep = {.has_run = true};
+    ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
+    assert_false(upkeep.has_run);
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep never ran in the ");
+    fixture_sql(f, "update boxcar_upkeep set since = since - 2 * 3600000000", "update upkeep set since = since - interval '2 h'");
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep never ran in the 2h"); /* nothing is there */
+    enqueue(f, "t", "p");
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_NOTE, "upkeep never ran in the 2h");
+    fixture_sql(f, "update boxcar_upkeep set since = since - 48 * 3600000000", "update upkeep set since = since - interval '48 h'");
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_WARNING, "upkeep never ran in the 2d");
+    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep ran 0.");
+    ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
+    assert_true(upkeep.has_run && upkeep.seconds < 60);
+    fixture_sql(f, "update boxcar_upkeep set ran_at = ran_at - 30 * 3600000000", "update upkeep set ran_at = ran_at - interval '30 h'");
+    assert_found(f, "upkeep", BOXCAR_SEVERITY_WARNING, "upkeep ran 30h ago");
+    ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
+    assert_true(upkeep.has_run && upkeep.seconds > 29 * 3600);
+    ASSERT_INVALID(f, "store", boxcar_upkeep_read(NULL, &upkeep, &f->err));
+    ASSERT_INVALID(f, "ret_upkeep", boxcar_upkeep_read(f->store, NULL, &f->err));
+}
+
 /* The other box has its own workers, leases and dead letters. */
 static void each_box_is_looked_at_by_itself(void **state) {
     struct fixture *f = *state;
@@ -267,6 +292,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(ten_topics_are_named_those_with_most_messages_first),
     TEST(message_that_has_been_ready_for_long_is_a_warning),
     TEST(dead_letters_are_noted_and_many_at_once_are_a_warning),
+    TEST(store_whose_upkeep_does_not_run_is_a_warning),
     TEST(each_box_is_looked_at_by_itself),
     TEST(no_payload_and_no_error_text_is_shown),
 };

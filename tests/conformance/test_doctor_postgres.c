@@ -376,7 +376,7 @@ static void producer_is_told_what_it_may_not_see(void **state) {
     struct fixture *f = *state;
     static const char *const CHECKS[] = {"schema",       "held_snapshot",    "bloat",        "held_streams",
                                          "workers",      "unhandled_topics", "expired_leases",
-                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order"};
+                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order", "upkeep"};
     boxcar_store *store = open_as(f, "producer");
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
         assert_found_with(f, store, CHECKS[i], BOXCAR_SEVERITY_NOTE, "not visible to this role");

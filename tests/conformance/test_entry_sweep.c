@@ -119,6 +119,7 @@ static const struct call CALLS[] = {
     {"_table_health", {NULL}},
     {"_try_claim", {BOX}},
     {"_veil", {OWNER}},
+    {"_upkeep", {NULL}},
     {"_was_settled", {BOX, "'acked'", SETTLE_ARGUMENTS}},
     {"enqueue", {"'t'", "'" SECRET "'", "'c'", "now()", "'1 hour'", "'s'", "'{\"h\": \"" SECRET "\"}'", "null",
                  "gen_random_uuid()::text", "3", JOIN, "false"}},

@@ -5,7 +5,7 @@
 
 /* Version 10: before the flags of what enqueueing need not look for. */
 #define POSTGRES_FROM_11_BACK_TO_10 \
-    "drop sequence awaited_flag, old_key_flag; update store set schema_version = 10, functions_digest = 'of version 10'; "
+    "drop sequence awaited_flag, old_key_flag; drop table upkeep; update store set schema_version = 10, functions_digest = 'of version 10'; "
 
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \
@@ -25,6 +25,7 @@
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \
+    "drop table boxcar_upkeep; " \
     "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop column stream; " \
     "update boxcar_schema set oldest_program = 1; " \
     "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \

@@ -356,6 +356,11 @@ static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenanc
     return answer(fake_of(store), err);
 }
 
+static boxcar_status fake_upkeep(struct boxcar_store *store, boxcar_upkeep *ret, boxcar_error *err) {
+    *ret = (boxcar_upkeep){.has_run = true, .seconds = 5};
+    return answer(fake_of(store), err);
+}
+
 static boxcar_status fake_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret,
                                 boxcar_error *err) {
     *ret = (boxcar_audit){.lost = 1, .repaired = repair};
@@ -500,6 +505,7 @@ static const struct store_ops FAKE_OPS = {
     .stream_violations = fake_stream_violations,
     .instances = fake_instances,
     .maintain = fake_maintain,
+    .upkeep = fake_upkeep,
     .audit = fake_audit,
     .settings_read = fake_settings_read,
     .setting_write = fake_setting_write,

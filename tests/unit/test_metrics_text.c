@@ -243,7 +243,7 @@ static void store_numbers_are_served_with_their_age(void **state) {
                                     .exact = false},
                                    {.ready = 7, .exact = true}};
     const struct metrics_streams streams = {
-        .instances = 7, .partitions = {1429, 5000}, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX};
+        .instances = 7, .partitions = {1429, 5000}, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX, .upkeep_age_seconds = 61.5};
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .store = store, .streams = &streams, .store_age_seconds = 1.5});
     assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1");
@@ -254,6 +254,7 @@ static void store_numbers_are_served_with_their_age(void **state) {
     assert_line(text, "boxcar_streams_halted{box=\"outbox\"} 9");
     assert_line(text, "boxcar_streams_halted{box=\"inbox\"} 10");
     assert_line(text, "boxcar_ordering_violations_total 9223372036854775807");
+    assert_line(text, "boxcar_store_upkeep_age_seconds 61.5");
     assert_line(text, "boxcar_store_messages{status=\"waiting\",box=\"outbox\"} 2");
     assert_line(text, "boxcar_store_messages{status=\"in_progress\",box=\"outbox\"} 3");
     assert_line(text, "boxcar_store_messages{status=\"done\",box=\"outbox\"} 4");

@@ -155,7 +155,8 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     const struct live_host host = {BOXCAR_STR("here"), 1};
     const boxcar_str pattern = BOXCAR_STR("mail");
     boxcar_stats stats[40] = {{.ready = 39, .exact = true}};
-    struct box_facts facts = {BOXCAR_OUTBOX, stats, COUNT_OF(stats), NULL, 0, 30000, &host, 1, &pattern, 1, 1, 60, 1, 1, 1};
+    struct box_facts facts = {BOXCAR_OUTBOX, stats, COUNT_OF(stats), NULL, 0, 30000, &host, 1, &pattern, 1, 1, 60, 1, 1, 1,
+                              {true, 1e6}};
     struct findings findings = findings_begin();
     boxcar_finding_list *list = NULL;
     boxcar_status status;

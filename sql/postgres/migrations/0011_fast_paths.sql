@@ -11,3 +11,10 @@ begin
     perform setval(':"schema".awaited_flag', 1) from :"schema".join_member m where m.work_id is null limit 1;
     perform setval(':"schema".old_key_flag', 1) from :"schema".message m limit 1;
 end $do$;
+
+-- Upkeep. When a round of it ran last (_maintain), null = never since `since`, when this table was made.
+create table :"schema".upkeep (
+    only_row boolean primary key default true check (only_row),
+    since timestamptz not null default now(),
+    ran_at timestamptz);
+insert into :"schema".upkeep default values;

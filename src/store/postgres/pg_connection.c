@@ -375,6 +375,7 @@ static const struct store_ops OPS = {
     .stream_violations = pg_stream_violations,
     .instances = pg_instances,
     .maintain = pg_maintain,
+    .upkeep = pg_upkeep,
     .audit = pg_audit,
     .settings_read = pg_settings_read,
     .setting_write = pg_setting_write,

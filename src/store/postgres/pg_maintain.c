@@ -100,6 +100,16 @@ boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_ma
     return BOXCAR_OK;
 }
 
+boxcar_status pg_upkeep(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg_store_of(store), PG_UPKEEP, &none, &result, err);
+
+    if (status == BOXCAR_OK)
+        *ret_upkeep = (boxcar_upkeep){.has_run = pg_get_bool(result, 0, 0), .seconds = pg_get_float8(result, 0, 1)};
+    return status;
+}
+
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;

@@ -54,6 +54,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_DEAD_ACT] = "1lllU",
     [PG_CANCEL] = "1U",
     [PG_MAINTAIN] = "1llllblllUl",
+    [PG_UPKEEP] = "1bf",
     [PG_EXPIRE_FRESH] = COUNT,
     [PG_AUDIT] = "1ll",
     [PG_SETTINGS] = "*tfn",

@@ -41,7 +41,7 @@
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
     "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_snapshot_holders', "           \
-    "'_table_health', '_claim_blockers', '_stream_holders'"
+    "'_table_health', '_claim_blockers', '_stream_holders', '_upkeep'"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_STORE_INFO] = "select schema_version, oldest_program, store_id from :\"schema\"._store_info()",
@@ -81,6 +81,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_CANCEL] = "select :\"schema\"._cancel_message($1, $2, $3)",
     [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys "
                     "from :\"schema\"._maintain($1)",
+    [PG_UPKEEP] = "select has_run, seconds from :\"schema\"._upkeep()",
     [PG_EXPIRE_FRESH] = "select :\"schema\"._expire_fresh($1, $2, $3)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
     [PG_SETTINGS] = "select name, number, text from :\"schema\"._settings()",

@@ -43,6 +43,7 @@ enum pg_statement {
     PG_DEAD_ACT,
     PG_CANCEL,
     PG_MAINTAIN,
+    PG_UPKEEP,
     PG_EXPIRE_FRESH,
     PG_AUDIT,
     PG_SETTINGS,
@@ -159,7 +160,7 @@ struct pg_store {
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }
 
 /* pg_statement.c */
-#define PG_DOCTOR_FUNCTIONS 9
+#define PG_DOCTOR_FUNCTIONS 10
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
 /* Whether it looks at many rows: the server gets more time for it. */
@@ -393,6 +394,7 @@ boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_r
 boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 boxcar_status pg_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err);
 boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
+boxcar_status pg_upkeep(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
                                boxcar_error *err);

@@ -317,6 +317,8 @@ static boxcar_status gather_facts(struct sqlite_store *store, struct diagnosing 
         status = sqlite_stream_count_violations(store, (int)diagnosing->box, CHECKUP_COUNT_MAX, &facts->violations,
                                                 err);
     if (status == BOXCAR_OK)
+        status = sqlite_upkeep_look(store, &facts->upkeep, err);
+    if (status == BOXCAR_OK)
         status = gather_hosts(store, diagnosing->box, &diagnosing->arena, facts, err);
     return status == BOXCAR_OK ? gather_patterns(store, diagnosing->box, &diagnosing->arena, facts, err)
                                : status;

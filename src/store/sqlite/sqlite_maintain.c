@@ -150,12 +150,21 @@ static boxcar_status silent_step(struct sqlite_store *store, struct join_upkeep 
 }
 
 /* Topics of which nothing is left, so that topics with ids in them do not pile up; and old evidence. */
+static boxcar_status note_round(struct sqlite_store *store, boxcar_error *err) {
+    struct query query = query_on(store, S_UPKEEP_NOTE);
+
+    query_int(&query, store->now);
+    return query_run(&query, err);
+}
+
 static boxcar_status sweep(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct query query = query_on(store, S_TALLY_SWEEP);
     boxcar_status status = query_run(&query, err);
 
     (void)context;
-    return status == BOXCAR_OK ? sqlite_stream_sweep(store, err) : status;
+    if (status == BOXCAR_OK)
+        status = sqlite_stream_sweep(store, err);
+    return status == BOXCAR_OK ? note_round(store, err) : status;
 }
 
 /* ---- the round ---- */
@@ -235,5 +244,35 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
         status = sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep, NULL, err);
     if (status == BOXCAR_OK)
         *ret_maintenance = done;
+    return status;
+}
+
+/* ---- when that was ---- */
+
+boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_UPKEEP_READ);
+    bool found = false;
+    boxcar_status status = query_step(&query, &found, err);
+    boxcar_time at;
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_upkeep = (boxcar_upkeep){.has_run = found && !query_is_null(&query, 1)};
+    at = found ? query_get_int(&query, ret_upkeep->has_run) : store->now;
+    if (store->now > at)
+        ret_upkeep->seconds = (double)(store->now - at) / 1e6;
+    return BOXCAR_OK;
+}
+
+static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
+    return sqlite_upkeep_look(store, context, err);
+}
+
+boxcar_status sqlite_upkeep(struct boxcar_store *base, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    boxcar_upkeep upkeep = {.has_run = false};
+    boxcar_status status = sqlite_transaction(sqlite_of(base), ACCESS_READ, look, &upkeep, err);
+
+    if (status == BOXCAR_OK)
+        *ret_upkeep = upkeep;
     return status;
 }

@@ -70,6 +70,7 @@ static const struct store_ops SQLITE_OPS = {
     .stream_violations = sqlite_stream_violations,
     .instances = sqlite_instances,
     .maintain = sqlite_maintain,
+    .upkeep = sqlite_upkeep,
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,
     .setting_write = sqlite_setting_write,

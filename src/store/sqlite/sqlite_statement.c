@@ -337,6 +337,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
+    [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 where ran_at is null or ran_at not between ?1 - 10000000 and ?1",
+    [S_UPKEEP_READ] = "select since, ran_at from boxcar_upkeep",
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
 

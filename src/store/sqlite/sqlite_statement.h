@@ -14,6 +14,8 @@ enum statement {
     S_ROLLBACK_TO,
     S_TAKE_TURN,
     S_SCHEMA_READ,
+    S_UPKEEP_NOTE,
+    S_UPKEEP_READ,
     /* enqueue */
     S_LAST_WORK_ID,
     S_MESSAGE_INSERT,

@@ -444,6 +444,9 @@ boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_eve
 /* ---- upkeep (sqlite_maintain.c, sqlite_audit.c, sqlite_setting.c) ---- */
 boxcar_status sqlite_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
                               boxcar_error *err);
+boxcar_status sqlite_upkeep(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
+/* The same in a transaction of the caller. */
+boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 boxcar_status sqlite_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit,
                            boxcar_error *err);
 boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,

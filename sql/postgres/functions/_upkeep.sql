@@ -1,0 +1,8 @@
+-- When upkeep ran last: seconds ago; if it never did (has_run false), for how long that is so.
+create or replace function :"schema"._upkeep(out has_run boolean, out seconds double precision)
+language plpgsql stable security definer :pinned as $$
+begin
+    select u.ran_at is not null,
+           greatest(extract(epoch from clock_timestamp() - coalesce(u.ran_at, u.since)), 0)
+    into has_run, seconds from :"schema".upkeep u;
+end $$;
