@@ -5,7 +5,7 @@
 
 /* Version 10: before the flags of what enqueueing need not look for. */
 #define POSTGRES_FROM_11_BACK_TO_10 \
-    "drop sequence awaited_flag, old_key_flag; drop table upkeep; update store set schema_version = 10, functions_digest = 'of version 10'; "
+    "drop sequence awaited_flag, old_key_flag; drop table upkeep, origin; update store set schema_version = 10, functions_digest = 'of version 10'; "
 
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \

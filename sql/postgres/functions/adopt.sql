@@ -39,7 +39,9 @@ begin
           order by x.box, x.lane, x.seq desc) f;
     update :"schema".store s
     set era = next_era,
-        system_identifier = (select c.system_identifier::text from pg_control_system() c),
+        system_identifier = :"schema"._system_identifier(),
         message_oid = ':"schema".message'::regclass;
+    update :"schema".origin o set xid = 0;                       -- now it is this transaction's ...
+    update :"schema".origin o set xid = o.xmin::text::bigint;    -- ... and says so
     return true;
 end $$;

@@ -18,3 +18,13 @@ create table :"schema".upkeep (
     since timestamptz not null default now(),
     ran_at timestamptz);
 insert into :"schema".upkeep default values;
+
+-- Identity. Where the server does not tell its own number, this row tells whether the log is in the cluster where it was written: it
+-- holds the number of the transaction that wrote it, which the server keeps with the row, too (xmin). A dump, or a logical copy,
+-- brings the first number and gets another one for the second. 0: not known. Only adopt() writes it.
+create table :"schema".origin (
+    only_row boolean primary key default true check (only_row),
+    xid bigint not null default 0);
+insert into :"schema".origin default values;
+update :"schema".origin o set xid = o.xmin::text::bigint
+where exists (select from :"schema".store s where s.message_oid = ':"schema".message'::regclass);
