@@ -14,7 +14,7 @@ end $do$;
 
 -- Upkeep. When a round of it ran last (_maintain), null = never since `since`, when this table was made.
 create table :"schema".upkeep (
-    only_row boolean primary key default true check (only_row),
+    singleton boolean primary key default true check (singleton),
     since timestamptz not null default now(),
     ran_at timestamptz);
 insert into :"schema".upkeep default values;
@@ -23,7 +23,7 @@ insert into :"schema".upkeep default values;
 -- holds the number of the transaction that wrote it, which the server keeps with the row, too (xmin). A dump, or a logical copy,
 -- brings the first number and gets another one for the second. 0: not known. Only adopt() writes it.
 create table :"schema".origin (
-    only_row boolean primary key default true check (only_row),
+    singleton boolean primary key default true check (singleton),
     xid bigint not null default 0);
 insert into :"schema".origin default values;
 update :"schema".origin o set xid = o.xmin::text::bigint

@@ -37,5 +37,9 @@ const struct pg_constraint PG_CONSTRAINTS[] = {
     {"event_run", "event_run_pkey", "primary key (first_position)"},
     {"event_frontier", "event_frontier_pkey", "primary key (seq)"},
     {"unique_key", "unique_key_pkey", "primary key (key_id)"},
+    {"upkeep", "upkeep_pkey", "primary key (singleton)"},
+    {"upkeep", "upkeep_singleton_check", "check (singleton)"},
+    {"origin", "origin_pkey", "primary key (singleton)"},
+    {"origin", "origin_singleton_check", "check (singleton)"},
     {NULL, NULL, NULL},
 };
