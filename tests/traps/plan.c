@@ -13,6 +13,7 @@ static const char MAY_SCAN[] = "a function of the statistics may scan whole tabl
 static const char READS_DONE[] = "statistics read what is done";
 static const char READS_PARKED[] = "statistics read the parking lot again and again";
 static const char READS_FRESH[] = "statistics read all that waits";
+static const char MIXED[] = "a function without settings is called with several";
 static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
 /* Functions on the path of every message. */
@@ -58,6 +59,58 @@ static const char *search_paths(struct fixture *f)
                             "and p.prosecdef and (p.proconfig is null or "
                             "not 'search_path=pg_catalog, pg_temp' = any (p.proconfig))") == 0
                ? NULL : "a security definer function has no search path of its own";
+}
+
+/* Statistics that come in the middle would have plans made anew. */
+static void keep_autovacuum_away(PGconn *conn)
+{
+    sql_run(conn, "do $$ declare t text; begin foreach t in array array['message', 'lease', 'parked', 'finished', "
+                  "'dead', 'stream', 'attempt', 'frontier'] loop "
+                  "execute format('alter table %%I set (autovacuum_enabled = off)', t); end loop; end $$");
+}
+
+/* A function without settings of its own has those of its caller, and keeps the plans that were made for the first one: so
+ * every caller has to have the same. Those that look at no table have nothing to plan. */
+static const char *settings_of_callers(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    return sql_number(conn,
+                      "with recursive f as materialized ("
+                      "select p.oid, p.proname::text as name, p.prosrc as text, l.lanname = 'plpgsql' as keeps_plans, "
+                      "coalesce(array_to_string(p.proconfig, ','), '') as settings "
+                      "from pg_proc p join pg_language l on l.oid = p.prolang "
+                      "where p.pronamespace = current_schema()::regnamespace), "
+                      "bare as (select f.oid, f.name from f where f.settings !~ 'search_path' and f.keeps_plans and exists ("
+                      "select from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' "
+                      "and f.text ~ ('\\.' || c.relname || '\\M')) "
+                      "union select g.oid, g.name from bare b join f g on g.settings !~ 'search_path' "
+                      "and g.text ~ ('\\.' || b.name || '\\(')) "
+                      "select count(*) from bare b join f g on g.settings ~ 'search_path' "
+                      "and g.text ~ ('\\.' || b.name || '\\(') "
+                      "where g.settings !~ 'plan_cache_mode=force_generic_plan'") == 0
+               ? NULL : MIXED;
+}
+
+static int64_t scans_of_frontier(PGconn *conn)
+{
+    sql_run(conn, "begin");
+    int64_t before = sql_number(conn, "select pg_stat_get_xact_numscans('frontier'::regclass)");
+    sql_run(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1)");
+    int64_t after = sql_number(conn, "select pg_stat_get_xact_numscans('frontier'::regclass)");
+    sql_run(conn, "commit");
+    return after - before;
+}
+
+/* The audit reads whole tables, and in the same session come claims. BX-020 */
+static const char *plans_after_an_audit(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    keep_autovacuum_away(other);
+    sql_claim(other, 1);
+    sql_run(other, "analyze frontier");
+    for (int i = 0; i < WARM_CALLS; i++)
+        sql_run(conn, "select * from audit(false)");
+    return scans_of_frontier(conn) == 0 ? NULL : SCANS;
 }
 
 /* Once around: plain, streamed and parked messages, all ways to settle, and an expired lease. */
@@ -108,14 +161,6 @@ static int64_t scans(PGconn *conn)
     return sql_number(conn, "select sum(pg_stat_get_xact_numscans(oid)) from pg_class "
                             "where relnamespace = current_schema()::regnamespace and relname in "
                             "('message', 'lease', 'parked', 'finished', 'dead', 'stream', 'attempt')");
-}
-
-/* Statistics that come in the middle would have plans made anew. */
-static void keep_autovacuum_away(PGconn *conn)
-{
-    sql_run(conn, "do $$ declare t text; begin foreach t in array array['message', 'lease', 'parked', 'finished', "
-                  "'dead', 'stream', 'attempt', 'frontier'] loop "
-                  "execute format('alter table %%I set (autovacuum_enabled = off)', t); end loop; end $$");
 }
 
 /* One session from the empty store to the large one; how often it scanned the large one. */
@@ -349,6 +394,11 @@ static const struct trap TRAPS[] = {
     {"functions_with_the_owners_rights_have_a_search_path_of_their_own", search_paths,
      {{"it", "_set", " SET search_path TO 'pg_catalog', 'pg_temp'\n", "",
        "a security definer function has no search path of its own"}}},
+    {"functions_without_settings_have_callers_with_the_same", settings_of_callers,
+     {{"those of a hot path", "_dead_purge", " SET plan_cache_mode TO 'force_generic_plan'\n", "", MIXED},
+      {"the same for the frontier", "_newest_frontier", " SET plan_cache_mode TO 'force_generic_plan'\n", "", MIXED}}},
+    {"claims_after_an_audit_have_plans_of_their_own", plans_after_an_audit,
+     {{"settings for its look at the frontier", "_newest_frontier", " SET enable_seqscan TO 'off'\n", "", SCANS}}},
     {"plans_made_on_empty_tables_do_not_scan_large_ones", plans,
      {{"pinned indexes", "*", " SET enable_seqscan TO 'off'\n", "", SCANS}}},
     {"plans_made_with_statistics_read_what_is_claimed_and_no_more", plans_with_statistics,

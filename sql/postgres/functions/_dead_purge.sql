@@ -1,6 +1,6 @@
 -- Removes the chosen dead letters with their messages and history. Returns how many.
 create or replace function :"schema"._dead_purge(p_box smallint, ids bigint[]) returns bigint
-language plpgsql volatile :pinned as $$
+language plpgsql volatile :hot as $$
 declare
     gone bigint[];
     keys uuid[];

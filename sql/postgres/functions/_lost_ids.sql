@@ -3,8 +3,8 @@
 create or replace function :"schema"._lost_ids(p_box smallint, every boolean) returns bigint[]
 language plpgsql stable :pinned set enable_nestloop = off as $$
 declare
-    plain :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
-    streamed :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
+    plain :"schema".frontier := :"schema"._newest_frontier(p_box, 0::smallint);
+    streamed :"schema".frontier := :"schema"._newest_frontier(p_box, 1::smallint);
 begin
     return array(
         select m.work_id from :"schema".message m
