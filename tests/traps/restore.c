@@ -217,6 +217,26 @@ static const char *restored(struct fixture *f, enum where where, enum how how)
 static const char *into_another_database(struct fixture *f) { return restored(f, OTHER_DATABASE, BY_SQL); }
 /* BX-001, BX-004, BX-020 */
 static const char *into_another_cluster(struct fixture *f) { return restored(f, OTHER_CLUSTER, BY_SQL); }
+/* From a server that refuses to tell its number to another one; the table happens to have the same number in both. Before the
+ * dump the store is what it was, though its rows were frozen and moved. BX-001, BX-004, BX-020 */
+static const char *from_an_unknown_server(struct fixture *f)
+{
+    struct copy copy;
+    PGconn *conn = sql_connect(f);
+    run_ahead(conn);
+    sql_run(conn, "create or replace function _system_identifier() returns text language sql as $$ select 'unknown' $$");
+    sql_run(conn, "update store set system_identifier = 'unknown'");
+    sql_run(conn, "vacuum full freeze origin");
+    if (!same(sql_text(conn, "select _is_own()"), "t"))
+        return "a store does not know itself";
+    make_messages(conn);
+    restore(f, OTHER_CLUSTER, &copy);
+    sql_run(copy.conn, "update store set message_oid = 'message'::regclass");
+    const char *verdict = use_copy(f, &copy, BY_SQL);
+    drop(&copy);
+    return verdict;
+}
+
 /* BX-001, OBX-108 */
 static const char *used_by_the_library(struct fixture *f) { return restored(f, OTHER_CLUSTER, BY_LIBRARY); }
 /* BX-001, OBX-108 */
@@ -314,9 +334,13 @@ static const struct trap TRAPS[] = {
       {"the era of new messages", "adopt",
        "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "", LOST}}},
     {"a_store_restored_into_another_database_goes_on", into_another_database,
-     {{"the identity of the table", "_is_own", "and s.message_oid = ':\"schema\".message'::regclass", "",
+     {{"the identity of the table", "_is_own", "s.message_oid = ':\"schema\".message'::regclass", "true",
        NOT_REFUSED},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
+    {"a_store_restored_where_servers_do_not_tell_their_number_goes_on", from_an_unknown_server,
+     {{"the number of the transaction", "_is_own", "where o.xid = o.xmin::text::bigint", "", NOT_REFUSED},
+      {"writing it when a store is adopted", "adopt", "set xid = o.xmin::text::bigint", "set xid = 0",
+       "a store is adopted twice"}}},
     {"the_library_adopts_a_restored_store_by_itself", used_by_the_library, {{0}}},
     {"init_adopts_a_restored_store", initialized, {{0}}},
     {"adopting_overlooks_nothing_committed_meanwhile", old_snapshot,
