@@ -10,6 +10,7 @@
 #include "boxcar/error.h"
 #include "boxcar/inbox.h"
 #include "boxcar/event.h"
+#include "boxcar/feed.h"
 #include "boxcar/inspect.h"
 #include "boxcar/instance.h"
 #include "boxcar/join.h"

@@ -222,6 +222,39 @@ static void enqueueing_a_unique_key_stores_one_message(void **state) {
     teardown(&far);
 }
 
+static boxcar_status give_two_chunks(void *context, int64_t wait_ms, boxcar_chunk *ret_chunk, boxcar_error *err) {
+    static boxcar_new_message messages[2];
+    boxcar_enqueued *enqueued = context;
+    (void)wait_ms, (void)err;
+    messages[0] = messages[1] = new_message("t", "p");
+    ret_chunk->is_last = enqueued[0].message_id.bytes[0] == 1;
+    enqueued[0].message_id.bytes[0] = 1;
+    ret_chunk->messages = messages;
+    ret_chunk->count = 1;
+    ret_chunk->enqueued = &enqueued[ret_chunk->is_last];
+    return BOXCAR_OK;
+}
+
+/* BX-001, BX-027: of whatever the feed's transaction asks, its commit too. */
+static void feeding_stores_every_message_once(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_enqueued enqueued[2] = {0};
+        lose_answer(&far, i);
+        ASSERT_OK(f, boxcar_enqueue_feed(f->store, give_two_chunks, enqueued, &f->err));
+        lose_none(&far);
+        struct batch_taken batch = claim_batch(f, f->owner, 9);
+        assert_int_equal(ack_batch(f, f->owner, &batch), 2);
+        for (size_t j = 0; j < 2; j++) {
+            assert_false(enqueued[j].duplicate);
+            assert_int_equal(batch.items[j].work_id.value, enqueued[j].work_id.value);
+        }
+    }
+    teardown(&far);
+}
+
 /* ---- claims ---- */
 
 static void assert_untried(struct fixture *f, boxcar_work_id work_id) {
@@ -334,6 +367,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_that_is_lost_leaves_other_leases_alone),
     TEST(claim_of_a_worker_costs_no_attempt),
     TEST(enqueueing_a_unique_key_stores_one_message),
+    TEST(feeding_stores_every_message_once),
     TEST(skipping_gives_up_one_message),
     TEST(skipping_in_a_halted_stream_only_resumes_it),
     TEST(resuming_a_stream_is_no_conflict),

@@ -1,0 +1,294 @@
+/* A feed: chunks are stored as they come, in one transaction.
+ *
+ * If the store fails on the way, the transaction is rolled back and all messages are stored by one call after the end of
+ * the feed. That call knows how to try again; a transaction that spans calls cannot. If the feed is slow, the
+ * transaction is rolled back, too, and begun again after the end. So every chunk is kept until then, with the message ids
+ * that it got. */
+#include "boxcar/feed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/batching.h"
+#include "api/check.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "core/limits.h"
+#include "store/join_log.h"
+#include "store/message_log.h"
+#include "store/store.h"
+
+#define AUTO_RESULT CLEANUP(batch_result_release)
+#define PATIENCE_MS 200 /* for which a transaction waits for chunks in any case */
+
+/* A chunk in the form that stores want. */
+struct chunk {
+    struct chunk *next;
+    struct batch_part part;
+    boxcar_enqueued *enqueued; /* NULL = nobody wants to know */
+};
+
+struct feed {
+    boxcar_store *store;
+    boxcar_feed_fn next;
+    void *context;
+    struct arena arena;
+    struct chunk *first, *last;
+    struct chunk *unsent;         /* the first that is not in the transaction */
+    size_t count;                 /* of messages */
+    bool sends_at_once;           /* chunks are stored as they come */
+    bool is_open;                 /* a transaction */
+    bool was_slow;                /* so that one was rolled back */
+    int64_t waited_ms, stored_ms; /* while it was open */
+};
+
+static void roll_back(struct feed *feed) {
+    if (feed->is_open)
+        feed->store->ops->rollback(feed->store);
+    feed->is_open = false;
+}
+
+/* From a transaction that cannot go on to what is done at the end. */
+static void fall_back(struct feed *feed, const char *why) {
+    store_log(feed->store, BOXCAR_LOG_INFO, "feed", NULL, 0, "all messages are stored after the end of the feed: %s", why);
+    roll_back(feed);
+    feed->sends_at_once = false;
+    feed->unsent = feed->first;
+}
+
+/* ---- taking chunks ---- */
+
+static boxcar_status check_chunk(const struct feed *feed, const boxcar_chunk *given, boxcar_error *err) {
+    char where[40];
+
+    if (given->count > 0 && !given->messages)
+        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
+    if (given->count > LIMITS_COUNT_MAX - feed->count)
+        return error_invalid(err, "count", "there are too many messages: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < given->count; i++) {
+        boxcar_status status = limits_check_new_message(&given->messages[i], "", err);
+
+        if (status == BOXCAR_OK)
+            continue;
+        snprintf(where, sizeof(where), "messages[%zu].", feed->count + i);
+        return error_locate(status, where, err);
+    }
+    return BOXCAR_OK;
+}
+
+/* Somebody is told what became of the messages: the caller, or the log. */
+static bool place_answers(struct feed *feed, struct chunk *chunk, boxcar_enqueued *given) {
+    chunk->enqueued = given;
+    if (!given && store_logs(feed->store, BOXCAR_LOG_INFO))
+        chunk->enqueued = arena_alloc_array(&feed->arena, chunk->part.message_count, sizeof(*chunk->enqueued));
+    return chunk->enqueued || !store_logs(feed->store, BOXCAR_LOG_INFO);
+}
+
+static boxcar_status add_chunk(struct feed *feed, const boxcar_chunk *given, boxcar_error *err) {
+    boxcar_status status = check_chunk(feed, given, err);
+    struct chunk *chunk = arena_alloc(&feed->arena, sizeof(*chunk));
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (!chunk)
+        return error_no_memory(err);
+    status = batching_add_messages(&feed->arena, given->messages, given->count, &chunk->part, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (!place_answers(feed, chunk, given->enqueued))
+        return error_no_memory(err);
+    *(feed->last ? &feed->last->next : &feed->first) = chunk;
+    feed->last = chunk;
+    feed->unsent = feed->unsent ? feed->unsent : chunk;
+    feed->count += given->count;
+    return BOXCAR_OK;
+}
+
+/* A transaction is no more than twice as long as storing takes, but for PATIENCE_MS. */
+static int64_t patience_ms(const struct feed *feed) {
+    int64_t left = PATIENCE_MS + feed->stored_ms - feed->waited_ms;
+
+    if (!feed->is_open)
+        return -1;
+    return left > 0 ? left : 0;
+}
+
+static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_error *err) {
+    int64_t began_ms = clock_ms();
+    boxcar_chunk given = {.count = 0};
+    boxcar_status status = feed->next(feed->context, patience_ms(feed), &given, err);
+
+    feed->waited_ms += feed->is_open ? clock_ms() - began_ms : 0;
+    if (status != BOXCAR_OK)
+        return status;
+    if (given.count > 0)
+        status = add_chunk(feed, &given, err);
+    else if (!given.is_last && feed->is_open) {
+        fall_back(feed, "it was slow");
+        feed->was_slow = true;
+    }
+    if (status == BOXCAR_OK)
+        *ret_is_last = given.is_last;
+    return status;
+}
+
+/* ---- storing ---- */
+
+static void keep_answers(struct chunk *chunk, const boxcar_enqueued *enqueued) {
+    if (chunk->enqueued)
+        memcpy(chunk->enqueued, enqueued, chunk->part.message_count * sizeof(*enqueued));
+}
+
+/* Stores chunks from `from` on by one call of the store, as `part`. */
+static boxcar_status store_as(struct feed *feed, struct chunk *from, const struct batch_part *part, bool sent_before,
+                              boxcar_error *err) {
+    AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
+    struct batch batch = {.sent_before = sent_before, .parts[BOXCAR_OUTBOX] = *part};
+    boxcar_status status = feed->store->ops->process(feed->store, &batch, &result, err);
+    size_t done = 0;
+
+    if (status != BOXCAR_OK)
+        return status;
+    for (struct chunk *chunk = from; chunk && done < part->message_count; chunk = chunk->next) {
+        keep_answers(chunk, result.parts[BOXCAR_OUTBOX].enqueued + done);
+        done += chunk->part.message_count;
+    }
+    join_log_ended(feed->store, result.ended, result.ended_count);
+    return BOXCAR_OK;
+}
+
+/* All chunks from `from` on as one. */
+static boxcar_status unite(struct feed *feed, const struct chunk *from, struct batch_part *ret_part, boxcar_error *err) {
+    struct batch_part part = {.fresh_ids = true};
+    boxcar_new_message *messages;
+    struct message_key *keys;
+    size_t done = 0;
+
+    for (const struct chunk *chunk = from; chunk; chunk = chunk->next)
+        part.message_count += chunk->part.message_count;
+    part.messages = messages = arena_alloc_array(&feed->arena, part.message_count, sizeof(*messages));
+    keys = arena_alloc_array(&feed->arena, part.message_count, sizeof(*keys));
+    if (!messages || !keys)
+        return error_no_memory(err);
+    for (const struct chunk *chunk = from; chunk; chunk = chunk->next) {
+        memcpy(messages + done, chunk->part.messages, chunk->part.message_count * sizeof(*messages));
+        if (chunk->part.keys) {
+            memcpy(keys + done, chunk->part.keys, chunk->part.message_count * sizeof(*keys));
+            part.keys = keys;
+        }
+        part.fresh_ids = part.fresh_ids && chunk->part.fresh_ids;
+        done += chunk->part.message_count;
+    }
+    *ret_part = part;
+    return BOXCAR_OK;
+}
+
+/* Everything that is not in the transaction, by one call: without a transaction it is one by itself. */
+static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_error *err) {
+    struct chunk *from = feed->unsent;
+    struct batch_part part;
+    boxcar_status status = BOXCAR_OK;
+
+    if (!from)
+        return BOXCAR_OK;
+    if (from->next)
+        status = unite(feed, from, &part, err);
+    else
+        part = from->part;
+    return status == BOXCAR_OK ? store_as(feed, from, &part, sent_before, err) : status;
+}
+
+/* Whether nobody can wait for it, nor it for anybody: locks are taken by one call alone, which knows their order. */
+static bool is_free(const struct batch_part *part) {
+    for (size_t i = 0; part->fresh_ids && i < part->message_count; i++)
+        if (!boxcar_join_id_is_none(part->messages[i].join_id))
+            return false;
+    return part->fresh_ids;
+}
+
+/* What follows in the feed waits for the end, with this chunk: its order is kept. */
+static void send_chunk(struct feed *feed, struct chunk *chunk) {
+    int64_t began_ms = clock_ms();
+    boxcar_error why = BOXCAR_ERROR_INIT;
+
+    feed->sends_at_once = is_free(&chunk->part);
+    if (feed->sends_at_once && !feed->is_open) /* a borrowed store cannot, and gets everything at the end */
+        feed->is_open = feed->sends_at_once = feed->store->ops->begin(feed->store, NULL) == BOXCAR_OK;
+    if (!feed->sends_at_once)
+        return;
+    if (store_as(feed, chunk, &chunk->part, false, &why) != BOXCAR_OK) {
+        fall_back(feed, why.message);
+        return;
+    }
+    feed->unsent = chunk->next;
+    feed->stored_ms += clock_ms() - began_ms;
+}
+
+/* A feed of one chunk needs no transaction around its only call. */
+static boxcar_status take_all(struct feed *feed, boxcar_error *err) {
+    bool is_last = false;
+
+    while (!is_last) {
+        boxcar_status status = take_chunk(feed, &is_last, err);
+
+        if (status != BOXCAR_OK)
+            return status;
+        if (feed->sends_at_once && feed->unsent && (feed->is_open || !is_last))
+            send_chunk(feed, feed->unsent);
+    }
+    return BOXCAR_OK;
+}
+
+/* Of a commit whose answer was lost nobody knows: then the ids tell whether the messages are there. */
+static bool commit(struct feed *feed, bool *ret_unknown) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = store_rest(feed, false, &why);
+
+    if (status == BOXCAR_OK) {
+        status = feed->store->ops->commit(feed->store, &why);
+        *ret_unknown = status != BOXCAR_OK && why.outcome_unknown;
+    }
+    if (status != BOXCAR_OK)
+        fall_back(feed, why.message);
+    feed->is_open = false;
+    return status == BOXCAR_OK;
+}
+
+static void log_enqueued(const struct feed *feed) {
+    for (const struct chunk *chunk = feed->first; chunk && chunk->enqueued; chunk = chunk->next)
+        message_log_enqueued(feed->store, &chunk->part, &(struct part_result){.enqueued = chunk->enqueued});
+}
+
+/* Nothing has to be waited for any more. */
+static void send_again(struct feed *feed) {
+    feed->sends_at_once = true;
+    while (feed->sends_at_once && feed->unsent)
+        send_chunk(feed, feed->unsent);
+}
+
+static boxcar_status run(struct feed *feed, boxcar_error *err) {
+    boxcar_status status = take_all(feed, err);
+    bool unknown = false;
+
+    if (status == BOXCAR_OK && feed->was_slow)
+        send_again(feed);
+    if (status == BOXCAR_OK && !(feed->is_open && commit(feed, &unknown)))
+        status = store_rest(feed, unknown, err);
+    if (status == BOXCAR_OK)
+        log_enqueued(feed);
+    return status;
+}
+
+boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_feed_fn next, void *context, boxcar_error *err) {
+    struct feed feed = {.store = store, .next = next, .context = context, .arena = ARENA_INIT, .sends_at_once = true};
+    boxcar_status status = check_given(store, "store", err);
+
+    if (status == BOXCAR_OK && !next)
+        status = error_invalid(err, "next", "next is NULL: it is required");
+    if (status == BOXCAR_OK)
+        status = run(&feed, err);
+    if (status != BOXCAR_OK)
+        roll_back(&feed);
+    arena_release(&feed.arena);
+    return status;
+}
