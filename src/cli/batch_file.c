@@ -131,6 +131,8 @@ static const struct json_lines_kind KINDS[] = {
         },
 };
 
+const struct json_lines_kind *batch_file_kind(boxcar_box box) { return &KINDS[box]; }
+
 int batch_file_load(struct cli *cli, const char *path, boxcar_box box, struct json_lines *ret_messages) {
     return json_lines_load(cli, path, &KINDS[box], ret_messages);
 }

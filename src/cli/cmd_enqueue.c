@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "enqueue.h"
+#include "enqueue_feed.h"
 #include "message_json.h"
 #include "new_message.h"
 #include "payload.h"
@@ -41,17 +41,11 @@ static boxcar_status store_one(boxcar_store *store, const void *message, void *r
     return boxcar_enqueue(store, message, ret_enqueued, err);
 }
 
-static boxcar_status store_many(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
-                                boxcar_error *err) {
-    return boxcar_enqueue_many(store, messages, count, ret_enqueued, err);
-}
-
 static json_t *enqueued_row(const void *enqueued) { return enqueued_json(enqueued); }
 
 static const struct enqueue_kind OUTBOX = {
     .box = BOXCAR_OUTBOX,
     .store_one = store_one,
-    .store_many = store_many,
     .enqueued_size = sizeof(boxcar_enqueued),
     .id_offset = offsetof(boxcar_enqueued, message_id),
     .duplicate_offset = offsetof(boxcar_enqueued, duplicate),
@@ -109,7 +103,7 @@ static int run_batch(struct cli *cli, const char *const *args) {
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no TOPIC, PAYLOAD or options of a message");
     }
-    return enqueue_file(cli, &OUTBOX, given.batch);
+    return enqueue_feed(cli, &OUTBOX, given.batch);
 }
 
 static int run(struct cli *cli, const char *const *args) {
@@ -139,7 +133,9 @@ const struct command CMD_ENQUEUE = {
         "ttl, stream, headers (an object), message_id, key, unique (true or false), max_attempts, join_id\n"
         "(or join). Any other name is refused, exit status 2. A payload that is not a string is stored as\n"
         "its compact JSON.\n"
-        "All lines are stored or none, and the ids are printed one a line, in the order of the file.\n",
+        "All lines are stored or none, and the ids are printed one a line, in the order of the file. The\n"
+        "messages are stored while the file is read, in one transaction. A slow pipe keeps nobody waiting:\n"
+        "then they are stored after its end.\n",
     .examples =
         "boxcar enqueue orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar enqueue mail.send - --delay 5m --header trace=abc\n"

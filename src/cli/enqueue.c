@@ -34,8 +34,8 @@ static void note_duplicates(const struct cli *cli, const struct enqueue_kind *ki
                  duplicates);
 }
 
-static int print(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued, size_t count,
-                 bool is_list) {
+int enqueue_print(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued, size_t count,
+                  bool is_list) {
     struct output output;
     if (cli->format == CLI_FORMAT_UNSET) {
         note_duplicates(cli, kind, enqueued, count);
@@ -61,7 +61,7 @@ int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const void *me
     int result = prepare(cli, kind, 1, &enqueued);
     if (result == CLI_DONE) {
         boxcar_status status = kind->store_one(cli->store, message, enqueued, &err);
-        result = status == BOXCAR_OK ? print(cli, kind, enqueued, 1, false) : cli_fail_with(cli, &err);
+        result = status == BOXCAR_OK ? enqueue_print(cli, kind, enqueued, 1, false) : cli_fail_with(cli, &err);
     }
     free(enqueued);
     return result;
@@ -83,7 +83,7 @@ static int enqueue_lines(struct cli *cli, const struct enqueue_kind *kind, const
     int result = prepare(cli, kind, file->count, &enqueued);
     if (result == CLI_DONE) {
         boxcar_status status = store_all(cli, kind, file, enqueued, &err);
-        result = status == BOXCAR_OK ? print(cli, kind, enqueued, file->count, true)
+        result = status == BOXCAR_OK ? enqueue_print(cli, kind, enqueued, file->count, true)
                                      : json_lines_fail(cli, file, &err);
     }
     free(enqueued);

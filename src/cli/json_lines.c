@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_plain.h"
 #include "json_text.h"
 #include "progress.h"
 #include "report.h"
@@ -13,15 +14,19 @@
 
 /* ---- fields ---- */
 
-enum { TEXT_PAYLOAD, TEXT_HEADERS };
-
 bool json_line_refuse(const struct json_line *line, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    cli_usage(line->cli, "line %zu: %s", line->number, text);
+    line->fault->exit = CLI_USAGE;
+    snprintf(line->fault->text, sizeof(line->fault->text), "line %zu: %s", line->number, text);
+    return false;
+}
+
+static bool refuse_no_memory(struct json_fault *fault) {
+    *fault = (struct json_fault){.exit = CLI_ERROR, .text = "out of memory"};
     return false;
 }
 
@@ -38,32 +43,34 @@ bool json_line_need_string(const struct json_line *line, const struct json_field
     return json_is_string(value) || json_line_refuse(line, "%s is not a string: give %s", field->name, what);
 }
 
-bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value) {
-    if (!json_line_need_string(line, field, value, "text in quotes"))
-        return false;
-    *(boxcar_str *)json_line_place(line, field) = json_line_text_of(value);
-    return true;
+/* The item borrows a text of the pool: the line and its JSON do not last. */
+static bool put_text(struct json_line *line, const struct json_field *field, boxcar_str text) {
+    *(boxcar_str *)json_line_place(line, field) = text;
+    return text.data || refuse_no_memory(line->fault);
 }
 
-/* Keeps the text of a member as it was written. */
-static bool keep_text(struct json_line *line, const struct json_field *field, int which) {
-    size_t length = 0;
-    line->texts[which] = json_text_member(line->text, field->name, &length);
-    if (!line->texts[which])
-        return json_line_refuse(line, "out of memory");
-    *(boxcar_str *)json_line_place(line, field) = (boxcar_str){line->texts[which], length};
-    return true;
+bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value) {
+    return json_line_need_string(line, field, value, "text in quotes") &&
+           put_text(line, field, text_pool_copy(line->texts, json_line_text_of(value)));
+}
+
+/* The text of a member as it was written. */
+static bool keep_written(struct json_line *line, const struct json_field *field) {
+    boxcar_str written = json_text_member(line->text, field->name);
+    char *kept = text_pool_reserve(line->texts, written.len);
+    return put_text(line, field, (boxcar_str){kept, kept ? json_text_compact(written, kept) : 0});
 }
 
 bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value) {
-    return json_is_string(value) ? json_line_read_text(line, field, value)
-                                 : keep_text(line, field, TEXT_PAYLOAD);
+    if (line->payload.data)
+        return put_text(line, field, line->payload);
+    return json_is_string(value) ? json_line_read_text(line, field, value) : keep_written(line, field);
 }
 
 bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value) {
     if (!json_is_object(value))
         return json_line_refuse(line, "headers is not an object: give an object whose values are strings");
-    return keep_text(line, field, TEXT_HEADERS);
+    return keep_written(line, field);
 }
 
 /* ---- lines ---- */
@@ -119,15 +126,52 @@ static bool not_json(const struct json_line *line, const json_error_t *error) {
 }
 
 /* Integers are read as reals because payloads, kept as they were written, may have any. */
-static bool parse(struct json_line *line, const struct json_lines_kind *kind) {
+static json_t *load(boxcar_str text, json_error_t *ret_error) {
+    return json_loadb(text.data, text.len,
+                      JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, ret_error);
+}
+
+/* Most payloads are plain JSON, which is checked and copied in one pass and many times as fast. Then jansson reads the
+ * line with `true` in its place, put together in `into`; data NULL = the payload is not so. */
+static boxcar_str set_payload_aside(struct json_line *line, char *into, size_t size) {
+    const char *end = line->text.data + line->text.len;
+    const char *value = json_text_find(line->text, "payload");
+    size_t room = value ? (size_t)(end - value) : 0, taken, length = 0;
+    char *kept = room > 0 ? text_pool_reserve(line->texts, room) : NULL;
+    if (!kept)
+        return BOXCAR_NO_STR;
+    taken = json_plain_copy((boxcar_str){value, room}, kept, &length);
+    text_pool_give_back(line->texts, room - length);
+    if (taken == 0 || line->text.len - taken + 4 > size) {
+        text_pool_give_back(line->texts, length);
+        return BOXCAR_NO_STR;
+    }
+    size_t before = (size_t)(value - line->text.data), after = room - taken;
+    memcpy(into, line->text.data, before);
+    memcpy(into + before, "true", 4);
+    memcpy(into + before + 4, value + taken, after);
+    line->payload = (boxcar_str){kept, length};
+    return (boxcar_str){into, before + 4 + after};
+}
+
+/* What is wrong is said of the line as it was written. */
+static bool load_line(struct json_line *line) {
+    char short_text[512];
     json_error_t error;
+    boxcar_str text = set_payload_aside(line, short_text, sizeof(short_text));
+    line->root = text.data ? load(text, &error) : NULL;
+    if (!line->root) {
+        line->payload = BOXCAR_NO_STR;
+        line->root = load(line->text, &error);
+    }
+    return line->root || not_json(line, &error);
+}
+
+static bool parse(struct json_line *line, const struct json_lines_kind *kind) {
     if (memchr(line->text.data, '\0', line->text.len))
         return json_line_refuse(line, "contains a NUL byte: give one JSON object a line");
-    line->root = json_loadb(
-        line->text.data, line->text.len,
-        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
-    if (!line->root)
-        return not_json(line, &error);
+    if (!load_line(line))
+        return false;
     if (!json_is_object(line->root))
         return json_line_refuse(line, "is not a JSON object: give %s", kind->example);
     return read_fields(line, kind);
@@ -143,11 +187,7 @@ static bool reserve(struct json_lines *lines) {
     lines->items = items ? items : lines->items;
     size_t *numbers = reallocarray(lines->numbers, capacity, sizeof(*numbers));
     lines->numbers = numbers ? numbers : lines->numbers;
-    json_t **roots = reallocarray(lines->roots, capacity, sizeof(*roots));
-    lines->roots = roots ? roots : lines->roots;
-    char **texts = reallocarray(lines->texts, capacity, 2 * sizeof(*texts));
-    lines->texts = texts ? texts : lines->texts;
-    if (!items || !numbers || !roots || !texts)
+    if (!items || !numbers)
         return false;
     lines->capacity = capacity;
     return true;
@@ -167,65 +207,70 @@ static boxcar_str without_line_end(boxcar_str text) {
     return text;
 }
 
-static int read_line(const struct cli *cli, size_t number, boxcar_str text, struct json_lines *lines) {
-    struct json_line line = {.cli = cli, .number = number, .text = without_line_end(text)};
+bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault) {
+    struct json_line line = {
+        .number = number, .text = without_line_end(text), .texts = &lines->texts, .fault = ret_fault};
     if (is_blank(text))
-        return CLI_DONE;
+        return true;
     if (!reserve(lines))
-        return cli_no_memory(cli);
-    size_t i = lines->count++;
-    line.item = (char *)lines->items + i * lines->kind->item_size;
+        return refuse_no_memory(ret_fault);
+    line.item = (char *)lines->items + lines->count * lines->kind->item_size;
+    lines->numbers[lines->count] = number;
     lines->kind->start(line.item);
     bool good = parse(&line, lines->kind);
-    lines->numbers[i] = number;
-    lines->roots[i] = line.root;
-    memcpy(lines->texts + 2 * i, line.texts, sizeof(line.texts));
-    return good ? CLI_DONE : CLI_USAGE;
+    lines->count += good;
+    json_decref(line.root);
+    return good;
 }
 
-static int read_lines(const struct cli *cli, FILE *in, struct progress *progress, struct json_lines *lines) {
-    char *text = NULL;
-    size_t size = 0;
-    int result = CLI_DONE;
-    for (size_t number = 1; result == CLI_DONE && lines->count <= lines->kind->most; number++) {
-        errno = 0;
-        ssize_t length = getline(&text, &size, in);
-        if (length < 0)
+struct json_fault json_lines_read_fault(void) {
+    struct json_fault fault = {.exit = CLI_ERROR};
+    snprintf(fault.text, sizeof(fault.text), "cannot read the batch: %s", strerror(errno));
+    return fault;
+}
+
+/* It reads no more than one further than `most`. */
+static void read_lines(struct line_reader *in, struct progress *progress, struct json_lines *lines,
+                       struct json_fault *ret_fault) {
+    boxcar_str text;
+    enum line_state state = LINE_READ;
+    for (size_t number = 1; lines->count <= lines->kind->most; number++) {
+        state = line_reader_next(in, &text);
+        if (state != LINE_READ || !json_lines_add(lines, number, text, ret_fault))
             break;
-        result = read_line(cli, number, (boxcar_str){text, (size_t)length}, lines);
         progress_count(progress, (int64_t)lines->count);
     }
-    if (result == CLI_DONE && lines->count <= lines->kind->most && !feof(in))
-        result = cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(errno));
-    free(text);
-    return result;
+    if (state == LINE_FAILED)
+        *ret_fault = json_lines_read_fault();
+}
+
+int json_lines_open(const struct cli *cli, const char *path, struct line_reader *ret_reader) {
+    if (line_reader_open(ret_reader, path))
+        return CLI_DONE;
+    return cli_usage(cli, "--batch: cannot open '%.200s': %s", path, strerror(errno));
 }
 
 int json_lines_load(struct cli *cli, const char *path, const struct json_lines_kind *kind,
                     struct json_lines *ret_lines) {
-    bool is_stdin = strcmp(path, "-") == 0;
+    struct json_fault fault = {.exit = CLI_DONE};
+    struct line_reader in;
     *ret_lines = (struct json_lines){.kind = kind};
-    FILE *in = is_stdin ? stdin : fopen(path, "r");
-    if (!in)
-        return cli_usage(cli, "--batch: cannot open '%.200s': %s", path, strerror(errno));
+    int result = json_lines_open(cli, path, &in);
+    if (result != CLI_DONE)
+        return result;
     struct progress *progress = progress_begin(cli, kind->doing);
-    int result = read_lines(cli, in, progress, ret_lines);
+    read_lines(&in, progress, ret_lines, &fault);
+    if (fault.exit != CLI_DONE)
+        cli_fail(cli, fault.exit, "%s", fault.text);
     progress_end(progress);
-    if (!is_stdin)
-        fclose(in);
-    return result;
+    line_reader_release(&in);
+    return fault.exit;
 }
 
 void json_lines_release(struct json_lines *lines) {
-    for (size_t i = 0; i < lines->count; i++) {
-        json_decref(lines->roots[i]);
-        free(lines->texts[2 * i]);
-        free(lines->texts[2 * i + 1]);
-    }
     free(lines->items);
     free(lines->numbers);
-    free(lines->roots);
-    free(lines->texts);
+    text_pool_release(&lines->texts);
     *lines = (struct json_lines){0};
 }
 
@@ -240,15 +285,21 @@ static const char *field_name(const char *argument) {
     return name;
 }
 
-int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err) {
-    const char *index_text = strchr(err->argument, '[');
-    size_t index = 0;
-    /* Calls that take one or many leave the place out when there is one. */
-    bool is_placed = index_text ? sscanf(index_text, "[%zu]", &index) == 1
-                                : lines->count == 1 && find_field(lines->kind, field_name(err->argument)) != NULL;
-    if (!is_placed || index >= lines->count)
-        return cli_fail_with(cli, err);
+bool json_lines_index_of(const boxcar_error *err, size_t *ret_index) {
+    const char *text = strchr(err->argument, '[');
+    return text && sscanf(text, "[%zu]", ret_index) == 1;
+}
+
+int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err) {
     char where[32];
     snprintf(where, sizeof(where), "line %zu", lines->numbers[index]);
     return cli_fail_at(cli, where, field_name(err->argument), err);
+}
+
+int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err) {
+    size_t index = 0;
+    /* Calls that take one or many leave the place out when there is one. */
+    bool is_placed = json_lines_index_of(err, &index) ||
+                     (lines->count == 1 && find_field(lines->kind, field_name(err->argument)) != NULL);
+    return is_placed && index < lines->count ? json_lines_fail_at(cli, lines, index, err) : cli_fail_with(cli, err);
 }

@@ -5,15 +5,24 @@
 #include <jansson.h>
 
 #include "cli.h"
+#include "line_reader.h"
+#include "text_pool.h"
+
+/* What is wrong with a file, to be reported by the thread that talks to people. */
+struct json_fault {
+    int exit; /* an enum cli_exit; CLI_DONE = nothing */
+    char text[600];
+};
 
 /* One line while it is read into an item. */
 struct json_line {
-    const struct cli *cli;
     size_t number; /* from 1 on */
     boxcar_str text;
     json_t *root;
     void *item;
-    char *texts[2]; /* its payload and its headers as compact JSON, or NULL */
+    struct text_pool *texts; /* for what the item borrows */
+    boxcar_str payload;      /* that was found to be good already and is in `texts`; data NULL = none */
+    struct json_fault *fault;
 };
 
 /* A member that an object may have. */
@@ -36,28 +45,38 @@ struct json_lines_kind {
     const char *doing;         /* for the progress */
 };
 
-/* Everything of one file. Items borrow their text from `roots` and `texts`. */
+/* Lines of a file, or all of them. Items borrow their text from `texts`. */
 struct json_lines {
     const struct json_lines_kind *kind;
     void *items;
     size_t *numbers; /* of their lines */
-    json_t **roots;  /* the objects they were read from */
-    char **texts;    /* two for each */
+    struct text_pool texts;
     size_t count, capacity;
 };
+
+/* Reads one line and adds its item; a blank one has none. false = *ret_fault says what is wrong. `lines` starts as
+ * {.kind = ...}; release it in any case. */
+bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault);
+void json_lines_release(struct json_lines *lines);
 
 /* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is wrong.
  * Release it in any case. */
 int json_lines_load(struct cli *cli, const char *path, const struct json_lines_kind *kind,
                     struct json_lines *ret_lines);
-void json_lines_release(struct json_lines *lines);
+/* Opens the file for it; returns an enum cli_exit and has reported why it cannot be opened. */
+int json_lines_open(const struct cli *cli, const char *path, struct line_reader *ret_reader);
+/* After LINE_FAILED: what errno says. */
+struct json_fault json_lines_read_fault(void);
 
 /* Reports an error of a call that took the items, by line and by the name used in the file. */
 int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err);
+/* The same, of the item at `index`; and which item an error is about, false = it names none. */
+int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err);
+bool json_lines_index_of(const boxcar_error *err, size_t *ret_index);
 
 /* ---- for those who read fields ---- */
 
-/* Reports what is wrong with a line; false. */
+/* Says what is wrong with a line; false. */
 bool json_line_refuse(const struct json_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Where the field's value goes. */

@@ -1,7 +1,6 @@
 #include "json_text.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -34,45 +33,52 @@ static const char *skip_value(const char *at, const char *end) {
     return end;
 }
 
-/* A key may be written with escapes ("pay\u006coad"), so jansson reads it. */
+/* `from` and `to` are its quotes. A key with escapes ("pay\u006coad") is read by jansson. */
 static bool key_is(const char *from, const char *to, const char *name) {
-    json_t *key = json_loadb(from, (size_t)(to - from), JSON_DECODE_ANY, NULL);
+    size_t length = (size_t)(to - from);
+    if (!memchr(from, '\\', length))
+        return strlen(name) + 2 == length && memcmp(from + 1, name, length - 2) == 0;
+    json_t *key = json_loadb(from, length, JSON_DECODE_ANY, NULL);
     bool same = key && strcmp(json_string_value(key), name) == 0;
     json_decref(key);
     return same;
 }
 
-static char *compact(const char *from, const char *to, size_t *ret_length) {
-    char *result = malloc((size_t)(to - from) + 1);
+size_t json_text_compact(boxcar_str value, char *into) {
+    const char *from = value.data, *to = value.data + value.len;
     size_t length = 0;
-    if (!result)
-        return NULL;
     while (from < to) {
         const char *next = *from == '"' ? skip_string(from, to) : from + 1;
         if (!is_blank(*from)) {
-            memcpy(result + length, from, (size_t)(next - from));
+            memcpy(into + length, from, (size_t)(next - from));
             length += (size_t)(next - from);
         }
         from = next;
     }
-    result[length] = '\0';
-    *ret_length = length;
-    return result;
+    return length;
 }
 
-char *json_text_member(boxcar_str text, const char *name, size_t *ret_length) {
+const char *json_text_find(boxcar_str text, const char *name) {
     const char *end = text.data + text.len;
     const char *at = skip_blanks(text.data, end);
     while (at < end && (*at == '{' || *at == ',')) {
         const char *key = skip_blanks(at + 1, end);
         if (key == end || *key != '"')
-            return NULL;
+            break;
         const char *key_end = skip_string(key, end);
         const char *colon = skip_blanks(key_end, end);
-        const char *value = colon < end ? colon + 1 : end;
-        at = skip_value(value, end);
+        if (colon == end || *colon != ':')
+            break;
+        const char *value = skip_blanks(colon + 1, end);
         if (key_is(key, key_end, name))
-            return compact(value, at, ret_length);
+            return value;
+        at = skip_value(value, end);
     }
     return NULL;
+}
+
+boxcar_str json_text_member(boxcar_str text, const char *name) {
+    const char *end = text.data + text.len;
+    const char *value = json_text_find(text, name);
+    return value ? (boxcar_str){value, (size_t)(skip_value(value, end) - value)} : BOXCAR_NO_STR;
 }
