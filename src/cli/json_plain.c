@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "text.h"
+
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 32, DIGITS_MAX = 64 };
 
 /* Where the reading is, and where the writing. */
@@ -34,8 +36,14 @@ static void copy_until(struct copy *copy, const char *to) {
     copy->at = to;
 }
 
-static bool is_escape(const char *at, const char *end) {
-    return end - at >= 2 && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]);
+/* Of a character of a string, an escape included; 0 = it is not plain. */
+static size_t character_size(const char *at, const char *end) {
+    unsigned char byte = (unsigned char)*at;
+    if (byte == '\\')
+        return end - at >= 2 && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
+    if (byte < 0x80)
+        return byte >= ' ';
+    return text_character_size((boxcar_str){at, (size_t)(end - at)});
 }
 
 /* *ret_text: what is between its quotes. */
@@ -44,9 +52,10 @@ static bool copy_string(struct copy *copy, boxcar_str *ret_text) {
     if (!is_next(copy, '"'))
         return false;
     while (at < copy->end && *at != '"') {
-        if (*at == '\\' ? !is_escape(at, copy->end) : *at < ' ' || *at > '~')
+        size_t size = character_size(at, copy->end);
+        if (size == 0)
             return false;
-        at += *at == '\\' ? 2 : 1;
+        at += size;
     }
     if (at >= copy->end)
         return false;

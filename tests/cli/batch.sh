@@ -54,6 +54,16 @@ is "is found" '{"payload":[1]}' "$(payload_of "$out")"
 exits "a line of 2 MB" 0 boxcar enqueue --batch long.jsonl
 is "is stored" 2000000 "$(payload_of "$out" | tr -d '\n' | wc -c | tr -d ' ')"
 
+# BX-065: whatever a payload has, it is stored as it was written.
+cat >odd.jsonl <<'EOF'
+{"topic":"a", "payload" : { "é" : "\u00e9\n", "n" : [ 1e5, -0.10 ] } , "headers" : { "h" : "v" } }
+{"headers":{"h":"v"},"payload":[ [ ], { } , "a  b\\", null ],"topic":"a"}
+EOF
+exits "payloads of all kinds" 0 boxcar enqueue --batch odd.jsonl
+mapfile -t ids <<<"$out"
+is "with escapes and exponents" '{"é":"\u00e9\n","n":[1e5,-0.10]}' "$(payload_of "${ids[0]}")"
+is "plain ones" '[[],{},"a  b\\",null]' "$(payload_of "${ids[1]}")"
+
 # BX-027
 printf '%s\n' '{"topic":"u","payload":"p","key":"k","unique":true}' '{"topic":"u","payload":"p","key":"k","unique":true}' \
     '{"topic":"u","payload":"p","key":"k","unique":false}' >unique.jsonl
@@ -69,6 +79,11 @@ bad() { # NAME PATTERN LINE
 }
 bad "broken JSON" "*JSON*" '{"topic":"a","payload":"sesame'
 bad "something after the object" "*JSON*" '{"topic":"a","payload":"sesame"} sesame'
+bad "a name twice in a payload" "not valid JSON at column *: duplicate object key" '{"topic":"a","payload":{"sesame":1,"sesame":2}}'
+bad "a payload twice" "not valid JSON at column *: duplicate object key" '{"payload":{"sesame":1},"topic":"a","payload":{"a":1}}'
+bad "something behind a payload" "not valid JSON at column 31*" '{"topic":"a","payload":["ses"]x}'
+bad "a payload that is broken" "not valid JSON at column 31*" '{"topic":"a","payload":["ses",]}'
+bad "a payload without an end" "not valid JSON at column 30*" '{"topic":"a","payload":["ses"]'
 bad "not an object" "*object*" '["sesame"]'
 bad "an empty topic" "topic is empty: give 1 to 255 characters" '{"topic":"","payload":"sesame"}'
 bad "no topic" "topic is missing*" '{"payload":"sesame"}'

@@ -119,6 +119,12 @@ static boxcar_status fake_process(struct boxcar_store *store, const struct batch
     return BOXCAR_OK;
 }
 
+/* As a borrowed store. */
+static boxcar_status fake_begin(struct boxcar_store *store, boxcar_error *err) {
+    (void)store;
+    return error_set(err, BOXCAR_E_UNSUPPORTED, "no transactions");
+}
+
 static boxcar_status give_list(struct fake_store *fake, struct boxcar_message_list **ret_list,
                                boxcar_error *err) {
     boxcar_status status = answer(fake, err);
@@ -475,6 +481,7 @@ static const struct store_ops FAKE_OPS = {
     .close = fake_close,
     .deploy = fake_deploy,
     .process = fake_process,
+    .begin = fake_begin,
     .find = fake_find,
     .page = fake_page,
     .attempts = fake_attempts,

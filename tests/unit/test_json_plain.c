@@ -38,6 +38,11 @@ static void blanks_go_and_everything_else_stays(void **state) {
                  "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\",0,-0,12345678901234567890123]");
 }
 
+static void every_letter_is_plain(void **state) {
+    (void)state;
+    assert_plain("{\"\xc3\xa9\" : \"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}", "{\"\xc3\xa9\":\"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}");
+}
+
 static void what_follows_is_left_alone(void **state) {
     char into[64];
     size_t length = 0;
@@ -75,9 +80,10 @@ static void what_needs_a_closer_look_is_not_plain(void **state) {
     assert_not_plain("\"text\"");
     assert_not_plain("7");
     assert_not_plain("[\"\\u0041\"]");
-    assert_not_plain("[\"\xc3\xa9\"]");
     assert_not_plain("[\"\xff\"]");
-    assert_not_plain("[\"\x7f\"]");
+    assert_not_plain("[\"\xc3\"]");
+    assert_not_plain("[\"\xed\xa0\x80\"]");
+    assert_not_plain("[\"\xc0\x80\"]");
     assert_not_plain("[1e5]");
     assert_not_plain("[1E999]");
     assert_not_plain("{\"a\":1,\"a\":2}");
@@ -91,7 +97,7 @@ static void what_needs_a_closer_look_is_not_plain(void **state) {
 /* Small changes of something good: none that jansson refuses may be taken. */
 static void plain_json_is_valid_for_jansson(void **state) {
     static const char GOOD[] = "{\"a\":[1,-2.5,{\"b\":\"c\\n\",\"d\":null}],\"e\":true, \"f\" : \"\"}";
-    static const char CHANGES[] = "{}[],:\"\\0-.1eEtn \x01\x80u";
+    static const char CHANGES[] = "{}[],:\"\\0-.1eEtn \x01\x80\xc3u";
     char text[sizeof(GOOD)], into[sizeof(GOOD)];
     int plain = 0;
 
@@ -120,6 +126,7 @@ static void plain_json_is_valid_for_jansson(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blanks_go_and_everything_else_stays),
+        cmocka_unit_test(every_letter_is_plain),
         cmocka_unit_test(what_follows_is_left_alone),
         cmocka_unit_test(broken_json_is_not_plain),
         cmocka_unit_test(what_needs_a_closer_look_is_not_plain),

@@ -67,6 +67,28 @@ static boxcar_status enqueue(struct fake_store *fake, boxcar_error *err) {
     return status;
 }
 
+static boxcar_status give_chunk(void *context, int64_t wait_ms, boxcar_chunk *ret_chunk, boxcar_error *err) {
+    static boxcar_new_message messages[200];
+    int *left = context;
+
+    (void)wait_ms, (void)err;
+    for (size_t i = 0; i < COUNT_OF(messages); i++) {
+        messages[i] = BOXCAR_NEW_MESSAGE_INIT;
+        messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+    }
+    messages[7].key = BOXCAR_STR("k");
+    ret_chunk->messages = messages;
+    ret_chunk->count = COUNT_OF(messages);
+    ret_chunk->is_last = --*left == 0;
+    return BOXCAR_OK;
+}
+
+static boxcar_status enqueue_feed(struct fake_store *fake, boxcar_error *err) {
+    int left = 3;
+
+    return boxcar_enqueue_feed(&fake->store, give_chunk, &left, err);
+}
+
 static boxcar_status append_events(struct fake_store *fake, boxcar_error *err) {
     static boxcar_new_event events[200];
     boxcar_appended appended[200] = {{.version = 77}};
@@ -245,6 +267,7 @@ static boxcar_status run_ordered(struct fake_store *fake, boxcar_error *err) {
 static void calls_survive_every_failing_allocation(void **state) {
     (void)state;
     assert_in_range(sweep(enqueue), 2, 20);
+    assert_in_range(sweep(enqueue_feed), 5, 40);
     assert_in_range(sweep(claim), 2, 20);
     assert_in_range(sweep(defer), 2, 20);
     assert_in_range(sweep(read_settings), 2, 20);
