@@ -1,5 +1,8 @@
 /* The doctor on a file: what only SQLite has. */
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "findings.h"
@@ -17,6 +20,46 @@ static void wal_that_a_reader_keeps_growing_is_a_warning(void **state) {
     fixture_sql(f, "create table junk as select zeroblob(70000000) as b", NULL);
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "somebody keeps a read transaction open");
     sqlite3_close(reader);
+}
+
+/* Another program that reads, and how its pid is known: its lock on the file shows it. */
+static pid_t start_reader(struct fixture *f) {
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        sqlite3 *db = NULL;
+        const char *path = f->url + strlen("sqlite:");
+        bool reads = sqlite3_open(path, &db) == SQLITE_OK &&
+                     sqlite3_exec(db, "begin; select count(*) from boxcar_message", NULL, NULL, NULL) == SQLITE_OK;
+        (void)!write(ready[1], reads ? "y" : "n", 1);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+static void process_that_keeps_the_wal_growing_is_named(void **state) {
+    struct fixture *f = *state;
+    char process[64], remedy[64];
+    pid_t reader = start_reader(f);
+    fixture_sql(f, "create table junk as select zeroblob(70000000) as b", NULL);
+    boxcar_finding_list *list = diagnose(f);
+    const boxcar_finding *finding = only_finding(list, "held_snapshot");
+    snprintf(process, sizeof(process), "process %d (conformance) keeps a read transaction open", (int)reader);
+    snprintf(remedy, sizeof(remedy), "kill %d", (int)reader);
+    kill(reader, SIGKILL);
+    waitpid(reader, NULL, 0);
+    assert_int_equal(finding->severity, BOXCAR_SEVERITY_WARNING);
+    if (!has_text(finding->text, process) || !has_text(finding->remedy, remedy))
+        fail_msg("%s -> %s", finding->text.data, finding->remedy.data);
+    boxcar_finding_list_free(list);
 }
 
 /* BX-020 */
@@ -165,6 +208,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(id_of_a_wrong_length_is_named),
     TEST(worker_whose_id_is_none_is_removed),
     TEST(wal_that_a_reader_keeps_growing_is_a_warning),
+    TEST(process_that_keeps_the_wal_growing_is_named),
     TEST(write_lock_that_somebody_keeps_is_a_problem),
     TEST(lock_is_not_tried_inside_of_a_transaction),
     TEST(file_with_many_free_pages_is_noted),

@@ -127,11 +127,8 @@ static void check_wal(const char *path, struct findings *findings) {
                      CHECKUP_BYTES(size));
         return;
     }
-    findings_add(findings, "held_snapshot",
-                 size > WAL_PROBLEM_BYTES ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_WARNING,
-                 "the WAL has grown to %s: somebody keeps a read transaction open", CHECKUP_BYTES(size));
-    findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction",
-                    path);
+    sqlite_report_reader(path, size, size > WAL_PROBLEM_BYTES ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_WARNING,
+                         findings);
 }
 
 static boxcar_status check_bloat(struct sqlite_store *store, struct findings *findings, boxcar_error *err) {

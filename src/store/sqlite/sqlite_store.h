@@ -459,6 +459,8 @@ struct findings;
 boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *findings, boxcar_error *err);
 /* sqlite_diagnose_turn.c: whether the file can be written just now, and who keeps others from it. path: NULL = in memory */
 void sqlite_check_turn(struct sqlite_store *store, const char *path, struct findings *findings);
+/* That the WAL has grown so much, and which other process keeps it from starting over. */
+void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity severity, struct findings *findings);
 boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box,
                               struct boxcar_finding_list **ret_list, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
