@@ -124,6 +124,7 @@ boxcar inbox enqueue shop 1 t p --stream strict-in >/dev/null
 boxcar claim --box inbox --owner "$owner" --lease 1h >claimed.json
 boxcar fail --box inbox --owner "$owner" "$(jq -r .work_id claimed.json)" >/dev/null
 start_worker --metrics 127.0.0.1:0 --handler 't=discard' --inbox-handler 't=discard'
+has "the age of upkeep" '^boxcar_store_upkeep_age_seconds [0-9]'
 has "halted in the inbox" '^boxcar_streams_halted{box="inbox"} 1$'
 has "not in the outbox" '^boxcar_streams_halted{box="outbox"} 0$'
 has "one worker" '^boxcar_instances 1$'

@@ -30,12 +30,12 @@ begin
     folded := 0;
     purged_done := 0;
     if :"schema"._upkeep_turn(p_box) then
+        folded := :"schema"._fold_tally(p_box, most);
+        purged_done := :"schema"._purge_done(p_box, most);
         if p_box = 0 then   -- each round begins with it; nobody else has its turn, so nobody waits for this row
             update :"schema".upkeep u set ran_at = ts
             where u.ran_at is null or u.ran_at not between ts - interval '10 seconds' and ts;
         end if;
-        folded := :"schema"._fold_tally(p_box, most);
-        purged_done := :"schema"._purge_done(p_box, most);
     end if;
     purged_dead := :"schema"._purge_dead(p_box, most);
     forgotten := :"schema"._purge_violations(p_box, most);

@@ -260,7 +260,7 @@ boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_
     *ret_upkeep = (boxcar_upkeep){.has_run = found && !query_is_null(&query, 1)};
     at = found ? query_get_int(&query, ret_upkeep->has_run) : store->now;
     if (store->now > at)
-        ret_upkeep->seconds = (double)(store->now - at) / 1e6;
+        ret_upkeep->seconds = ((double)store->now - (double)at) / 1e6; /* whatever somebody wrote there */
     return BOXCAR_OK;
 }
 
