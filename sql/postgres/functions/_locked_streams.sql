@@ -1,7 +1,7 @@
 -- Streams that a transaction has locked just now, each with the number of that transaction, or of a part of it. Claims pass
 -- such streams over and tell nobody, and the server lists locks on rows only while somebody waits for one. But the row
--- itself says who locked it last; whether that one still runs is asked here. In bounded work: the first 10,000 rows, and
--- those that somebody waits for.
+-- itself says who locked it last; whether that one still runs is asked here. In bounded work: the first 10,000 streams by
+-- key, and those that somebody waits for.
 create or replace function :"schema"._locked_streams(p_box smallint) returns table (stream text, xid xid)
 language plpgsql stable security definer :pinned as $$
 #variable_conflict use_column
@@ -10,7 +10,7 @@ declare
 begin
     return query
     with looked as materialized (
-        (select s.key, s.xmax as xid from :"schema".stream s where s.box = p_box limit 10000)
+        (select s.key, s.xmax as xid from :"schema".stream s where s.box = p_box order by s.box, s.key limit 10000)
         union
         select s.key, s.xmax from pg_locks l
         join :"schema".stream s on s.ctid = format('(%s,%s)', l.page, l.tuple)::tid and s.box = p_box
