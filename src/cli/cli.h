@@ -1,8 +1,8 @@
 /* The program's own words: what a command is, what it is given, how it reports.
  *
  * The program knows Boxcar only through the public headers. It runs one command per process
- * on one thread (`worker` has more, for the library), so a command keeps its parsed options in
- * statics of its own file. */
+ * on one thread (`worker` has more, for the library; `enqueue --batch` reads on one of its own), so a
+ * command keeps its parsed options in statics of its own file. */
 #ifndef BOXCAR_CLI_CLI_H
 #define BOXCAR_CLI_CLI_H
 

@@ -1,6 +1,5 @@
 #include "enqueue_feed.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
