@@ -18,8 +18,8 @@ extern "C" {
  * (err->must_roll_back), as any failed statement does; argument errors are found before
  * anything is sent and do not. Without an open transaction each call commits by itself.
  *
- * A claim made inside a transaction of yours holds all other claimers back until it ends:
- * keep such transactions short, or claim on a store of its own.
+ * A claim made inside a transaction of yours delays nobody while that is open, and gives its messages back if it rolls
+ * back. New messages of streams may come only with the claim after the next commit.
  *
  * `options` may be NULL; of its fields schema, log, log_context and answer_timeout_ms count. With
  * the latter, a connection whose server is silent for so long during a call is shut down and fails from then

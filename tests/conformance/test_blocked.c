@@ -64,7 +64,7 @@ static PGconn *lock_messages(struct fixture *f) {
 
 static PGconn *hold_turn(struct fixture *f, const char *name) {
     PGconn *conn = connect_named(f, name);
-    pg_exec(conn, "begin; select outbox_claim(gen_random_uuid(), '30 s', 1)");
+    pg_exec(conn, "begin; lock table outbox_turn in share update exclusive mode");
     return conn;
 }
 
@@ -152,7 +152,7 @@ static void worker_says_who_keeps_the_turn(void **state) {
     }
     assert_int_equal(count_logged(s, "held_up"), 1);
     assert_int_equal(worker_stats(s).state, BOXCAR_WORKER_RUNNING);
-    assert_true(scene_logged(s, "; query: begin; select outbox_claim(gen_random_uuid(), ..."));
+    assert_true(scene_logged(s, "; query: begin; lock table outbox_turn in share update exclusive mode"));
     PQfinish(holder);
     scene_wait_for(&s->calls, 1);
     scene_stop(s);

@@ -194,7 +194,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop type event_entry, event_append_result cascade; "
                 "alter type claimed_message drop attribute stages; alter table setting drop column text; "
                 "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop table end_note; drop function _at_end; "
-                "update frontier set skip = (select range_agg(int8range(work_id, work_id + 1)) from frontier_skip) "
+                "update frontier set skip = coalesce((select range_agg(int8range(work_id, work_id + 1)) from frontier_skip), '{}') "
                 "where box = 0 and lane = 0; drop table frontier_skip cascade; "
                 "drop table stream_rule, stream_violation, stream_note cascade; alter table stream drop column topic cascade, "
                 "drop column partition cascade, drop column halted_at cascade, drop column halted_by cascade; "

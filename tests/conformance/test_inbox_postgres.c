@@ -16,7 +16,7 @@ static void functions_have_the_documented_signatures(void **state) {
         {"inbox_enqueue_many", "messages jsonb"},
         {"inbox_already_processed", "source text, id text, content_hash text"},
         {"inbox_accept", "source text, id text, content_hash text"},
-        {"inbox_claim", "owner uuid, lease interval, batch_size integer, topics text[]"},
+        {"inbox_claim", "owner uuid, lease interval, batch_size integer, topics text[], alone boolean"},
         {"inbox_ack", "owner uuid, work_ids bigint[], epochs bigint[]"},
         {"inbox_abandon", "owner uuid, work_ids bigint[], epochs bigint[], error text, delay interval"},
         {"inbox_defer", "owner uuid, work_ids bigint[], epochs bigint[], delay interval"},

@@ -15,7 +15,7 @@ static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[] = {
         "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean)",
         "enqueue_many(jsonb)",
-        "outbox_claim(uuid,interval,int,text[])",
+        "outbox_claim(uuid,interval,int,text[],boolean)",
         "outbox_ack(uuid,bigint[],bigint[])",
         "outbox_abandon(uuid,bigint[],bigint[],text,interval)",
         "outbox_defer(uuid,bigint[],bigint[],interval)",

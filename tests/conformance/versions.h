@@ -3,9 +3,21 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
-/* Version 10: before the flags of what enqueueing need not look for. */
+/* Version 10: before the pool, while messages that were buried ahead of the frontier were noted down. */
 #define POSTGRES_FROM_11_BACK_TO_10 \
-    "drop sequence awaited_flag, old_key_flag; drop table upkeep, origin; update store set schema_version = 10, functions_digest = 'of version 10'; "
+    "insert into parked (work_id, box, available_at, topic) " \
+    "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) from pool); " \
+    "drop view _fresh cascade; drop table pool, upkeep, origin; drop sequence outbox_claims, inbox_claims, awaited_flag, old_key_flag; " \
+    "create table frontier_skip (work_id bigint primary key); " \
+    "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
+    "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \
+    "alter table end_note drop column places, drop column items; " \
+    "alter table frontier drop column pool_from, drop column whole, add column skip int8multirange not null default '{}', " \
+    "add column suspects_next boolean not null default false; " \
+    "update frontier set skip = '{(,)}' where exists (select from frontier_skip); " \
+    "create view _fresh as select m.* from message m join frontier f using (box, lane) " \
+    "where f.skip = '{}' and not exists (select from frontier_skip k where k.work_id = m.work_id); " \
+    "update store set schema_version = 10, functions_digest = 'of version 10'; "
 
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
 #define POSTGRES_BACK_TO_9 \

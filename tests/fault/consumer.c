@@ -14,6 +14,7 @@ struct consumer {
     struct loan loan;
     struct held *held;
     struct drafts *drafts;
+    bool sits; /* in the transactions in which it claims */
 };
 
 static const boxcar_str FILTERS[][2] = {
@@ -173,8 +174,20 @@ static bool take_transaction_id(struct consumer *c) {
     return loan_run(&c->loan, c->client, "select pg_current_xact_id()");
 }
 
-/* Enqueue, claim, enqueue and ack, all in one transaction of ours, kept short: it holds up every
- * other claimer. What is claimed counts from the commit on. */
+/* Stays in its transaction, sometimes for a minute, as one does that works on what it has claimed. False: hangs up. */
+static bool sit_still(struct consumer *c) {
+    struct client *client = c->client;
+    int64_t longest_ms = draw_percent(client, 50) ? 100 : draw_percent(client, 80) ? 2000 : client->storm->big ? 60000 : 4000;
+    int64_t end = now_us() + draw_between(client, 0, longest_ms) * 1000;
+    while (now_us() < end && !atomic_load(&client->storm->board->stop))
+        pause_ms(20);
+    bool hangs_up = draw_percent(client, 15);
+    count(client, TALLY_SAT, 1);
+    count(client, TALLY_HUNG_UP, hangs_up);
+    return !hangs_up;
+}
+
+/* Enqueue, claim, enqueue and ack, all in one transaction of ours. What is claimed counts from the commit on. */
 static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *options,
                                 bool *ret_committed) {
     struct settling how = {.verb = VERB_ACK, .in_transaction = true};
@@ -186,6 +199,8 @@ static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *
     if (first ? !drafts_enqueue(c->drafts, c->client, c->loan.store) : !take_transaction_id(c))
         return false;
     if (!held_claim(c->held, c->client, c->loan.store, options, true))
+        return false;
+    if (c->sits && !sit_still(c))
         return false;
     if (!first && !drafts_enqueue(c->drafts, c->client, c->loan.store))
         return false;
@@ -228,6 +243,21 @@ void consume(struct client *client) {
             handle(&c);
         else
             pause_ms(draw_between(client, 1, 20));
+    }
+    loan_close(&c.loan);
+    free(c.held);
+    free(c.drafts);
+}
+
+void sit(struct client *client) {
+    struct consumer c = {
+        .client = client, .held = calloc(1, sizeof(*c.held)), .drafts = calloc(1, sizeof(*c.drafts)), .sits = true};
+    if (!c.held || !c.drafts)
+        abort();
+    while (!atomic_load(&client->storm->board->stop)) {
+        if (!atomic_load(&client->storm->board->stop_producing))
+            consume_in_transaction(&c);
+        pause_ms(draw_between(client, 1, 20));
     }
     loan_close(&c.loan);
     free(c.held);

@@ -118,23 +118,31 @@ bool hand_wait(struct hand *hand, int64_t ms) {
     return true;
 }
 
-/* What the server still does for a worker that is gone may lease messages to it. */
-static void wait_for_sessions(struct trial *trial, const struct hand *hand) {
+static bool has_session(struct trial *trial, const struct hand *hand) {
     char text[256];
-    if (!trial->storm.postgres)
-        return;
     snprintf(text, sizeof(text), "select count(*) from pg_stat_activity where application_name = '%s'",
              hand->application);
-    for (int i = 0; i < 400 && sql_number(trial, NULL, text) > 0; i++)
-        pause_ms(10);
+    return trial->storm.postgres && sql_number(trial, NULL, text) > 0;
+}
+
+/* What a worker holds that is gone. The server may lease more to it while it has a session, and on a slow machine the first
+ * leases have ended by then: so each is counted when it is seen first. */
+static int64_t count_left_behind(struct trial *trial, const struct hand *hand) {
+    int64_t held = 0, last = 0, end = now_us() + 60 * INT64_C(1000000);
+    bool again;
+    do {
+        again = has_session(trial, hand);
+        held += count_held_since(trial, hand, &last);
+        pause_ms(again ? 10 : 0);
+    } while (again && now_us() < end);
+    return held;
 }
 
 void hand_kill(struct trial *trial, struct hand *hand) {
     hand->killed = true;
     if (hand->pid == 0 || kill(hand->pid, SIGKILL) != 0 || !hand_wait(hand, 10000))
         return;
-    wait_for_sessions(trial, hand);
-    hand->held = count_held_by(trial, hand);
+    hand->held = count_left_behind(trial, hand);
 }
 
 /* A program that has just been started does not know yet what SIGTERM means to it. */

@@ -111,7 +111,7 @@ static void note(struct held *held, struct client *client, const struct settling
             continue;
         struct record record = {.kind = (uint8_t)kind,
                                 .verb = (uint8_t)how->verb,
-                                .shaky = answer->shaky,
+                                .shaky = (uint8_t)(answer->shaky ? 1 + how->without_epochs : 0),
                                 .client = (uint16_t)client->number,
                                 .work_id = held->ids[i].value,
                                 .epoch = held->epochs[i].value,

@@ -16,6 +16,8 @@ static const char *const TALLY_NAMES[TALLIES] = {[TALLY_ENQUEUED] = "messages en
                                                  [TALLY_DUPLICATES] = "duplicates",
                                                  [TALLY_ROLLBACKS] = "rolled back",
                                                  [TALLY_LONG_TRANSACTIONS] = "long transactions",
+                                                 [TALLY_SAT] = "claiming transactions that stayed open",
+                                                 [TALLY_HUNG_UP] = "of which lost",
                                                  [TALLY_CLAIMED] = "leases",
                                                  [TALLY_SUSPECTS] = "of suspects",
                                                  [TALLY_LATE] = "settled late",
@@ -113,6 +115,8 @@ static int storm_run(struct storm *storm) {
     crew_start(&crew, storm);
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++)
         crew_hire(&crew, ROLES[i]);
+    for (int i = 0; storm->postgres && i < (storm->big ? 6 : 2); i++) /* on SQLite nobody else could write meanwhile */
+        crew_hire(&crew, ROLE_SITTER);
     bool enough = crew_weather(&crew);
     crew_dismiss(&crew);
     printf("storm: over after %.1f s\n", (double)(now_us() - start) / 1e6);

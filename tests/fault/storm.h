@@ -18,6 +18,8 @@ enum tally {
     TALLY_DUPLICATES,
     TALLY_ROLLBACKS,
     TALLY_LONG_TRANSACTIONS,
+    TALLY_SAT, /* transactions that claimed and stayed open */
+    TALLY_HUNG_UP, /* of these, ended by a lost connection */
     TALLY_CLAIMED,
     TALLY_SUSPECTS, /* claims of one that a lease had expired on */
     TALLY_LATE,     /* settled after the lease had run out */
@@ -56,7 +58,7 @@ struct storm {
     struct board *board;
 };
 
-enum role { ROLE_PRODUCER, ROLE_CONSUMER, ROLE_UPKEEP, ROLE_DRAIN };
+enum role { ROLE_PRODUCER, ROLE_CONSUMER, ROLE_SITTER, ROLE_UPKEEP, ROLE_DRAIN };
 
 /* One client process. */
 struct client {
@@ -100,6 +102,7 @@ bool client_open(struct client *client);
 /* What each role does until it is told to stop. */
 void produce(struct client *client);
 void consume(struct client *client);
+void sit(struct client *client);
 void look_after(struct client *client);
 void drain(struct client *client);
 

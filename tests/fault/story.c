@@ -64,10 +64,11 @@ static void hear_passed_over(struct story *story, const struct record *call) {
     bool early = story->claim && call->after + CLOCK_SLACK_US < story->promised_until;
     if (story->ended)
         return;
-    /* A deferral leaves no trace by which its repetition could recognize it. */
-    if (may_be_repeated(call) && call->verb == VERB_DEFER) {
+    /* A deferral leaves no trace by which its repetition could recognize it, and a call without epochs, other than an ack,
+     * cannot tell its own from that of an attempt before. */
+    if (may_be_repeated(call) && (call->verb == VERB_DEFER || (call->shaky == 2 && call->verb != VERB_ACK))) {
         story->unknown = true;
-        story->verb = VERB_DEFER;
+        story->verb = (enum verb)call->verb;
     } else {
         if (early && !story->unknown && !story->may_be_lost)
             accuse(story, call, "lost its lease before its time");

@@ -2,6 +2,7 @@
 #include "trial.h"
 
 #include <err.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +35,27 @@ int64_t count_done_by(struct trial *trial, const struct hand *hand) {
     return sql_number(trial, sqlite_text, postgres_text);
 }
 
-int64_t count_held_by(struct trial *trial, const struct hand *hand) {
+int64_t count_held_since(struct trial *trial, const struct hand *hand, int64_t *last_epoch) {
     char sqlite_text[256], postgres_text[256], hex[33];
+    int64_t before = *last_epoch;
     write_owner(hand, hex);
-    snprintf(sqlite_text, sizeof(sqlite_text), "select count(*) from boxcar_lease where owner = x'%s'", hex);
+    snprintf(sqlite_text, sizeof(sqlite_text), "select max(%" PRId64 ", ifnull(max(epoch), 0)) from boxcar_lease where owner = x'%s'",
+             before, hex);
+    snprintf(postgres_text, sizeof(postgres_text), "select greatest(%" PRId64 ", max(epoch)) from lease where owner = '%s'",
+             before, hand->owner_text);
+    *last_epoch = sql_number(trial, sqlite_text, postgres_text);
+    snprintf(sqlite_text, sizeof(sqlite_text),
+             "select count(*) from boxcar_lease where owner = x'%s' and epoch > %" PRId64 " and epoch <= %" PRId64, hex, before,
+             *last_epoch);
     snprintf(postgres_text, sizeof(postgres_text),
-             "select count(*) from lease l, _ids(l.items) where l.owner = '%s'", hand->owner_text);
+             "select count(*) from lease l, _ids(l.items) where l.owner = '%s' and epoch > %" PRId64 " and epoch <= %" PRId64,
+             hand->owner_text, before, *last_epoch);
     return sql_number(trial, sqlite_text, postgres_text);
+}
+
+int64_t count_held_by(struct trial *trial, const struct hand *hand) {
+    int64_t last_epoch = 0;
+    return count_held_since(trial, hand, &last_epoch);
 }
 
 static void give_up(struct trial *trial, const char *what, int64_t wanted, int64_t got) {

@@ -106,6 +106,8 @@ int64_t count_finished(struct trial *trial);
 /* Done by one worker, by SQL. */
 int64_t count_done_by(struct trial *trial, const struct hand *hand);
 int64_t count_held_by(struct trial *trial, const struct hand *hand);
+/* Only those with a later epoch than the last call met; 0 for the first. */
+int64_t count_held_since(struct trial *trial, const struct hand *hand, int64_t *last_epoch);
 /* Waits until so many are finished; when they are not in time the trial has failed. */
 bool wait_finished(struct trial *trial, int64_t count, int64_t ms);
 /* Waits until so many lines with this event are in the evidence. */

@@ -6,7 +6,7 @@
 
 #include "storm.h"
 
-#define CREW_MAX 16
+#define CREW_MAX 24
 
 struct crew {
     struct client self; /* the parent's own chance and journal */

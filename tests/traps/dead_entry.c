@@ -21,16 +21,22 @@ static int64_t reads(PGconn *conn)
                             "where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'i')");
 }
 
+static int64_t reads_of(PGconn *conn, const char *call)
+{
+    sql_run(conn, "begin");
+    int64_t before = reads(conn);
+    sql_run(conn, "%s", call);
+    int64_t count = reads(conn) - before;
+    sql_run(conn, "commit");
+    return count;
+}
+
 /* The reads of the cheapest of a few calls: the full look is not to be seen in all of them. */
 static int64_t cheapest(PGconn *conn, const char *call)
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < CLAIMS; i++) {
-        sql_run(conn, "begin");
-        int64_t before = reads(conn);
-        sql_run(conn, "%s", call);
-        int64_t count = reads(conn) - before;
-        sql_run(conn, "commit");
+        int64_t count = reads_of(conn, call);
         least = count < least ? count : least;
     }
     return least;
@@ -44,7 +50,7 @@ static void make_fresh(PGconn *conn)
 static void claim_all(PGconn *conn)
 {
     make_fresh(conn);
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 20)"), 20);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 20, null, true)"), 20);
 }
 
 static void make_parked(PGconn *conn)
@@ -70,6 +76,18 @@ static const char *claims(PGconn *conn)
     return count > READS_MAX ? WALKS : NULL;
 }
 
+/* The same for claims each of which takes the turn, because the pool is empty. */
+static const char *claims_of_new(PGconn *conn)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < CLAIMS + 1; i++) { /* one of them has the full look */
+        sql_enqueue(conn, "p");
+        int64_t count = reads_of(conn, CLAIM(WORKER, "'30 s'", "2"));
+        least = count < least ? count : least;
+    }
+    return least > READS_MAX ? WALKS : NULL;
+}
+
 static const char *claims_of_fresh(PGconn *conn)
 {
     make_fresh(conn);
@@ -91,7 +109,7 @@ static PGconn *leases_gone(struct fixture *f, const char *until)
 static const char *leases_ended(struct fixture *f) { return claims_of_fresh(leases_gone(f, "-1 hour")); }
 
 /* Acked in time, so that they would still run. BX-020 */
-static const char *leases_settled(struct fixture *f) { return claims_of_fresh(leases_gone(f, "10 s")); }
+static const char *leases_settled(struct fixture *f) { return claims_of_new(leases_gone(f, "10 s")); }
 
 /* BX-002 */
 static const char *acks(struct fixture *f)
@@ -135,7 +153,7 @@ static const char *suspects_served_and_ready(struct fixture *f)
 }
 
 /* Cancelled before they were due. BX-020 */
-static const char *parked_cancelled(struct fixture *f) { return claims_of_fresh(parked_gone(f, "1 hour", "null")); }
+static const char *parked_cancelled(struct fixture *f) { return claims_of_new(parked_gone(f, "1 hour", "null")); }
 
 /* Messages with a time to live that were retried since. BX-005, BX-020 */
 static const char *parked_expired(struct fixture *f) { return claims_of_fresh(parked_gone(f, "-2 hours", "now() - interval '1 hour'")); }
@@ -151,25 +169,23 @@ static const char *streams_served(struct fixture *f)
     return claims_of_fresh(conn);
 }
 
-#define DUE "and p.available_at >= f.due_from"
-#define LOOK "if ts >= f.look_at then\n        f.lease_from := '-infinity';"
-#define ALWAYS_LOOK "if true then\n        f.lease_from := '-infinity';"
+#define DUE "k.available_at >= f.due_from and"
 
 static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_leases_that_ended", leases_ended,
-     {{"the lower bound of leases", "_before_claim", LOOK, ALWAYS_LOOK, WALKS},
-      {"looking in full only now and then", "_claim_items", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
-      {"moving the bound", "_move_frontier", "f.seq := before.seq + 1;",
-       "f.lease_from := '-infinity'; f.seq := before.seq + 1;", WALKS}}},
+     {{"the lower bound of leases", "_claim_at_once", "l.until >= f.lease_from and", "", WALKS},
+      {"looking in full only now and then", "_move_frontier", "f.look_at := looked", "f.look_at := looked - interval '1 hour'", WALKS},
+      {"moving the bound", "_move_frontier", "f.seq := f.seq + 1;",
+       "f.lease_from := '-infinity'; f.seq := f.seq + 1;", WALKS}}},
     {"claims_do_not_walk_through_leases_that_were_settled", leases_settled,
      {{"the upper bound of the look", "_move_frontier", "and l.until <= ts", "", WALKS}}},
     {"acks_do_not_walk_through_leases_that_ended", acks,
-     {{"the lower bound of leases", "_take_any", "and l.until >= f.lease_from", "", ACK_WALKS}}},
+     {{"the lower bound of leases", "_take_any", "and l.until >= lease_from", "", ACK_WALKS}}},
     {"claims_do_not_walk_through_retried_messages", parked_served,
-     {{"the lower bound of parked messages", "_claim_items", DUE, "", WALKS},
-      {"looking in full only now and then", "_claim_items", "full_look := ts >= f.look_at;", "full_look := true;", WALKS},
-      {"moving the bound", "_move_frontier", "f.seq := before.seq + 1;",
-       "f.due_from := '-infinity'; f.seq := before.seq + 1;", WALKS}}},
+     {{"the lower bound of parked messages", "_claim_at_once", DUE, "", WALKS},
+      {"looking in full only now and then", "_move_frontier", "f.look_at := looked", "f.look_at := looked - interval '1 hour'", WALKS},
+      {"moving the bound", "_move_frontier", "f.seq := f.seq + 1;",
+       "f.due_from := '-infinity'; f.seq := f.seq + 1;", WALKS}}},
     {"claims_of_parked_messages_do_not_walk_through_retried_ones", parked_served_and_ready,
      {{"the lower bound of parked messages", "_claim_parked", "and p.available_at >= due_from", "", WALKS}}},
     {"claims_of_suspects_do_not_walk_through_retried_ones", suspects_served_and_ready,
@@ -177,9 +193,9 @@ static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_cancelled_messages", parked_cancelled,
      {{"the upper bound of the look", "_move_frontier", "and p.available_at <= ts", "", WALKS}}},
     {"claims_do_not_walk_through_messages_that_expired", parked_expired,
-     {{"the lower bound of expiries", "_before_claim", "and p.expires_at >= f.expiring_from", "", WALKS}}},
+     {{"the lower bound of expiries", "_claim_at_once", "k.expires_at >= f.expiring_from and", "", WALKS}}},
     {"claims_do_not_walk_through_streams_that_were_served", streams_served,
-     {{"the lower bound of streams", "_has_due_stream", "s.available_at >= due_from and", "", WALKS}}},
+     {{"the lower bound of streams", "_claim_at_once", "s.available_at >= f.due_from and", "", WALKS}}},
 };
 
 const struct trap_group DEAD_ENTRY_TRAPS = TRAP_GROUP("dead_entry", TRAPS);

@@ -29,7 +29,7 @@ static const char *const CALLS[] = {
     "select enqueue('t', 'p', stream => 's' || (random() * 2)::int)",
     "select enqueue('t', 'p')",
     "select count(*) from outbox_claim(" ME ", '100 ms', 3)",
-    "select count(*) from outbox_claim(" ME ", '100 ms', 3)",
+    "select count(*) from outbox_claim(" ME ", '100 ms', 3, alone => true)",
     "select outbox_ack(" ME ", " MINE ")",
     "select outbox_abandon(" ME ", " MINE ", delay => '0')",
     "select outbox_fail(" ME ", " MINE ")",
@@ -133,7 +133,7 @@ static const char *everything_at_once(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"calls_in_any_order_meet_no_deadlock", everything_at_once,
-     {{"skip locked", "_due_streams", "for update skip locked", "for update", "a deadlock"}}},
+     {{"skip locked", "_lock_ready", "for update skip locked", "for update", "a deadlock"}}},
 };
 
 const struct trap_group HAMMER_TRAPS = TRAP_GROUP("hammer", TRAPS);

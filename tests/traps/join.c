@@ -12,7 +12,7 @@ static const char WALKS[] = "a call reads the rows of other joins";
 
 #define JOIN "(select join_id from join_row)"
 #define STATUS "select status from outbox_join"
-#define CLAIM_ONE "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{t}')"
+#define CLAIM_ONE "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{t}', true)"
 #define ACK(payload) \
     "select count(*) from outbox_ack(" WORKER ", array(select work_id from message where payload = '" payload "'))"
 #define REPORT(payload) \
@@ -109,7 +109,7 @@ static const char *ended_beside_a_deferral(struct fixture *f)
     PGconn *waiter = sql_connect(f), *acker = sql_connect(f), *observer = sql_connect(f);
     start(acker, 1);
     sql_run(acker, "select join_wait(" JOIN ", true, 'then', 'p')");
-    assert_int_equal(sql_number(waiter, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    assert_int_equal(sql_number(waiter, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
     sql_run(waiter, "begin");
     assert_string_equal(sql_text(waiter, RESOLVE("null")), "{1}");
     sql_send(acker, ACK("1"));
@@ -129,7 +129,7 @@ static const char *ended_under_an_older_snapshot(struct fixture *f)
     PGconn *conn = sql_connect(f);
     start(conn, 1);
     sql_run(conn, "select join_wait(" JOIN ", true, 'then', 'p')");
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
     assert_string_equal(sql_text(conn, RESOLVE("null")), "{1}");
     sql_run(conn, "update parked set available_at = available_at + interval '1 hour'"); /* however slow the machine */
     sql_run(conn, "begin isolation level repeatable read");
@@ -146,7 +146,7 @@ static const char *repeated_evaluation(struct fixture *f)
     PGconn *conn = sql_connect(f);
     start(conn, 1);
     sql_run(conn, "select join_wait(" JOIN ", true, 'then', 'p')");
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
     sql_run(conn, ACK("1"));
     sql_run(conn, "select enqueue('then', 'p', message_id => md5('continuation')::uuid)");
     if (!same(sql_text(conn, RESOLVE("null")), "{2}"))
@@ -191,7 +191,7 @@ static const char *ack_beside_a_long_report(struct fixture *f)
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     start(holder, 2);
     sql_run(holder, "select join_wait(" JOIN ", true, 'then', 'p')");
-    assert_int_equal(sql_number(holder, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+    assert_int_equal(sql_number(holder, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
     assert_string_equal(sql_text(holder, RESOLVE("null")), "{1}");
     sql_run(holder, "update parked set available_at = available_at + interval '1 hour'");
     sql_run(holder, "begin");
@@ -254,13 +254,13 @@ static void make_steps(PGconn *conn)
     sql_run(conn, "create temp table j as select join_start(6, 'g') as id");
     sql_run(conn, "create temp table m as select enqueue('t', 'step', join_id => j.id) from j, generate_series(1, 4)");
     sql_run(conn, "select join_attach(id, gen_random_uuid()) from j");
-    sql_run(conn, "create temp table got as select * from outbox_claim(" WORKER ", '30 s', 100, '{t}')");
+    sql_run(conn, "create temp table got as select * from _claim_by_topics(0::smallint, " WORKER ", '30 s', 100, '{t}', true)");
     assert_int_equal(sql_number(conn, "select count(*) from got"), 4);
     sql_run(conn, "create temp table k as select join_start(50000, 'g') as id");
     sql_run(conn, "create temp table n as select r.* from (select array_agg(gen_random_uuid()) as ids, "
                   "array_agg('s'::text) as s, array_agg(k.id) as joins from k, generate_series(1, 64)) a, "
                   "_enqueue(0::smallint, ids, s, s, null, null, null, null, null, null, null, true, joins) r");
-    sql_run(conn, "create temp table many as select * from outbox_claim(" WORKER ", '30 s', 100, '{s}')");
+    sql_run(conn, "create temp table many as select * from _claim_by_topics(0::smallint, " WORKER ", '30 s', 100, '{s}', true)");
     assert_int_equal(sql_number(conn, "select count(*) from many"), 64);
 }
 
@@ -361,15 +361,16 @@ static const char *wait_that_cannot_be_evaluated(struct fixture *f)
 static const char *waits_of_a_topic_that_changes(struct fixture *f)
 {
     PGconn *claimer = sql_connect(f), *conn = sql_connect(f);
-    sql_run(conn, "select enqueue(topic, topic) from unnest('{join.wait,later.wait}'::text[]) topic");
+    sql_run(conn, "select enqueue(topic, topic) from unnest('{join.wait,later.wait}'::text[]) topic");   /* the pool's */
+    sql_run(conn, "select enqueue('later.wait', 'expires', ttl => '1 hour')");
     sql_run(claimer, "begin");
-    sql_run(claimer, "select outbox_claim(" WORKER ", '30 s', 1, '{none}')"); /* parks them */
+    sql_run(claimer, "select _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{none}', true)"); /* parks them */
     sql_run(conn, SET_TOPIC);
     sql_run(claimer, "commit");
     sql_run(conn, "select _maintain(0::smallint)");
     if (!strstr(sql_claim(conn, 10), "join.wait"))
         return "a message is nowhere: its topic is not that of waits any more";
-    return sql_number(conn, "select count(*) from parked where topic = 'later.wait' and crash_count = -1") == 1
+    return sql_number(conn, "select count(*) from parked where topic = 'later.wait' and crash_count = -1") == 2
                ? NULL : "a wait is parked as an ordinary message";
 }
 

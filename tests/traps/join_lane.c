@@ -233,7 +233,7 @@ static const char *overdue_for_a_wait(struct fixture *f)
     start(conn, LARGE, 1);
     sql_run(conn, "select join_wait(" JOIN ", true, 'then', 'p')");
     assert_int_equal(
-        sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 1, '{join.wait}')"), 1);
+        sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
     return ended_beside_a_lane(f, conn, true,
                                "select _resolve(0::smallint, " WORKER ", array(select work_id from message "
                                "where topic = 'join.wait'), null, array[" JOIN

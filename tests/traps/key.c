@@ -11,7 +11,7 @@ static const char WALKS[] = "a call reads the keys of others";
 #define KEYED(key) "select enqueue('t', 'p', key => '" key "')"
 #define KEYED_BATCH(key) \
     "select process_work_batch(" WORKER ", '{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"" key "\"}]}}')"
-#define CLAIM_ALL "select count(*) from outbox_claim(" WORKER ", '30 s', 100)"
+#define CLAIM_ALL "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 100, null, true)"
 #define ACK_ALL "select count(*) from outbox_ack(" WORKER ", array(select work_id from outbox where status = 'in_progress'))"
 
 /* A second enqueue is sent while the first is not decided yet: it waits, and stores if that rolls back. */

@@ -7,7 +7,7 @@
 #define JOIN "(select join_id from join_row)"
 #define STATUS "select status from outbox_join"
 #define COUNTED "select completed_steps + failed_steps from outbox_join"
-#define CLAIM_MANY "select count(*) from outbox_claim(" WORKER ", '30 s', %d, '{t}')"
+#define CLAIM_MANY "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', %d, '{t}', true)"
 #define ACK_WHERE(condition) \
     "select count(*) from outbox_ack(" WORKER \
     ", array(select work_id from message where topic = 't' and " condition "))"

@@ -6,7 +6,7 @@
 static void claim_many(PGconn *conn, int count, const char *lease)
 {
     sql_run(conn, "select enqueue('t', 'p') from generate_series(1, %d)", count);
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '%s', %d)", lease, count), count);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '%s', %d, null, true)", lease, count), count);
 }
 
 /* Every `step`-th of the messages from `first` on; how many it affected. */
@@ -178,11 +178,11 @@ static const char *unburied_lease(struct fixture *f)
     PGconn *conn = sql_connect(f);
     sql_run(conn, NO_DEATH);
     sql_run(conn, "select enqueue(topic, 'p', max_attempts => 1) from unnest('{good,bad,good}'::text[]) topic");
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 3)"), 3);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 3, null, true)"), 3);
     sql_run(conn, "update lease set until = clock_timestamp()");
     sql_run(conn, "update frontier set lease_from = '-infinity'");
     for (int i = 0; i < 2; i++)
-        if (!same(sql_state(conn, "select outbox_claim(" OTHER_WORKER ", '30 s', 3)"), ""))
+        if (!same(sql_state(conn, "select _claim_by_topics(0::smallint, " OTHER_WORKER ", '30 s', 3, null, true)"), ""))
             return ALL_STOP;
     if (sql_number(conn, DEAD("good")) != 2)
         return "what lay beside it was not released";
@@ -198,12 +198,12 @@ static const char *unburied_expired(struct fixture *f)
     PGconn *conn = sql_connect(f);
     sql_run(conn, NO_DEATH);
     sql_run(conn, "select enqueue(topic, 'p', ttl => '1 hour') from unnest('{bad,good}'::text[]) topic");
-    sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 1, '{none}')"); /* parks them */
+    sql_run(conn, "select _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{none}', true)"); /* parks them */
     assert_int_equal(sql_number(conn, "select count(*) from parked"), 2);
     sql_run(conn, "update parked set expires_at = clock_timestamp()");
     sql_run(conn, "update frontier set expiring_from = '-infinity'");
     for (int i = 0; i < 2; i++)
-        if (!same(sql_state(conn, "select outbox_claim(" OTHER_WORKER ", '30 s', 3)"), ""))
+        if (!same(sql_state(conn, "select _claim_by_topics(0::smallint, " OTHER_WORKER ", '30 s', 3, null, true)"), ""))
             return ALL_STOP;
     if (sql_number(conn, "select count(*) from lease") > 0)
         return "a message was handed out that has expired";

@@ -94,7 +94,7 @@ static const char *lanes(struct fixture *f)
     PGconn *outsider = connect_as(f, NULL), *acker = sql_connect(f);
     sql_run(acker, "select join_start(100000)");
     sql_run(acker, "select enqueue('t', 'p', join_id => (select join_id from join_row))");
-    sql_run(acker, "select outbox_claim(" WORKER ", '30 s', 1)");
+    sql_run(acker, "select _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, null, true)");
     for (int lane = 0; lane <= 4; lane++)
         sql_run(outsider, "select pg_advisory_lock(%s)",
                 sql_text(acker, "select uuid_hash_extended(join_id, %d)::text from join_row", lane));
@@ -116,11 +116,14 @@ static const char *two_kinds_of_turn(struct fixture *f)
     PGconn *old = sql_connect(f), *conn = sql_connect(f), *observer = sql_connect(f);
     for (int i = 0; i < 4; i++)
         sql_enqueue(conn, "p");
-    const char *now = sql_text(conn, "select pg_get_functiondef('_turn'::regproc)");
+    const char *now = sql_text(conn, "select pg_get_functiondef('_turn'::regproc) || '; ' || "
+                                     "pg_get_functiondef('_try_turn'::regproc)");
     sql_run(conn, "create or replace function _turn(box smallint) returns boolean language plpgsql as $$ begin "
                   "perform pg_advisory_xact_lock(1, box); return true; end $$");
+    sql_run(conn, "create or replace function _try_turn(box smallint) returns boolean language plpgsql as $$ begin "
+                  "return false; end $$");
     sql_run(old, "begin");
-    assert_int_equal(sql_number(old, "select count(*) from outbox_claim(" WORKER ", '30 s', 2)"), 2);
+    assert_int_equal(sql_number(old, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 2, null, true)"), 2);
     sql_run(conn, "%s", now);
     sql_send(conn, CLAIM(OTHER_WORKER, "'30 s'", "2"));
     bool waits = !sql_is_answered(conn, PATIENCE_MS);
@@ -135,7 +138,7 @@ static const char *two_kinds_of_turn(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"advisory_locks_of_others_hold_nobody_up", advisory_locks,
-     {{"a lock that needs rights", "_turn", "if box = 0 then",
+     {{"a lock that needs rights", "*", "if box = 0 then",
        "perform pg_advisory_xact_lock(':\"schema\".frontier'::regclass::oid::int, box); if box = 0 then", HELD_UP}}},
     {"only_the_owner_can_lock_what_turns_are_taken_by", locks_of_the_turn, {{0}}},
     {"a_viewer_holds_nobody_up", open_viewer,

@@ -151,7 +151,8 @@ static const char *turn_in_a_prepared_transaction(struct fixture *f)
     if (!is_refused(f, CLAIM(WORKER, "'30 s'", "10")))
         return KEEPS;
     sql_enqueue(conn, "fresh");
-    if (!is_refused(f, CLAIM(WORKER, "'30 s'", "10")) || !is_refused(f, "select outbox_cancel(1)"))
+    if (!is_refused(f, CLAIM(WORKER, "'30 s'", "10")) ||
+        !is_refused(f, "select outbox_claim(" WORKER ", '30 s', 10)")) /* it has no turn, but the message */
         return KEEPS;
     sql_run(conn, "begin");
     sql_run(conn, CLAIM(WORKER, "'30 s'", "10"));
@@ -183,7 +184,7 @@ static const struct trap TRAPS[] = {
      {{"waking them at the end", "_at_end", "elsif not new.has_turn and not is_prepared then", "elsif false then",
        NOT_WOKEN}}},
     {"a_transaction_with_the_turn_is_not_prepared", turn_in_a_prepared_transaction,
-     {{"noting it", "_turn", "if current_setting('max_prepared_transactions') <> '0' then", "if false then", KEEPS},
+     {{"noting it", "*", "if current_setting('max_prepared_transactions') <> '0' then", "if false then", KEEPS},
       {"refusing it", "_at_end", "if new.has_turn and is_prepared then", "if false then", KEEPS}}},
     {"a_transaction_with_the_turn_is_not_prepared_whatever_stands_between_the_words", turn_prepared_in_other_words,
      {{"comments between them", "_at_end", "|/\\*.*\\*/", "", KEEPS}}},

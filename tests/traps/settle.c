@@ -23,7 +23,7 @@ static void take_two_streams(PGconn *conn)
         sql_enqueue_streamed(conn, KEYS[i], KEYS[i]);
         sql_run(conn, "select outbox_cancel((enqueue('t', 'dead', stream => '%s')).work_id)", KEYS[i]);
     }
-    assert_int_equal(sql_number(conn, "select count(*) from outbox_claim(" WORKER ", '30 s', 10)"), 2);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 10, null, true)"), 2);
 }
 
 /* Somebody who replays dead letters of both streams waits for the first of them, and the settler comes behind: he must

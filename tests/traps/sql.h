@@ -36,11 +36,11 @@ void sql_cancel(PGconn *conn);
 
 void sql_enqueue(PGconn *conn, const char *payload);
 void sql_enqueue_streamed(PGconn *conn, const char *stream, const char *payload);
-/* Claims for WORKER, for 30 s: the payloads, in alphabetical order, with commas. */
+/* Claims for WORKER, for 30 s, as the library does: the payloads, in alphabetical order, with commas. */
 const char *sql_claim(PGconn *conn, int batch_size);
 #define CLAIM(owner, lease, batch_size) \
-    "select coalesce(string_agg(payload, ',' order by payload), '') from outbox_claim(" owner ", " lease ", " \
-    batch_size ")"
+    "select coalesce(string_agg(payload, ',' order by payload), '') from _claim_by_topics(0::smallint, " owner ", " lease ", " \
+    batch_size ", null, true)"
 /* Sorts new messages of streams into the parking lot, as a claim does. */
 #define SORT_STREAMS \
     "do $$ begin perform _turn(0::smallint); for i in 1 .. 20 loop " \

@@ -173,7 +173,7 @@ static const char *stalled(struct fixture *f)
         return "the audit does not find a head that no claimer finds";
     assert_int_equal(sql_number(conn, "select repaired from audit(true)"), 4);
     if (!same(sql_text(conn, "select string_agg(payload, ',' order by payload) "
-                             "from outbox_claim(" WORKER ", '30 s', 5, '{t}')"), "1,2,3,4,5"))
+                             "from _claim_by_topics(0::smallint, " WORKER ", '30 s', 5, '{t}', true)"), "1,2,3,4,5"))
         return NOT_FOUND;
     assert_int_equal(sql_number(conn, "select lost from audit()"), 0);
     return NULL;
@@ -184,7 +184,7 @@ enum { OTHERS = 5000, READ_MAX = 500 };
 /* Streams of topics that a claimer does not want cost it nothing. BX-006, BX-024 */
 static const char *unwanted_streams(struct fixture *f)
 {
-    static const char WANTED[] = "select string_agg(payload, ',') from outbox_claim(" WORKER ", '30 s', 1, '{mine}')";
+    static const char WANTED[] = "select string_agg(payload, ',') from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{mine}', true)";
     PGconn *conn = sql_connect(f);
     sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream) select "
                   "gen_random_uuid(), 0, 1, now(), 'other', 'p', 'o' || i from generate_series(1, %d) i", OTHERS);
@@ -202,16 +202,16 @@ static const char *unwanted_streams(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"a_run_ends_before_what_is_not_due", gap_in_a_run,
-     {{"ending there", "_claim_heads", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
+     {{"ending there", "_head_runs", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
     {"a_run_ends_before_what_somebody_holds", cancelled_in_a_run,
-     {{"ending there", "_claim_heads", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
+     {{"ending there", "_head_runs", "bool_and(m.go) over (partition by m.key order by m.n)", "m.go", OVERTOOK}}},
     {"a_run_that_is_half_settled_holds_its_stream", half_settled_run,
      {{"looking for leased ones", "_streams_go_on", "x.epoch is not null limit 1", "false limit 1", TWO_AT_ONCE}}},
     {"a_halted_stream_stands_still", halted,
      {{"halting", "_bury", "if p_reason <> 5 then", "if false then", WENT_ON},
       {"staying so", "_streams_go_on", "s.halted_at is null and", "", WENT_ON}}},
     {"a_stream_halts_for_a_message_nobody_had_met", halted_unmet,
-     {{"its row", "_bury_fresh", "if p_lane = 1 and p_reason <> 5 then", "if false then", WENT_ON}}},
+     {{"its row", "_bury_fresh", "if p_reason <> 5 then", "if false then", WENT_ON}}},
     {"work_out_of_order_is_noted_down", out_of_order,
      {{"the note", "_unpark", "and (e.epoch is not null or e.retry_count > 0)", "and false", FORGOTTEN}}},
     {"a_late_commit_is_not_out_of_order", late_is_no_violation,
@@ -220,7 +220,7 @@ static const struct trap TRAPS[] = {
     {"a_stream_that_was_held_when_its_head_came_is_woken_later", woken_later,
      {{"noting it", "_meet_streams", "if changed is not null then", "if false then",
        "a stream waits for a message that is not its head"},
-      {"looking at the notes", "_claim_items", "if have_turn and full_look then", "if false then",
+      {"looking at the notes", "_claim_items", "if has_turn and full_look then", "if false then",
        "a stream waits for a message that is not its head"}}},
     {"a_head_that_is_replayed_while_its_stream_comes_back_is_found", replayed_unseen,
      {{"waking the stream", "_requeue_streams", "array(select k from unnest(keys) k where k <> all (known))", "'{}'",
@@ -234,7 +234,7 @@ static const struct trap TRAPS[] = {
        "the audit does not find a head that no claimer finds"},
       {"repairing", "_requeue_streams", "perform :\"schema\"._streams_go_on(p_box, known, ts);", "", NOT_FOUND}}},
     {"streams_of_other_topics_are_passed_by", unwanted_streams,
-     {{"their own index", "_due_streams", "if is_picky and not p_suspect then", "if false then",
+     {{"their own index", "_ready_streams", "if is_picky and not p_suspect then", "if false then",
        "a claim walks through streams it does not want"}}},
 };
 

@@ -1,8 +1,9 @@
--- At the end of a transaction, on servers that have prepared transactions. A prepared one may not have notified, so
--- sleepers are not woken by it: polling finds its messages. And it would keep the claimers' turn until somebody ends it,
--- maybe days later: that is refused. Only the text of the statement tells the two ends of a transaction apart. Between its
--- words there may be comments, which may be nested: whatever lies between the first begin and the last end of one is
--- passed over.
+-- At the end of a transaction that has claimed, or that woke somebody on a server that has prepared transactions.
+--
+-- A prepared transaction may not have notified, so sleepers are not woken by it: polling finds its messages. One that has
+-- claimed is not prepared at all: it would keep its messages, or the claimers' turn, until somebody ends it, maybe days
+-- later. Only the text of the statement tells the two ends of a transaction apart. Between its words there may be comments,
+-- which may be nested: whatever lies between the first begin and the last end of one is passed over.
 create or replace function :"schema"._at_end() returns trigger
 language plpgsql volatile security definer :pinned as $$
 declare
@@ -11,9 +12,11 @@ declare
 begin
     if new.has_turn and is_prepared then
         raise exception using errcode = 'BX004',
-            message = 'this transaction has the claimers'' turn and cannot be prepared: nobody else could claim '
-                'until the prepared transaction ends',
+            message = 'this transaction has claimed messages and cannot be prepared: nobody else could have them, nor '
+                'fill the pool, until the prepared transaction ends',
             hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
+    elsif new.items is not null then
+        perform :"schema"._leave_pool(new.box, new.places, new.items);
     elsif not new.has_turn and not is_prepared then
         perform pg_notify(:"schema"._channel(), new.box::text);
     end if;

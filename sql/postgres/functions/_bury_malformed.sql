@@ -1,6 +1,6 @@
 -- Buries messages that were stored before the table checked them (version 10) and that no claimer has met: a topic or
--- a stream that is too long for an index would make every claim fail that meets it. Each is a dead letter then, whose
--- last error says what is wrong with it. Every deployment calls it: the first that comes to the end reads the whole log,
+-- a stream that is too long for an index would make every claim fail that meets it. Each is cut off and a dead letter
+-- then, whose last error says what was wrong with it. Every deployment calls it: the first that comes to the end reads the whole log,
 -- and the others do nothing. Returns how many there were.
 create or replace function :"schema"._bury_malformed() returns bigint
 language plpgsql volatile security definer :pinned as $$
@@ -18,6 +18,8 @@ begin
         where char_length(m.topic) > 255 or char_length(m.stream) > 255
         group by m.box, m.lane order by m.box, m.lane
     loop
+        -- The table accepts no change of a row that it would refuse.
+        update :"schema".message m set topic = left(m.topic, 255), stream = left(m.stream, 255) where m.work_id = any (bad.ids);
         perform :"schema"._bury_fresh(bad.box, bad.lane, bad.ids, 5::smallint, 'cancelled',
                                  'its topic or its stream is longer than 255 characters', '-infinity', ts);
         total := total + cardinality(bad.ids);

@@ -1,6 +1,6 @@
 -- The claim of those who write topics as people do; the arguments are checked here.
 create or replace function :"schema"._claim_by_topics(
-    p_box smallint, owner uuid, lease interval, batch_size int, topics text[])
+    p_box smallint, owner uuid, lease interval, batch_size int, topics text[], alone boolean)
 returns setof :"schema".claimed_message language plpgsql volatile :hot as $$
 declare
     exact text[];
@@ -17,6 +17,7 @@ begin
         into exact, prefixes from unnest(topics) t;
     end if;
     return query
-        select * from :"schema"._claim_numbered(p_box, owner, lease, batch_size, exact, prefixes, true, true, null, false) c
+        select * from :"schema"._claim_numbered(p_box, owner, lease, batch_size, exact, prefixes, not alone, true, null,
+                                                false) c
         where c.work_id > 0;
 end $$;

@@ -1,69 +1,68 @@
--- Leases fresh messages: takes the next window rows. If all of them are for the claimer now, they are
--- his as they stand; otherwise _sort_fresh parks what is not. Moves the position in f, which the
--- caller writes. Only under the turn.
--- p_waits: the topic of waits, which are only for those who name it (p_named).
--- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
+-- Takes messages that nobody has met or wanted yet: from the pool, and when that has too few, from the log, under the turn.
+-- has_turn, f, ts: as the caller has them, changed when the turn is taken here. moved: f has a new position. flags as in
+-- _claim_numbered.
 create or replace function :"schema"._claim_fresh(
-    inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
-    p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean, out more boolean)
-language plpgsql volatile :hot as $$
+    inout f :"schema".frontier, inout has_turn boolean, alone boolean, wanted int, inout ts timestamptz, exact text[],
+    prefixes text[], p_waits text, p_named boolean,
+    out items int8multirange, out total int, out flags int, out moved boolean)
+language plpgsql volatile as $$
 declare
-    unmoved :"schema".frontier := f;
-    advanced boolean := false;
-    total bigint := 0;
-    chunk int;
-    w record;
-    sorted record;
-    reached int;
+    topics constant text[] := case when exact is not null or prefixes is not null
+                                   then :"schema"._pool_topics(f.box, exact, prefixes) end;
+    part int8multirange;
+    n int;
+    met int;
+    turn boolean;   -- null: not needed any more
+    log record;
 begin
-    taken := '{}';
-    parked_expired := false;
-    more := false;
-    loop
-        -- Whoever has to sort through much that is not for him takes larger and larger steps.
-        chunk := wanted - cardinality(taken);
-        if total > cardinality(taken) then
-            chunk := greatest(chunk, least(4 * total, 10000));
-        end if;
-        select array_agg(x.work_id) as ids, count(*) as n, array_agg(x.xid) as xids,
-               bool_and(x.due_at is null and x.expires_at is null
-                        and :"schema"._wanted(x.topic, exact, prefixes)
-                        and (p_named or x.topic is distinct from p_waits)) as plain
-        into w from :"schema"._window(f, chunk) x;
-        if w.n > 0 then
-            if w.plain and f.skip = '{}' and w.n <= wanted - cardinality(taken) then
-                taken := taken || w.ids;
-                reached := w.n;
-            else
-                select * into sorted
-                from :"schema"._sort_fresh(f, w.ids, wanted - cardinality(taken), ts, exact, prefixes,
-                                          p_waits, p_named);
-                taken := taken || sorted.straight;
-                parked_expired := parked_expired or sorted.parked_expired;
-                reached := sorted.reached;
-            end if;
-            if f.skip <> '{}' then
-                perform :"schema"._pass_over(w.ids[:reached]);
-            end if;
-            f.position_xid := w.xids[reached];
-            f.position_id := w.ids[reached];
-            total := total + reached;
-        end if;
-        exit when cardinality(taken) >= wanted;
-        if w.n >= chunk then
-            more := taken = '{}' and total >= 50000;
-            exit when more;
-            continue;
-        end if;
-        exit when advanced;
-        f.base := f.target;
-        f.target := :"schema"._snapshot();
-        f.position_xid := '0';
-        f.position_id := 0;
-        advanced := true;
-        f.skip := :"schema"._still_skips(f.skip);
-    end loop;
-    if total = 0 then
-        f := unmoved;   -- an empty window is looked through again, at no cost, instead of written
+    flags := 0;
+    moved := false;
+    if not alone and not has_turn then
+        items := :"schema"._claim_inside(f, wanted, ts, exact, prefixes, topics, p_waits, p_named);
+        total := (select coalesce(sum(upper(r) - lower(r)), 0) from unnest(items) r);
+        return;
     end if;
+    if exists (select from :"schema".pool p where p.box = f.box and p.holder is not null) then
+        perform :"schema"._free_pool(f.box);
+    end if;
+    items := '{}';
+    total := 0;
+    -- More than once only if somebody else has filled the pool meanwhile, or has locked what was found.
+    for i in 1 .. 5 loop
+        select p.taken, p.total into part, n from :"schema"._take_pooled(f.box, wanted - total, topics, f.pool_from) p;
+        if n > 0 then
+            met := n;
+            select p.items, p.total into part, n from :"schema"._leave_held(f.box, part, n) p;
+            items := items + part;
+            total := total + n;
+            continue when n < met and total < wanted;   -- there may be more
+        end if;
+        exit when total >= wanted;
+        if not has_turn then
+            if total > 0 then   -- who has something waits for nobody
+                has_turn := :"schema"._try_turn(f.box);
+                exit when not has_turn;
+            else
+                turn := :"schema"._turn_unless_pooled(f.box, topics, f.pool_from, i < 3);
+                continue when turn is null;
+                has_turn := turn;
+                if not has_turn then
+                    flags := 4;
+                    exit;
+                end if;
+            end if;
+            ts := clock_timestamp();   -- now that the turn has come
+            f := :"schema"._frontier(f.box, 0::smallint);
+        end if;
+        select * into log from :"schema"._come_past(f, wanted - total, ts, exact, prefixes, p_waits, p_named);
+        moved := moved or log.moved;
+        f := log.f;
+        flags := log.parked_expired::int + 2 * log.more::int;
+        exit when log.taken = '{}';
+        select p.items, p.total into part, n
+        from :"schema"._leave_held(f.box, :"schema"._multirange(log.taken), cardinality(log.taken)) p;
+        items := items + part;
+        total := total + n;
+        exit when total > 0;
+    end loop;
 end $$;

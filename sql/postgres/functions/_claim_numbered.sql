@@ -11,24 +11,37 @@
 -- lock longer than two seconds: it fails then and gives the turn back, while the library would stop listening and leave
 -- a session behind that keeps the turn.
 -- p_number: chosen by the claimer. If the answer does not reach it, it can give back what it was leased (_give_back_claim).
--- has_waited: the caller has called _before_claims.
+-- durable true: the claim may be one of several things in its transaction, and that may stay open for long (_claim_inside).
+-- has_waited: the caller has called _before_claims. max_bytes: of payload that a claim brings, give or take a message.
 create or replace function :"schema"._claim_numbered(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
-    suspects boolean, p_number bigint, has_waited boolean)
+    suspects boolean, p_number bigint, has_waited boolean, max_bytes bigint default 64 << 20)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 declare
     got record;
     note :"schema".claimed_message;
 begin
+    if (max_bytes between 1024 and 1 << 30) is not true then
+        perform :"schema"._invalid('batch_bytes', 'is out of range: give 1024 to 1073741824');
+    end if;
     if not durable then
         perform set_config('synchronous_commit', 'off', true);
         perform set_config('lock_timeout', '2s', true);
+        if lease between interval '100 milliseconds' and interval '24 hours' and wanted between 1 and 10000
+           and p_owner <> '00000000-0000-0000-0000-000000000000' then
+            select * into got from :"schema"._claim_at_once(p_box, p_owner, lease, wanted, exact, prefixes, p_number, max_bytes);
+            if got.items is not null then
+                return query select * from :"schema"._claimed_rows(p_box, got.items, false, got.epoch, p_owner, got.until);
+                return;
+            end if;
+        end if;
     end if;
     perform :"schema"._sign_of_life(p_owner);
     if not has_waited then
-        perform :"schema"._before_claim(p_box);
+        perform :"schema"._before_claim(p_box, not durable);
     end if;
-    got := :"schema"._claim_items(p_box, p_owner, lease, wanted, exact, prefixes, suspects, p_number);
+    got := :"schema"._claim_items(p_box, p_owner, lease, wanted, exact, prefixes, suspects, p_number, not durable,
+                                    max_bytes);
     if got.items is not null then
         return query select * from :"schema"._claimed_rows(p_box, got.items, got.has_parked, got.epoch, p_owner, got.until);
     end if;

@@ -11,7 +11,7 @@ begin
     select * into topics from :"schema"._batch_topics(part);
     got := :"schema"._claim_items(
         p_box, p_owner, coalesce((part ->> 'lease')::interval, interval '30 seconds'),
-        (part #>> '{claim,batch_size}')::int, topics.exact, topics.prefixes, true, null);
+        (part #>> '{claim,batch_size}')::int, topics.exact, topics.prefixes, true, null, false, 64 << 20);
     if got.items is null then
         return '{}';
     end if;

@@ -3,7 +3,7 @@
 create or replace function :"schema"._claim_side(
     p_box smallint, p_epoch bigint, wanted int, parked_first boolean, with_streams boolean,
     due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
-    p_owner uuid, p_waits text, p_named boolean)
+    p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint[] := '{}';
@@ -28,7 +28,7 @@ begin
     end if;
     if with_streams then
         taken := taken || :"schema"._claim_heads(p_box, p_epoch, wanted - cardinality(taken), false, due_from, ts,
-                                                 exact, prefixes, p_owner, p_waits, p_named);
+                                                 exact, prefixes, p_owner, p_waits, p_named, has_turn);
         if cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_parked(p_box, p_epoch, wanted - cardinality(taken), due_from,
                                                       ts, exact, prefixes);

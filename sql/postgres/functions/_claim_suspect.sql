@@ -2,7 +2,7 @@
 -- stream (with_streams). Suspects go out alone, so that the next crash charges only them (BX-003).
 create or replace function :"schema"._claim_suspect(
     p_box smallint, p_epoch bigint, due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
-    with_streams boolean, p_owner uuid, p_waits text, p_named boolean)
+    with_streams boolean, p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint;
@@ -23,5 +23,5 @@ begin
         return '{}';
     end if;
     return :"schema"._claim_heads(p_box, p_epoch, 1, true, due_from, ts, exact, prefixes, p_owner, p_waits,
-                                     p_named);
+                                  p_named, has_turn);
 end $$;

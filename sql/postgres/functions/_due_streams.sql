@@ -1,62 +1,9 @@
--- Streams that a claimer may look at, at most wanted, those that wait longest first; locked, and passed over if
--- somebody else has them. A worker is given the streams of its own partitions first, and others' only when their worker
--- does not seem to come for them: the stream, or the message that heads it, has waited for a while. What is read are index ranges that begin at due_from: of the topics he wants, and of
--- streams whose head nobody has looked at since it changed. p_except: no streams with a head of this topic.
+-- Streams that a claimer may look at (_ready_streams), at most wanted; locked, and passed over if somebody else has them.
 create or replace function :"schema"._due_streams(
     p_box smallint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
     prefixes text[], p_owner uuid, p_except text)
-returns text[] language plpgsql volatile :hot
-set enable_sort = off set enable_bitmapscan = off as $$
-declare
-    mine record;
-    is_picky boolean := exact is not null or prefixes is not null;
-    patience constant interval := '1 second';
-    candidates text[];
+returns text[] language plpgsql volatile as $$
 begin
-    select * into mine from :"schema"._own_partitions(p_box, p_owner, ts);
-    if mine.own is null or mine.workers = 1 and not mine.is_shared then
-        mine.own := '(,)';   -- everything
-        mine.workers := 1;
-    end if;
-    if is_picky and not p_suspect then
-        candidates := array(
-            select c.key from (
-                select c.* from unnest(:"schema"._stream_topics(p_box, exact, prefixes)) t(topic), lateral (
-                    select s.key, s.available_at, coalesce(mine.own @> s.partition, true) as is_own
-                    from :"schema".stream s
-                    where s.box = p_box and s.available_at is not null and not s.suspect
-                      and s.topic = t.topic collate "C" and s.available_at >= due_from and s.available_at <= ts
-                    order by s.topic, s.available_at limit wanted * mine.workers) c
-                where t.topic is distinct from p_except
-                union all
-                (select s.key, s.available_at, coalesce(mine.own @> s.partition, true)
-                 from :"schema".stream s
-                 where s.box = p_box and s.available_at is not null and not s.suspect and s.topic is null
-                   and s.available_at >= due_from and s.available_at <= ts
-                 order by s.topic, s.available_at limit wanted * mine.workers)) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
-                select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
-            order by not c.is_own, c.available_at limit wanted);
-    else
-        candidates := array(
-            select c.key from (
-                select s.key, s.available_at, coalesce(mine.own @> s.partition, true) as is_own
-                from :"schema".stream s left join lateral (
-                    select p.topic from :"schema".parked p where p.box = p_box and p.stream >= s.key and p.stream <= s.key
-                    order by p.stream, p.work_id limit 1) h on is_picky
-                where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
-                  and (p_except is null or s.topic is distinct from p_except)   -- a head that nobody looked at has none
-                  and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
-                order by s.available_at limit wanted * mine.workers) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
-                select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
-            order by not c.is_own, c.available_at limit wanted);
-    end if;
-    return array(
-        select s.key from unnest(candidates) c cross join lateral (
-            select s.key, s.suspect, s.available_at from :"schema".stream s where s.box = p_box and s.key = c
-            limit 1 for update skip locked) s
-        where s.suspect = p_suspect and s.available_at <= ts);
+    return :"schema"._lock_ready(
+        p_box, :"schema"._ready_streams(p_box, wanted, p_suspect, due_from, ts, exact, prefixes, p_owner, p_except), p_suspect, ts);
 end $$;

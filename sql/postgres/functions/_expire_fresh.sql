@@ -16,8 +16,7 @@ begin
         select m.work_id, m.expires_at from :"schema".message m
         where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
           and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id)
-          and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id)
-        order by m.expires_at limit max_messages) x;
+        order by m.expires_at limit max_messages for update skip locked) x;
     if due is null then
         -- Nothing to bury, but maybe much to look past next time.
         if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
@@ -26,6 +25,10 @@ begin
             f.seq := f.seq + 1;
             f.expired_from := greatest(f.expired_from, ts - interval '1 minute');
             perform :"schema"._add_frontier(f);
+        end if;
+        -- There may be only claimers who cannot sort (_heads_inside), or none.
+        if p_lane = 1 and :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and :"schema"._turn(p_box) then
+            perform :"schema"._tend_streams(p_box, (:"schema"._frontier(p_box, 0::smallint)).due_from);
         end if;
         return 0;
     end if;

@@ -1,13 +1,18 @@
--- Messages beyond the frontier, each with how many it stands for: all of them, or a sample of about `most`. They are met as
--- claimers will meet them, from the position on (_window), so what is done costs nothing: first those of the frontier's
--- window, then all others, those of the caller's own transaction as well.
+-- Messages that nobody has yet, in the pool and beyond the frontier, each with how many it stands for: all of them, or a
+-- sample of about `most`. Those beyond the frontier are met as claimers will meet them, from the position on (_window), so
+-- what is done costs nothing: first those of the frontier's window, then all others, those of the caller's own
+-- transaction as well.
 create or replace function :"schema"._fresh_sample(p_box smallint, most int)
 returns table (work_id bigint, topic text, stream text, due_at timestamptz, created_at timestamptz,
                expires_at timestamptz, weight double precision)
 language plpgsql stable rows 20000 :hot as $$
+#variable_conflict use_column
 declare
     look :"schema".frontier;
-    ids bigint[] := '{}';
+    ids bigint[] := '{}';      -- beyond the frontier
+    pooled bigint[] := array(
+        select i from :"schema".pool p, :"schema"._ids(p.items) i where p.box = p_box limit most + 1);
+    pool_rows bigint;
 begin
     for lane in 0 .. 1 loop
         look := :"schema"._frontier(p_box, lane::smallint);
@@ -18,20 +23,27 @@ begin
         look.position_id := 0;
         ids := ids || array(select w.work_id from :"schema"._window(look, most + 1) w);
     end loop;
-    if cardinality(ids) <= most then
+    if cardinality(pooled) > most then
+        select count(*) into pool_rows from :"schema".pool p where p.box = p_box;
         return query
-            select m.work_id, m.topic::text, m.stream::text, m.due_at, m.created_at, m.expires_at, 1::double precision
-            from unnest(ids) i cross join lateral (select * from :"schema".message m where m.work_id = i limit 1) m
-            where not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id);
-        return;
+            select m.work_id, p.topic::text, null, null, m.created_at, null, p.size * greatest(pool_rows::double precision / most, 1)
+            from (select p.topic, p.size, lower(p.items) as first_id from :"schema".pool p where p.box = p_box limit most) p
+            cross join lateral (select * from :"schema".message m where m.work_id = p.first_id limit 1) m;
+        pooled := '{}';
+    end if;
+    if cardinality(ids) > most then
+        return query
+            select m.work_id, m.topic::text, m.stream::text, m.due_at, m.created_at, m.expires_at, s.weight
+            from :"schema"._spread('message', (select min(i) from unnest(ids) i), most) s
+            cross join lateral (select * from :"schema".message m where m.work_id = s.work_id offset 0) m
+            cross join lateral (
+                select * from :"schema".frontier x where x.box = m.box and x.lane = m.lane order by x.seq desc limit 1) f
+            where m.box = p_box and m.era = f.era and not pg_visible_in_snapshot(m.xid, f.base)
+              and not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id));
+        ids := '{}';
     end if;
     return query
-        select m.work_id, m.topic::text, m.stream::text, m.due_at, m.created_at, m.expires_at, s.weight
-        from :"schema"._spread('message', (select min(i) from unnest(ids) i), most) s
-        cross join lateral (select * from :"schema".message m where m.work_id = s.work_id offset 0) m
-        cross join lateral (
-            select * from :"schema".frontier x where x.box = m.box and x.lane = m.lane order by x.seq desc limit 1) f
-        where m.box = p_box and m.era = f.era and not pg_visible_in_snapshot(m.xid, f.base)
-          and not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
-          and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id);
+        select m.work_id, m.topic::text, m.stream::text, m.due_at, m.created_at, m.expires_at, 1::double precision
+        from unnest(ids || pooled) i cross join lateral (
+            select * from :"schema".message m where m.work_id = i and m.lane < 2 limit 1) m;
 end $$;

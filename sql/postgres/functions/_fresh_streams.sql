@@ -18,6 +18,5 @@ begin
               union all
               select x.* from :"schema"._window(beyond, most) x) w
         where (w.stream = p_key or p_key is null and w.stream >= first_key collate "C" and w.stream <= last_key collate "C")
-          and not exists (select from :"schema".frontier_skip k where k.work_id = w.work_id)
         group by w.stream;
 end $$;

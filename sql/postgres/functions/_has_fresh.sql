@@ -1,4 +1,4 @@
--- Whether the log holds a message of these topics beyond the frontier that can be had before `latest`.
+-- Whether a message of these topics is in the pool, or in the log beyond the frontier and can be had before `latest`.
 -- Goes the way a claim would go, from the position on, without moving anything.
 create or replace function :"schema"._has_fresh(
     p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
@@ -9,12 +9,14 @@ declare
     chunk int := 500;
     w record;
 begin
+    if exists (select from :"schema".pool p where p.box = p_box and :"schema"._wanted(p.topic, exact, prefixes)) then
+        return true;
+    end if;
     loop
         select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
                bool_or(coalesce(x.due_at <= latest, true)
                        and coalesce(x.expires_at > greatest(x.due_at, ts), true)
-                       and :"schema"._wanted(x.topic, exact, prefixes) and not exists (
-                           select from :"schema".frontier_skip k where k.work_id = x.work_id)) as found
+                       and :"schema"._wanted(x.topic, exact, prefixes)) as found
         into w from :"schema"._window(f, chunk) x;
         if w.found then
             return true;

@@ -20,7 +20,6 @@ begin
     live as (
         select w.topic, w.stream, w.due_at, first_value(w.work_id) over s as head_id, first_value(w.due_at) over s as head_due
         from w where coalesce(w.expires_at > ts, true)
-          and not exists (select from :"schema".frontier_skip k where k.work_id = w.work_id)
         window s as (partition by w.stream order by w.work_id))
     select (select count(*) from w),
            exists (select from live m left join lateral (

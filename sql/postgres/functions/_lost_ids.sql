@@ -9,9 +9,10 @@ begin
     return array(
         select m.work_id from :"schema".message m
         where m.box = p_box
-          and (every or m.era <> plain.era or m.work_id in (select k.work_id from :"schema".frontier_skip k)
-               or case m.lane when 0 then :"schema"._is_behind(plain, m.xid, m.work_id)
-                              when 1 then :"schema"._is_behind(streamed, m.xid, m.work_id) else true end)
+          and (every or m.era <> plain.era or case m.lane when 0 then :"schema"._is_behind(plain, m.xid, m.work_id)
+                                               when 1 then :"schema"._is_behind(streamed, m.xid, m.work_id)
+                                               else true end)
+          and not (m.lane = 0 and m.work_id in (select :"schema"._ids(p.items) from :"schema".pool p))
           and not exists (select from :"schema".parked p where p.work_id = m.work_id)
           and not exists (select from :"schema".dead d where d.work_id = m.work_id)
           and not exists (select from (select :"schema"._ids(l.items) as id from :"schema".lease l) l

@@ -1,14 +1,13 @@
--- Appends the frontier row of a claim, if anything changed: position, epoch, or the lower bounds
+-- Appends the frontier row of a claim, if anything changed: position, clock, or the lower bounds
 -- that keep lookups off dead index entries. Those lag a second behind for what commits late, and a
--- full look without them comes at intervals that cost a few percent.
+-- full look without them comes at intervals that cost a few percent. Only under the turn. f: the newest row, with the new
+-- position if it has moved; found: the claim has found something.
 create or replace function :"schema"._move_frontier(
-    before :"schema".frontier, f :"schema".frontier, full_look boolean, ts timestamptz)
+    f :"schema".frontier, moved boolean, full_look boolean, found boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
     looked timestamptz;
-    moved boolean := (f.epoch, f.position_xid, f.position_id, f.suspects_next)
-        is distinct from
-        (before.epoch, before.position_xid, before.position_id, before.suspects_next);
+    now_us constant bigint := (extract(epoch from ts) * 1000000)::bigint;
 begin
     if not moved and not full_look then
         return;
@@ -17,7 +16,7 @@ begin
         looked := clock_timestamp();
         f.look_at := looked + least(greatest(interval '1 second', 20 * (looked - ts)), interval '1 minute');
         -- An idle claimer whose look was cheap leaves no row behind.
-        if not moved and looked - ts < interval '2 milliseconds' then
+        if not moved and not found and looked - ts < interval '2 milliseconds' then
             return;
         end if;
     end if;
@@ -45,6 +44,11 @@ begin
         select s.available_at from :"schema".stream s
         where s.box = f.box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
         order by s.available_at limit 1));
-    f.seq := before.seq + 1;
+    -- Those who put back what is held have no turn: their rows may not be there yet.
+    f.pool_from := least((
+        select p.place from :"schema".pool p where p.box = f.box and p.place >= f.pool_from order by p.box, p.place limit 1),
+        greatest(f.pool_from, coalesce(pg_sequence_last_value(':"schema".pool_place_seq'), 0) - 1000));
+    f.epoch := case when now_us >= f.epoch then now_us else f.epoch + 65536 end;   -- see _epoch
+    f.seq := f.seq + 1;
     perform :"schema"._add_frontier(f);
 end $$;

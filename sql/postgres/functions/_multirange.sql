@@ -7,6 +7,9 @@ declare
     n int := cardinality(ids);
     most constant bigint := 9223372036854775806;
 begin
+    if n = 1 and ids[1] between 1 and most then
+        return int8multirange(int8range(ids[1], ids[1] + 1));
+    end if;
     if ids[1] > 0 and ids[n] between ids[1] and most and ids[n] - ids[1] + 1 = n
        and ids = array(select generate_series(ids[1], ids[n])) then
         return int8multirange(int8range(ids[1], ids[n] + 1));

@@ -41,7 +41,6 @@ begin
     gone := array(select i from :"schema"._ids(purged) i);
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".stage s where s.work_id = any (gone);
-    delete from :"schema".frontier_skip s where s.work_id = any (gone);   -- cancelled, replayed, and met by nobody since
     with messages as (
         delete from :"schema".message m where m.work_id = any (gone)
         returning m.work_id, m.topic, m.message_id, m.unique_key),

@@ -14,7 +14,7 @@ declare
     moved boolean := false;
 begin
     -- Stores without streams, and those whose streams are quiet, get past here with one look into an empty index range.
-    if pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
+    if f.whole and pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
         select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = f.era
           and m.xid >= pg_snapshot_xmax(f.base)) then
         return true;
@@ -28,11 +28,7 @@ begin
         if w.n > 0 then
             insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
             select i.id, p_box, greatest(i.due_at, ts), i.expires_at, i.topic, i.stream
-            from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream)
-            where f.skip = '{}' or not exists (select from :"schema".frontier_skip k where k.work_id = i.id);
-            if f.skip <> '{}' then
-                perform :"schema"._pass_over(w.ids);
-            end if;
+            from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream);
             perform :"schema"._meet_streams(p_box, w.streams, w.topics, w.ids, partitions, ts);
             moved := true;
             f.position_xid := w.last_xid;
@@ -44,13 +40,13 @@ begin
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
-        f.skip := :"schema"._still_skips(f.skip);
     end loop;
     -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
     -- enough.
-    if moved or before.position_xid > '0' then
+    f.whole := w.n < chunk;
+    if moved or before.position_xid > '0' or f.whole <> before.whole then
         f.seq := f.seq + 1;
         perform :"schema"._add_frontier(f);
     end if;
-    return w.n < chunk;
+    return f.whole;
 end $$;

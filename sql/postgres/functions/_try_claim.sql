@@ -12,9 +12,10 @@ begin
     had_turn := :"schema"._turn(p_box);
     seconds := extract(epoch from clock_timestamp() - began);
     if had_turn then
-        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null);
+        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null, true,
+                                       64 << 20);
         perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1,
-                                       array[gen_random_uuid()::text], null, true, null);
+                                       array[gen_random_uuid()::text], null, true, null, true, 64 << 20);
     end if;
     raise exception using errcode = 'BX099';
 exception

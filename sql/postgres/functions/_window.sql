@@ -19,7 +19,8 @@ begin
         from_xid := f.position_xid;
         from_id := f.position_id;
     else
-        late := array(select x from pg_snapshot_xip(f.base) x where x >= f.position_xid);
+        late := array(
+            select x from pg_snapshot_xip(f.base) x where x >= f.position_xid and pg_visible_in_snapshot(x, f.target));
     end if;
     if cardinality(late) > 0 then
         return query
@@ -28,7 +29,6 @@ begin
                     select m.xid, m.work_id, m.topic, m.stream, m.due_at, m.expires_at from :"schema".message m
                     where m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid = l.xid
                       and (m.xid, m.work_id) > (f.position_xid, f.position_id)
-                      and pg_visible_in_snapshot(m.xid, f.target)
                     order by m.work_id limit wanted) m
                 union all
                 (select m.xid, m.work_id, m.topic, m.stream, m.due_at, m.expires_at from :"schema".message m

@@ -29,11 +29,11 @@ begin
     for box in 0..1 loop
         perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
     end loop;
+    update :"schema".pool p set holder = null where p.holder is not null;
     update :"schema".join_row j set ended_xid = null where j.ended_xid is not null;
-    delete from :"schema".frontier_skip;
     start := :"schema"._snapshot();
     insert into :"schema".frontier
-    select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '{}', false,
+    select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch,
            '-infinity', '-infinity', '-infinity', '-infinity', '-infinity'
     from (select distinct on (x.box, x.lane) x.* from :"schema".frontier x
           order by x.box, x.lane, x.seq desc) f;

@@ -1,8 +1,12 @@
--- Leases up to batch_size ready messages to owner. topics: exact, or a prefix followed by *; null =
--- all. A claim inside a long transaction holds all other claimers back: commit soon.
+-- Leases up to batch_size ready messages to owner. topics: exact, or a prefix followed by *; null = all.
+--
+-- Inside a transaction of the caller's own nobody waits for it, however long that stays open. If it rolls back, what was
+-- claimed is ready again. alone: this claim is a transaction by itself; then it costs less, and its commit need not reach
+-- the disk. It is not believed in a transaction that has begun with an earlier statement.
 create or replace function :"schema".outbox_claim(
-    owner uuid, lease interval, batch_size int, topics text[] default null)
+    owner uuid, lease interval, batch_size int, topics text[] default null, alone boolean default false)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 begin
-    return query select * from :"schema"._claim_by_topics(0::smallint, owner, lease, batch_size, topics);
+    return query
+        select * from :"schema"._claim_by_topics(0::smallint, owner, lease, batch_size, topics, :"schema"._is_alone(alone));
 end $$;

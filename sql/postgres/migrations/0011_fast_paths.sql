@@ -28,3 +28,68 @@ create table :"schema".origin (
 insert into :"schema".origin default values;
 update :"schema".origin o set xid = o.xmin::text::bigint
 where exists (select from :"schema".store s where s.message_oid = ':"schema".message'::regclass);
+
+-- Calls that began before this deployment wait until it has ended, and go on inside a function of version 10. What that
+-- calls and is not there any more stays as a function that raises 40001, as in 0010. The next migration can drop these.
+do $do$
+declare
+    f oid;
+    definition text;
+begin
+    for f in
+        select p.oid from pg_catalog.pg_proc p
+        where p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
+          and p.proname in ('_claim_items', '_claim_fresh', '_sort_fresh', '_pass_over', '_still_skips', '_move_frontier')
+    loop
+        definition := pg_catalog.pg_get_functiondef(f);
+        execute regexp_replace(left(definition, strpos(definition, 'AS $function$') - 1), 'LANGUAGE \w+', 'LANGUAGE plpgsql')
+            || 'as $old$ begin raise exception using errcode = ''40001'', '
+            || 'message = ''the schema was upgraded meanwhile; try again''; end $old$';
+    end loop;
+end $do$;
+
+-- Claims.
+
+-- Messages that claimers came past in the log and that nobody has yet: rows of ids of one topic. A small claim takes
+-- a row, or a part of one, and needs no turn. holder: a transaction that has locked these messages, for a claim of its
+-- own; they are free again if it rolls back.
+create table :"schema".pool (
+    box smallint not null,
+    place bigint generated always as identity (cache 1),
+    holder xid8,
+    size int not null,   -- how many ids
+    topic text collate "C" not null,
+    items int8multirange not null,
+    primary key (box, place))
+    with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index pool_topic on :"schema".pool (box, topic, place) where holder is null;
+create index pool_held on :"schema".pool (box, holder) where holder is not null;
+
+-- pool_from: no row of the pool has a place before this.
+alter table :"schema".frontier add column pool_from bigint not null default 0;
+
+-- whole: of the streamed lane, all that is visible in target is sorted in (_sort_streams).
+alter table :"schema".frontier add column whole boolean not null default false;
+
+-- One number a claim: whose turn it is (suspects' or the others'), and what makes epochs of one moment differ.
+create sequence :"schema".outbox_claims;
+create sequence :"schema".inbox_claims;
+
+-- A message that leaves the straight path before a claimer met it (buried, or claimed inside somebody's transaction) is
+-- put into lane 2, which no frontier passes. It had a row in frontier_skip before.
+update :"schema".message m set lane = 2 where m.work_id in (select k.work_id from :"schema".frontier_skip k);
+-- The view of fresh messages needs neither from now on; it is made again with the others.
+create or replace view :"schema"._fresh as select m.* from :"schema".message m where false;
+drop table :"schema".frontier_skip;
+alter table :"schema".frontier drop column skip, drop column suspects_next;
+
+-- What is to be done when a transaction ends that has claimed: these messages leave these rows of the pool.
+alter table :"schema".end_note add column places bigint[], add column items int8multirange;
+drop function if exists :"schema"._note_end(smallint, boolean);
+-- These have a parameter more now: a call as before means the same.
+drop function if exists :"schema".outbox_claim(uuid, interval, int, text[]);
+drop function if exists :"schema".inbox_claim(uuid, interval, int, text[]);
+drop function if exists :"schema"._claim_by_topics(smallint, uuid, interval, int, text[]);
+drop function if exists :"schema"._before_claim(smallint);
+drop function if exists :"schema"._claim_numbered(
+    smallint, uuid, interval, int, text[], text[], boolean, boolean, bigint, boolean);

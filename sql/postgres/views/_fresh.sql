@@ -1,4 +1,5 @@
--- Messages beyond the frontier: no claimer has met them yet.
+-- Messages that nobody has yet: beyond the frontier, or in the pool. (A message that was claimed or buried before any
+-- claimer met it is in lane 2, and its number may be in the pool still.)
 create or replace view :"schema"._fresh as
 with f as (
     select x.* from (values (0, 0), (0, 1), (1, 0), (1, 1)) v(box, lane)
@@ -8,9 +9,10 @@ with f as (
 select m.* from f join :"schema".message m
   on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base)
 where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
-  and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id)
 union all
 select m.* from f cross join lateral pg_snapshot_xip(f.base) late(xid) join :"schema".message m
   on m.box = f.box and m.lane = f.lane and m.era = f.era and m.xid = late.xid
 where not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
-  and not exists (select from :"schema".frontier_skip k where k.work_id = m.work_id);
+union all
+select m.* from :"schema".pool p cross join lateral :"schema"._ids(p.items) i(work_id)
+join :"schema".message m on m.work_id = i.work_id where m.lane = 0;

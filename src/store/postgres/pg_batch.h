@@ -29,7 +29,6 @@ bool pg_exchange_asks_for_ends(const struct exchange *x);
 
 /* What stores the new messages of a box. */
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);
-enum pg_statement pg_exchange_claims_by(const struct exchange *x, boxcar_box box);
 /* What settles in this way. */
 enum pg_statement pg_settle_statement(enum settle_kind kind);
 /* Prepares the statements, outside of the pipeline, each once. */

@@ -277,7 +277,7 @@ boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, bo
         receive_into(x->pg, PG_BEGIN, &begun, &status, err);
     if (x->together && box == BOXCAR_OUTBOX)
         receive_into(x->pg, PG_BEFORE_CLAIMS, &begun, &status, err);
-    receive_into(x->pg, pg_exchange_claims_by(x, box), &claimed, &status, err);
+    receive_into(x->pg, PG_CLAIM, &claimed, &status, err);
     if (!pg_is_joined(x->pg))
         receive_into(x->pg, PG_COMMIT, &committed, &status, err);
     receive_into(x->pg, SYNC, &sync, &status, err);

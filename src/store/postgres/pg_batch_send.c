@@ -14,11 +14,6 @@ static bool has_fresh_ids(const struct exchange *x) {
     return x->batch->parts[BOXCAR_OUTBOX].fresh_ids && !x->unknown;
 }
 
-/* The usual limit in bytes is the function's own. */
-enum pg_statement pg_exchange_claims_by(const struct exchange *x, boxcar_box box) {
-    return batch_part_claim_bytes(&x->batch->parts[box]) == BOXCAR_BATCH_BYTES_DEFAULT ? PG_CLAIM : PG_CLAIM_WITHIN;
-}
-
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box) {
     const struct batch_part *part = &x->batch->parts[box];
 
@@ -66,7 +61,7 @@ void pg_exchange_prepare(struct exchange *x) {
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
         if (x->claim[box])
-            pg_prepare(x->pg, pg_exchange_claims_by(x, (boxcar_box)box));
+            pg_prepare(x->pg, PG_CLAIM);
         x->numbers[box] = x->claim[box] && !pg_in_transaction(x->pg) ? pg_claim_number(x->pg) : 0;
     }
     if (x->settle && pg_exchange_holds_keys(x))
@@ -225,14 +220,13 @@ static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error
         return BOXCAR_OK;
     pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg), x->numbers[box]);
     pg_params_bool(&params, x->together); /* what may wait comes before the first turn */
-    if (pg_exchange_claims_by(x, box) == PG_CLAIM_WITHIN)
-        pg_params_int8(&params, batch_part_claim_bytes(&x->batch->parts[box]));
+    pg_params_int8(&params, batch_part_claim_bytes(&x->batch->parts[box]));
     if (!pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_BEGIN, err);
     if (x->together && box == BOXCAR_OUTBOX)
         status = send_plain(x->pg, PG_BEFORE_CLAIMS, err);
     if (status == BOXCAR_OK)
-        status = pg_send(x->pg, pg_exchange_claims_by(x, box), &params, err);
+        status = pg_send(x->pg, PG_CLAIM, &params, err);
     if (status == BOXCAR_OK && !pg_is_joined(x->pg))
         status = send_plain(x->pg, PG_COMMIT, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

@@ -9,7 +9,7 @@ const struct pg_constraint PG_CONSTRAINTS[] = {
     {"message", "message_pkey", "primary key (work_id)"},
     {"message", "message_limits", "check (octet_length(topic) <= 1020 and octet_length(stream) <= 1020) not valid"},
     {"frontier", "frontier_pkey", "primary key (box, lane, seq)"},
-    {"frontier_skip", "frontier_skip_pkey", "primary key (work_id)"},
+    {"pool", "pool_pkey", "primary key (box, place)"},
     {"lease", "lease_pkey", "primary key (epoch, box, part)"},
     {"parked", "parked_pkey", "primary key (work_id)"},
     {"stream", "stream_pkey", "primary key (box, key)"},

@@ -39,7 +39,6 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_RENEW] = IDS,
     [PG_REAP] = COUNT,
     [PG_CLAIM] = CLAIMED,
-    [PG_CLAIM_WITHIN] = CLAIMED,
     [PG_BEFORE_CLAIMS] = NOTHING,
     [PG_GIVE_BACK_CLAIM] = COUNT,
     [PG_BURY_EXPIRED] = COUNT,

@@ -28,7 +28,6 @@ enum pg_statement {
     PG_RENEW,
     PG_REAP,
     PG_CLAIM,
-    PG_CLAIM_WITHIN,
     PG_BEFORE_CLAIMS,
     PG_GIVE_BACK_CLAIM,
     PG_BURY_EXPIRED,

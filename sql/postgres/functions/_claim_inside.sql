@@ -1,0 +1,47 @@
+-- The claim of messages from the pool and the log inside a transaction that may stay open for long (BX-030). It holds
+-- nothing that others need: no turn, no row of the pool, only the rows of the messages it takes. They stay where they are,
+-- in the pool or beyond the frontier, and leave it when the transaction commits. If it rolls back or is lost, nothing was done.
+--
+-- Who claims alone sees the lock on a message and leaves it (_leave_held). But he may have judged it free just before it
+-- was locked. So after locking we wait once for whoever has the turn, or the rows of the pool, and then look again. What
+-- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
+create or replace function :"schema"._claim_inside(
+    f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[], topics text[],
+    p_waits text, p_named boolean)
+returns int8multirange language plpgsql volatile as $$
+declare
+    pooled bigint[];   -- what was found in the pool ...
+    places bigint[];   -- ... in these rows
+    ahead bigint[];    -- what was found in the log ...
+    met bigint := 0;   -- ... among so many
+    in_time boolean;
+begin
+    for i in 1 .. 5 loop
+        begin
+            select coalesce(array_agg(l.work_id), '{}'), array_agg(distinct l.place) into pooled, places
+            from :"schema"._lock_pooled(f, wanted, topics) l;
+            ahead := '{}';
+            if cardinality(pooled) < wanted then
+                select b.locked, b.met into ahead, met from :"schema"._lock_beyond(
+                    f, wanted - cardinality(pooled), ts, exact, prefixes, p_waits, p_named) b;
+            end if;
+            if pooled = '{}' and ahead = '{}' then
+                if met > 0 then   -- somebody has to sort them
+                    perform :"schema"._note_end(f.box, true, '{}', '{}');
+                end if;
+                return '{}';
+            end if;
+            in_time := :"schema"._let_others_end(f.box, places, ahead <> '{}');
+            f := :"schema"._frontier(f.box, 0::smallint);
+            if not in_time or not :"schema"._are_in_pool(f.box, pooled, places) or :"schema"._is_any_behind(f, ahead) then
+                raise exception using errcode = 'BX099';
+            end if;
+            update :"schema".message m set lane = 2 where m.work_id = any (ahead);
+            perform :"schema"._note_end(f.box, true, places, :"schema"._multirange(pooled));
+            return :"schema"._multirange(pooled || ahead);
+        exception when sqlstate 'BX099' then
+            exit when not in_time;
+        end;
+    end loop;
+    return '{}';
+end $$;

@@ -1,0 +1,63 @@
+-- Moves the frontier over the next messages of the plain lane. The first ones that the claimer wants are his; all others
+-- that are ready go into the pool, and what is not ready is parked. Moves the position in f, which the caller writes. Only
+-- under the turn.
+-- p_waits: the topic of waits, which are only for those who name it (p_named).
+-- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
+create or replace function :"schema"._come_past(
+    inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
+    p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean, out more boolean, out moved boolean)
+language plpgsql volatile as $$
+declare
+    -- Far enough for several claims of this size, so that most need no turn.
+    step constant int := greatest(wanted, least(8 * wanted, 8000), 1000);
+    unmoved constant :"schema".frontier := f;
+    advanced boolean := false;
+    total bigint := 0;
+    w record;
+    sorted record;
+    his int;
+begin
+    taken := '{}';
+    parked_expired := false;
+    more := false;
+    loop
+        select array_agg(x.work_id) as ids, count(*)::int as n, (array_agg(x.xid))[count(*)] as last_xid,
+               bool_and(x.due_at is null and x.expires_at is null and (p_named or x.topic is distinct from p_waits))
+                   and min(x.topic collate "C") = max(x.topic collate "C") as is_plain,
+               min(x.topic collate "C") as topic
+        into w from :"schema"._window(f, step) x;
+        if w.n > 0 then
+            if w.is_plain and :"schema"._wanted(w.topic, exact, prefixes) then
+                his := least(w.n, wanted - cardinality(taken));
+                taken := taken || w.ids[:his];
+                if his < w.n then
+                    perform :"schema"._add_to_pool(f.box, w.topic, w.ids[his + 1:], least(greatest(wanted, 30), 1000));
+                end if;
+            else
+                select * into sorted from :"schema"._sort_window(f, step, wanted - cardinality(taken), ts, exact, prefixes,
+                                                            p_waits, p_named);
+                taken := taken || sorted.taken;
+                parked_expired := parked_expired or sorted.parked_expired;
+            end if;
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            total := total + w.n;
+        end if;
+        exit when total > 0 and cardinality(taken) >= wanted;
+        if w.n >= step then
+            more := taken = '{}' and total >= 50000;
+            exit when more;
+            continue;
+        end if;
+        exit when advanced;
+        f.base := f.target;
+        f.target := :"schema"._snapshot();
+        f.position_xid := '0';
+        f.position_id := 0;
+        advanced := true;
+    end loop;
+    moved := total > 0;
+    if not moved then
+        f := unmoved;   -- an empty window is looked through again, at no cost, instead of written
+    end if;
+end $$;

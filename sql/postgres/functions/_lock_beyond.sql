@@ -1,0 +1,44 @@
+-- Locks messages beyond the frontier, for a claim inside somebody's transaction. Goes the way a claim would go, from the
+-- position on, without moving anything. met: how many messages it came past.
+create or replace function :"schema"._lock_beyond(
+    f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[], p_waits text, p_named boolean,
+    out locked bigint[], out met bigint)
+language plpgsql volatile as $$
+declare
+    step int := greatest(wanted, 100);
+    advanced boolean := false;
+    w record;
+begin
+    locked := '{}';
+    met := 0;
+    loop
+        select array_agg(x.work_id) as ids, count(*)::int as n, (array_agg(x.xid))[count(*)] as last_xid,
+               array_agg(x.work_id) filter (
+                   where coalesce(x.due_at <= ts, true) and coalesce(x.expires_at > ts, true)
+                     and :"schema"._wanted(x.topic, exact, prefixes)
+                     and (p_named or x.topic is distinct from p_waits)) as wanted
+        into w from :"schema"._window(f, step) x;
+        if w.wanted is not null then
+            locked := locked || array(
+                select m.work_id from unnest(w.wanted) i join :"schema".message m on m.work_id = i
+                where m.lane = 0 limit wanted - cardinality(locked) for update of m skip locked);
+        end if;
+        exit when cardinality(locked) >= wanted;
+        if w.n > 0 then
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            met := met + w.n;
+        end if;
+        if w.n >= step then
+            exit when met >= 50000;
+            step := least(2 * step, 5000);
+            continue;
+        end if;
+        exit when advanced;
+        f.base := f.target;
+        f.target := :"schema"._snapshot();
+        f.position_xid := '0';
+        f.position_id := 0;
+        advanced := true;
+    end loop;
+end $$;

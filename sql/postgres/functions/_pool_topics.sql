@@ -1,0 +1,18 @@
+-- Which topics in the pool a claimer wants: the exact ones as they are, those behind a prefix by hopping through the index
+-- from one topic to the next.
+create or replace function :"schema"._pool_topics(p_box smallint, exact text[], prefixes text[]) returns text[]
+language plpgsql stable as $$
+begin
+    return array(
+        select e from unnest(exact) e
+        union
+        select t.topic from unnest(prefixes) pre, lateral (
+            with recursive hop(topic) as (
+                (select p.topic from :"schema".pool p where p.box = p_box and p.holder is null and p.topic >= pre collate "C"
+                 order by p.topic limit 1)
+                union all
+                select (select p.topic from :"schema".pool p where p.box = p_box and p.holder is null and p.topic > h.topic
+                        order by p.topic limit 1)
+                from hop h where h.topic is not null and starts_with(h.topic, pre))
+            select h.topic from hop h where starts_with(h.topic, pre)) t);
+end $$;

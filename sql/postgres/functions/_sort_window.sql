@@ -1,0 +1,32 @@
+-- Sorts the next step messages of the window. The first `wanted` that are ready and of the claimer's topics are his. Others
+-- that are ready go into the pool, topic by topic. Those that are not due, have an expiry, or wait for a join are parked.
+create or replace function :"schema"._sort_window(
+    f :"schema".frontier, step int, wanted int, ts timestamptz, exact text[], prefixes text[],
+    p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean)
+language plpgsql volatile as $$
+begin
+    with met as materialized (
+        select w.work_id, w.topic, w.due_at, w.expires_at, w.n, coalesce(w.due_at <= ts, true) as is_due,
+               coalesce(w.due_at <= ts, true) and coalesce(w.expires_at > ts, true)
+                   and :"schema"._wanted(w.topic, exact, prefixes)
+                   and (p_named or w.topic is distinct from p_waits) as go
+        from :"schema"._window(f, step) with ordinality w(xid, work_id, topic, stream, due_at, expires_at, n)),
+    sorted as materialized (
+        select m.*, m.go and count(*) filter (where m.go) over (order by m.n) <= wanted as is_his,
+               m.is_due and m.expires_at is null and m.topic is distinct from p_waits as is_plain
+        from met m),
+    aside as (
+        insert into :"schema".parked (work_id, box, available_at, expires_at, topic, crash_count)
+        select s.work_id, f.box, greatest(s.due_at, ts), s.expires_at, s.topic, case when s.topic = p_waits then -1 else 0 end
+        from sorted s where not s.is_his and not s.is_plain
+        returning coalesce(expires_at <= ts, false) as expired),
+    pooled as (
+        insert into :"schema".pool (box, topic, size, items)
+        select f.box, p.topic, count(*), range_agg(int8range(p.work_id, p.work_id + 1))
+        from (select s.topic, s.work_id, s.n, (row_number() over (partition by s.topic order by s.n) - 1) / 100 as part
+              from sorted s where not s.is_his and s.is_plain) p
+        group by p.topic, p.part order by min(p.n))
+    select coalesce(array_agg(s.work_id order by s.n) filter (where s.is_his), '{}'),
+           coalesce((select bool_or(a.expired) from aside a), false)
+    into taken, parked_expired from sorted s;
+end $$;

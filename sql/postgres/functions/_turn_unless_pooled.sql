@@ -1,0 +1,15 @@
+-- Takes the turn, to fill the pool: false when it does not come in time. null: while we waited somebody has filled the pool
+-- (look: that counts), and the turn is given back.
+create or replace function :"schema"._turn_unless_pooled(p_box smallint, topics text[], pool_from bigint, look boolean)
+returns boolean language plpgsql volatile as $$
+begin
+    if not :"schema"._turn(p_box) then
+        return false;
+    end if;
+    if look and exists (select from :"schema"._pool_rows(p_box, topics, pool_from, 1)) then
+        raise exception using errcode = 'BX099';
+    end if;
+    return true;
+exception when sqlstate 'BX099' then
+    return null;
+end $$;

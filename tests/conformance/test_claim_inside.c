@@ -1,0 +1,312 @@
+/* Claims inside a transaction of the caller's own, as any driver makes them that begins one by itself (BX-030): nobody
+ * waits for them, and a roll-back or a lost connection gives back what they had. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "pg.h"
+
+#define ME "'018f0000-0000-7000-8000-00000000000a'"
+#define CLAIM(count) "select count(*) from outbox_claim(" ME ", '30 s', " #count ")"
+#define ACK_ALL                                                                                                        \
+    "select count(*) from outbox_ack(" ME ", array(select w from lease, _ids(items) w where owner = " ME "))"
+
+/* A session that has claimed so many of the oldest messages and does not commit. */
+static PGconn *open_claim(struct fixture *f, int count) {
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" ME ", '30 s', %d)", count), count);
+    return conn;
+}
+
+static void assert_taken(struct fixture *f, const boxcar_work_id *ids, size_t count) {
+    struct taken taken[20];
+    assert_int_equal(take_all(f, f->owner, 30000, taken, 20), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(taken[i].work_id.value, ids[i].value);
+}
+
+/* Some of the messages were put into the pool before, by a claim of one. */
+static boxcar_work_id fill_pool(struct fixture *f, size_t count, boxcar_work_id *ret_ids) {
+    boxcar_work_id first = enqueue(f, "t", "p").work_id;
+    enqueue_many(f, "t", count, ret_ids);
+    assert_true(ack(f, f->owner, take(f, f->owner, first)));
+    assert_int_equal(fixture_sql_number(f, NULL, "select coalesce(sum(size), 0) from pool"), (int64_t)count);
+    return first;
+}
+
+static void others_get_the_rest_at_once(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[5];
+    enqueue_many(f, "t", 5, ids);
+    PGconn *conn = open_claim(f, 2);
+    assert_taken(f, ids + 2, 3);
+    boxcar_work_id later = enqueue(f, "t", "p").work_id;
+    take(f, f->owner, later);
+    assert_nothing_claimable(f);
+    PQfinish(conn);
+}
+
+static void others_get_the_rest_of_the_pool_at_once(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[5];
+    fill_pool(f, 5, ids);
+    PGconn *conn = open_claim(f, 2);
+    assert_taken(f, ids + 2, 3);
+    assert_nothing_claimable(f);
+    PQfinish(conn);
+}
+
+static void rollback_gives_the_messages_back_without_an_attempt(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[5];
+    enqueue_many(f, "t", 5, ids);
+    PGconn *conn = open_claim(f, 2);
+    assert_taken(f, ids + 2, 3);
+    pg_exec(conn, "rollback");
+    assert_taken(f, ids, 2);
+    assert_int_equal(retry_count_of(f, ids[0]), 0);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from attempt"), 0);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
+static void lost_connection_gives_the_messages_back(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[5];
+    fill_pool(f, 5, ids);
+    PGconn *conn = open_claim(f, 3);
+    assert_taken(f, ids + 3, 2);
+    PQfinish(conn);
+    struct taken taken[3];
+    size_t count = 0;
+    for (int i = 0; count < 3 && i < 1000; i++) { /* the server needs a moment to notice */
+        count += take_all(f, f->owner, 30000, taken + count, 3 - count);
+        pause_ms(5);
+    }
+    assert_int_equal(count, 3);
+    assert_int_equal(retry_count_of(f, ids[0]), 0);
+}
+
+static void savepoint_gives_its_claim_back(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[4];
+    enqueue_many(f, "t", 4, ids);
+    PGconn *conn = open_claim(f, 1);
+    pg_exec(conn, "savepoint s");
+    assert_int_equal(pg_number(conn, CLAIM(2)), 2);
+    pg_exec(conn, "rollback to s");
+    assert_taken(f, ids + 1, 3);
+    assert_int_equal(pg_number(conn, ACK_ALL), 1);
+    pg_exec(conn, "commit");
+    assert_status(f, ids[0], BOXCAR_DONE);
+    PQfinish(conn);
+}
+
+static void claim_ack_and_writes_are_one_transaction(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[3];
+    enqueue_many(f, "t", 3, ids);
+    PGconn *conn = open_claim(f, 2);
+    assert_int_equal(pg_number(conn, ACK_ALL), 2);
+    assert_taken(f, ids + 2, 1);
+    pg_exec(conn, "commit");
+    assert_status(f, ids[0], BOXCAR_DONE);
+    assert_status(f, ids[1], BOXCAR_DONE);
+    assert_nothing_claimable(f);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
+/* A stream that somebody holds is nobody else's; all others go on, new ones too. BX-030, BX-060 */
+static void streams_of_others_go_on(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id a[2], b1, c1;
+    for (int i = 0; i < 2; i++)
+        a[i] = enqueue_streamed(f, "a", "p").work_id;
+    b1 = enqueue_streamed(f, "b", "p").work_id;
+    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
+    PGconn *conn = open_claim(f, 1);
+    assert_int_equal(pg_number(conn, "select work_id from outbox where status = 'in_progress'"), a[0].value);
+    assert_taken(f, &b1, 1);
+    c1 = enqueue_streamed(f, "c", "p").work_id;
+    assert_taken(f, &c1, 1);
+    boxcar_work_id plain = enqueue(f, "t", "p").work_id;
+    assert_taken(f, &plain, 1);
+    pg_exec(conn, "rollback");
+    assert_taken(f, a, 2);
+    assert_nothing_claimable(f);
+    PQfinish(conn);
+}
+
+/* BX-060: the next of a stream comes when the one before is done, and nobody is needed who claims in another way. */
+static void streams_are_handled_by_transactions_alone(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    int64_t done = 0;
+    for (int i = 0; i < 12; i++)
+        enqueue_streamed(f, i % 2 ? "odd" : "even", "p");
+    for (int i = 0; i < 20 && done < 12; i++) {
+        pg_exec(conn, "begin");
+        assert_int_equal(pg_number(conn, "select 1"), 1); /* by now it is not the first statement */
+        pg_number(conn, CLAIM(3));
+        assert_int_equal(pg_number(conn, "select count(*) from outbox o join outbox e on e.stream = o.stream and "
+                                         "e.work_id < o.work_id where o.status = 'in_progress' and e.status = 'ready'"), 0);
+        done += pg_number(conn, ACK_ALL);
+        pg_exec(conn, "commit");
+    }
+    assert_int_equal(done, 12);
+    assert_int_equal(pg_number(conn, "select count(*) from parked"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from stream"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from stream_violation"), 0);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
+/* What it released would be nobody's until it ends. BX-003, BX-030 */
+static void expired_leases_are_left_to_others(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[2];
+    enqueue_many(f, "t", 2, ids);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"), 1);
+    fixture_sql_number(f, NULL, "select count(*) from pg_sleep(0.12)");
+    PGconn *conn = open_claim(f, 1);
+    assert_taken(f, ids, 1);
+    pg_exec(conn, "commit");
+    PQfinish(conn);
+}
+
+/* Whatever happens to the frontier and to the row of the pool meanwhile. */
+static void committed_claim_is_a_lease_like_any_other(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[6];
+    fill_pool(f, 3, ids);
+    enqueue_many(f, "t", 3, ids + 3);
+    PGconn *conn = open_claim(f, 5); /* from the pool, and from the log */
+    assert_taken(f, ids + 5, 1);
+    pg_exec(conn, "commit");
+    assert_nothing_claimable(f);
+    for (int i = 0; i < 5; i++)
+        assert_status(f, ids[i], BOXCAR_IN_PROGRESS);
+    assert_int_equal(pg_number(conn, ACK_ALL), 5);
+    assert_nothing_claimable(f);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from pool"), 0);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
+/* There is nobody else who would move the frontier: what was claimed is not looked through again. */
+static void claimers_with_transactions_alone_come_through_the_log(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    enqueue_many(f, "t", 50, NULL);
+    for (int i = 0; i < 10; i++) {
+        pg_exec(conn, "begin");
+        assert_int_equal(pg_number(conn, CLAIM(5)), 5);
+        assert_int_equal(pg_number(conn, ACK_ALL), 5);
+        pg_exec(conn, "commit");
+    }
+    assert_int_equal(pg_number(conn, CLAIM(5)), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'done'"), 50);
+    assert_int_equal(pg_number(conn, "select count(*) from _window(_frontier(0::smallint, 0::smallint), 100)"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from pool"), 0);
+    PQfinish(conn);
+}
+
+/* Somebody has to sort what is not due, or expires; the end of the transaction does. */
+static void what_needs_sorting_is_found_by_the_next_claim(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_new_message message = new_message("t", "p");
+    message.due_at = database_now(f) + 3600 * INT64_C(1000000);
+    enqueue_message(f, &message);
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, CLAIM(5)), 0);
+    pg_exec(conn, "commit");
+    assert_int_equal(pg_number(conn, "select count(*) from parked"), 1);
+    PQfinish(conn);
+}
+
+static void claim_takes_topics_as_any_other(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id mail = enqueue(f, "mail.a", "p").work_id;
+    boxcar_work_id order = enqueue(f, "order.a", "p").work_id;
+    boxcar_work_id second = enqueue(f, "mail.b", "p").work_id;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, "select sum(work_id) from outbox_claim(" ME ", '30 s', 5, '{mail.*}')"),
+                     mail.value + second.value);
+    take(f, f->owner, order);
+    pg_exec(conn, "commit");
+    assert_nothing_claimable(f);
+    PQfinish(conn);
+}
+
+static void message_in_an_open_claim_cannot_be_cancelled(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[2];
+    enqueue_many(f, "t", 2, ids);
+    PGconn *conn = open_claim(f, 1);
+    PGconn *other = fixture_connect(f);
+    pg_fails(other, "55P03", "select outbox_cancel(%lld)", (long long)ids[0].value);
+    pg_exec(other, "select outbox_cancel(%lld)", (long long)ids[1].value);
+    pg_exec(conn, "rollback");
+    pg_exec(other, "select outbox_cancel(%lld)", (long long)ids[0].value);
+    assert_nothing_claimable(f);
+    assert_dead(f, ids[0], BOXCAR_REASON_CANCELLED);
+    PQfinish(conn);
+    PQfinish(other);
+}
+
+/* Nor does a cancellation in an open transaction keep anybody waiting. BX-028 */
+static void open_cancellation_delays_nobody(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[3];
+    enqueue_many(f, "t", 3, ids);
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin; select outbox_cancel(%lld)", (long long)ids[0].value);
+    assert_taken(f, ids + 1, 2);
+    pg_exec(conn, "rollback");
+    take(f, f->owner, ids[0]);
+    PQfinish(conn);
+}
+
+/* BX-002: the lease of an open claim is its claimer's, however long the transaction takes. */
+static void ack_in_the_same_transaction_counts_after_the_lease(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"), 1);
+    for (int i = 0; i < 4; i++) { /* others look at leases meanwhile, without bounds too */
+        pause_ms(400);
+        boxcar_work_id other = enqueue(f, "t", "p").work_id;
+        assert_true(ack(f, f->owner, take(f, f->owner, other)));
+    }
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" ME ", array[%lld])", (long long)id.value), 1);
+    pg_exec(conn, "commit");
+    assert_status(f, id, BOXCAR_DONE);
+    assert_nothing_claimable(f);
+    PQfinish(conn);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(others_get_the_rest_at_once),
+    TEST(others_get_the_rest_of_the_pool_at_once),
+    TEST(rollback_gives_the_messages_back_without_an_attempt),
+    TEST(lost_connection_gives_the_messages_back),
+    TEST(savepoint_gives_its_claim_back),
+    TEST(claim_ack_and_writes_are_one_transaction),
+    TEST(streams_of_others_go_on),
+    TEST(streams_are_handled_by_transactions_alone),
+    TEST(expired_leases_are_left_to_others),
+    TEST(committed_claim_is_a_lease_like_any_other),
+    TEST(claimers_with_transactions_alone_come_through_the_log),
+    TEST(what_needs_sorting_is_found_by_the_next_claim),
+    TEST(claim_takes_topics_as_any_other),
+    TEST(message_in_an_open_claim_cannot_be_cancelled),
+    TEST(open_cancellation_delays_nobody),
+    TEST(ack_in_the_same_transaction_counts_after_the_lease),
+};
+
+const struct suite CLAIM_INSIDE_SUITE = SUITE("claim_inside", TESTS, ON_POSTGRES);

@@ -1,0 +1,203 @@
+/* Claims inside a transaction of the caller's own, beside claims that are transactions by themselves (BX-030): whoever
+ * comes first has the message, and nobody else. */
+#include <string.h>
+
+#include "trap.h"
+
+static const char TWICE[] = "a message is leased twice";
+static const char STUCK[] = "a message stays with a transaction that has ended";
+static const char TOO_MANY[] = "a claim keeps more streams than it was to take";
+static const char HELD[] = "a message in an open claim is handed out";
+
+enum { PATIENCE_MS = 1500 };
+
+/* A claim of one in an open transaction. */
+#define CLAIM_INSIDE "select coalesce(string_agg(payload, ','), '') from outbox_claim(" OTHER_WORKER ", '30 s', 1)"
+
+static void enqueue_abc(PGconn *conn)
+{
+    for (const char *name = "abc"; *name; name++)
+        sql_run(conn, "select enqueue('t', '%c')", *name);
+}
+
+/* The same, in the pool. */
+static void pool_abc(PGconn *conn)
+{
+    sql_enqueue(conn, "first");
+    enqueue_abc(conn);
+    assert_string_equal(sql_claim(conn, 1), "first");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[1])");
+    assert_int_equal(sql_number(conn, "select sum(size) from pool"), 3);
+}
+
+static bool are_leased_twice(PGconn *conn)
+{
+    return sql_number(conn, "select count(*) from lease a join lease b on a.items && b.items and a.epoch < b.epoch") > 0;
+}
+
+/* Somebody who claims alone has taken the first message and has not committed yet; the claim inside a transaction still
+ * sees it where it was. It may wait for him, who ends soon. */
+static const char *beside_one_alone(struct fixture *f, void (*prepare)(PGconn *))
+{
+    PGconn *alone = sql_connect(f), *inside = sql_connect(f);
+    prepare(alone);
+    sql_run(alone, "begin");
+    assert_string_equal(sql_claim(alone, 1), "a");
+    sql_run(inside, "begin");
+    sql_send(inside, CLAIM_INSIDE);
+    sql_is_answered(inside, PATIENCE_MS);
+    sql_run(alone, "commit");
+    const char *got = sql_answer(inside);
+    sql_run(inside, "commit");
+    if (are_leased_twice(alone))
+        return TWICE;
+    return same(got, "b") ? NULL : "a claim got something else than the next message";
+}
+
+/* BX-002, BX-030 */
+static const char *beside_the_pool(struct fixture *f) { return beside_one_alone(f, pool_abc); }
+
+/* BX-002, BX-030 */
+static const char *beside_the_log(struct fixture *f) { return beside_one_alone(f, enqueue_abc); }
+
+/* The other way round: the claim inside a transaction came first and stays open. */
+static const char *before_one_alone(struct fixture *f, int count)
+{
+    PGconn *alone = sql_connect(f), *inside = sql_connect(f);
+    pool_abc(alone);
+    sql_run(inside, "begin");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "a");
+    if (!same(sql_claim(alone, count), count == 2 ? "b,c" : "b"))
+        return HELD;
+    sql_run(inside, "rollback");
+    if (!same(sql_claim(alone, 10), count == 2 ? "a" : "a,c"))
+        return STUCK;
+    return sql_number(alone, "select count(*) from pool") == 0 ? NULL : STUCK;
+}
+
+/* BX-002, BX-030 */
+static const char *before_a_claim_of_one(struct fixture *f) { return before_one_alone(f, 1); }
+
+/* BX-002, BX-030 */
+static const char *before_a_claim_of_more(struct fixture *f) { return before_one_alone(f, 2); }
+
+/* It commits; the traces of its locks are gone by then. */
+static const char *committed(struct fixture *f, void (*prepare)(PGconn *))
+{
+    PGconn *alone = sql_connect(f), *inside = sql_connect(f);
+    prepare(alone);
+    sql_run(inside, "begin");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "a");
+    sql_run(inside, "commit");
+    sql_run(alone, "vacuum freeze message");
+    const char *got = sql_claim(alone, 10);
+    if (are_leased_twice(alone))
+        return TWICE;
+    return same(got, "b,c") ? NULL : "a claim got something else than the rest";
+}
+
+/* BX-002, BX-030 */
+static const char *committed_from_the_pool(struct fixture *f) { return committed(f, pool_abc); }
+
+/* BX-002, BX-030 */
+static const char *committed_from_the_log(struct fixture *f) { return committed(f, enqueue_abc); }
+
+#define WAITING                                                                                                         \
+    {                                                                                                                  \
+        "waiting for those who were faster", "_claim_inside",                                                          \
+            "in_time := :\"schema\"._let_others_end(f.box, places, ahead <> '{}');", "in_time := true;", TWICE           \
+    }
+
+/* What is held goes back into the pool under the number of its holder, which may be the newest there is; the next claimer
+ * must not think that it has ended. BX-002, BX-030 */
+static const char *held_by_the_newest(struct fixture *f)
+{
+    PGconn *inside = sql_connect(f), *first = sql_connect(f), *next = sql_connect(f);
+    pool_abc(first);
+    sql_run(inside, "begin");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "a");
+    assert_string_equal(sql_claim(first, 1), "b");
+    sql_run(next, "begin");
+    assert_string_equal(sql_claim(next, 1), "c");
+    sql_send(inside, "commit");
+    sql_is_answered(inside, PATIENCE_MS);
+    sql_run(next, "commit");
+    sql_answer(inside);
+    return same(sql_claim(first, 10), "") && !are_leased_twice(first) ? NULL : TWICE;
+}
+
+#define SORT_STREAMS_BY(from, to) \
+    "execute replace(pg_get_functiondef('_sort_streams'::regproc), 'chunk constant int := " from "', " \
+    "'chunk constant int := " to "');"
+
+/* A claim that is not the first statement of its transaction. */
+static const char *claim_later(PGconn *conn)
+{
+    sql_run(conn, "begin");
+    sql_run(conn, "select 1");
+    const char *got = sql_text(conn, CLAIM_INSIDE);
+    sql_run(conn, "commit");
+    return got;
+}
+
+/* In the log the second message of a stream comes before the first, because its transaction began earlier, and claimers have
+ * sorted in only that one. BX-030, BX-060 */
+static const char *half_a_window(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *other = sql_connect(f);
+    sql_run(other, "begin");
+    sql_text(other, "select pg_current_xact_id()");
+    sql_enqueue_streamed(conn, "s", "first");
+    sql_enqueue_streamed(other, "s", "second");
+    sql_run(other, "commit");
+    sql_run(conn, "do $$ begin " SORT_STREAMS_BY("5000", "1")
+                  "perform _turn(0::smallint); perform _sort_streams(0::smallint, now()); " SORT_STREAMS_BY("1", "5000") "end $$");
+    assert_string_equal(sql_text(conn, "select payload from parked join message using (work_id)"), "second");
+    const char *got = claim_later(conn);
+    if (!same(got, ""))
+        return "a message has overtaken another of its stream";
+    return same(claim_later(conn), "first") ? NULL : "nobody has sorted the stream";
+}
+
+/* A stream from which a claim takes nothing stays free for others. BX-030 */
+static const char *streams_left_alone(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *inside = sql_connect(f);
+    for (const char *name = "abc"; *name; name++)
+        sql_run(conn, "select enqueue('t', '%c', stream => '%c')", *name, *name);
+    sql_run(conn, SORT_STREAMS);
+    sql_run(inside, "begin");
+    sql_run(inside, "select 1");
+    bool took_one = strlen(sql_text(inside, CLAIM_INSIDE)) == strlen("a");
+    return took_one && strlen(sql_claim(conn, 10)) == strlen("b,c") ? NULL : TOO_MANY;
+}
+
+static const struct trap TRAPS[] = {
+    {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_pool", beside_the_pool,
+     {WAITING,
+      {"looking again", "_claim_inside", "not :\"schema\"._are_in_pool(f.box, pooled, places) or", "", TWICE}}},
+    {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_log", beside_the_log,
+     {WAITING, {"looking again", "_claim_inside", "or :\"schema\"._is_any_behind(f, ahead)", "", TWICE}}},
+    {"what_is_claimed_inside_a_transaction_is_left_by_a_claim_of_one", before_a_claim_of_one,
+     {{"looking for locks at once", "_claim_at_once", "or met.touched", "", HELD},
+      {"looking for locks", "_leave_held", "or met.touched", "", HELD},
+      {"freeing what is not held any more", "_free_pool", "set holder = null", "set holder = p.holder", STUCK}}},
+    {"what_is_claimed_inside_a_transaction_is_left_by_a_claim_of_more", before_a_claim_of_more,
+     {{"looking for locks", "_leave_held", "or met.touched", "", HELD},
+      {"freeing what is not held any more", "_free_pool", "set holder = null", "set holder = p.holder", STUCK}}},
+    {"what_was_claimed_inside_a_transaction_leaves_the_pool", committed_from_the_pool,
+     {{"taking it out", "_at_end", "perform :\"schema\"._leave_pool(new.box, new.places, new.items);", "null;", TWICE}}},
+    {"what_is_held_by_the_newest_transaction_is_not_free", held_by_the_newest,
+     {{"numbers ahead of the snapshot", "_full_xid",
+       "greatest(near - half + ((x::text::bigint - near + half) & 4294967295), 0)", "0", TWICE}}},
+    {"what_was_claimed_inside_a_transaction_leaves_the_log", committed_from_the_log,
+     {{"taking it out of its lane", "_claim_inside", "update :\"schema\".message m set lane = 2 where m.work_id = any (ahead);", "",
+       TWICE}}},
+    {"a_claim_inside_a_transaction_takes_no_head_of_half_a_window", half_a_window,
+     {{"looking whether all is sorted", "_head_runs", "has_turn or (", "true or (", "a message has overtaken another of its stream"},
+      {"sorting at the end", "_leave_pool", "if are_due then", "if false then", "nobody has sorted the stream"}}},
+    {"a_claim_inside_a_transaction_leaves_other_streams_alone", streams_left_alone,
+     {{"giving locks back", "_heads_inside", "raise exception using errcode = 'BX099';", "null;", TOO_MANY}}},
+};
+
+const struct trap_group INSIDE_TRAPS = TRAP_GROUP("inside", TRAPS);
