@@ -6,6 +6,7 @@ create or replace function :"schema"._bury_fresh(
 returns void language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier;
+    to_be_parked bigint[];   -- of these messages
 begin
     -- Their rows come first, as in _expire_fresh: two who bury the same message meet there, and not in a deadlock.
     if exists (select from unnest(ids) i where i <> all (array(
@@ -20,20 +21,24 @@ begin
     select i, ts, 0, p_outcome, note from unnest(ids) i;
     perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
     update :"schema".message m set lane = 2 where m.work_id = any (ids);
-    if p_lane = 0 and new_expired_from is null then
+    -- Claimers would park what is due later, expires or waits for a join, although we hold it: they must not come past it
+    -- before we commit.
+    to_be_parked := array(
+        select m.work_id from :"schema".message m
+        where m.work_id = any (ids) and (p_lane = 1 or m.due_at is not null or m.expires_at is not null
+                                         or p_box = 0 and m.topic = :"schema"._wait_topic()));
+    if to_be_parked = '{}' and new_expired_from is null then
         return;
     end if;
     if not :"schema"._turn(p_box) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
     f := :"schema"._frontier(p_box, p_lane);
-    if p_lane = 1 then
-        if :"schema"._is_any_behind(f, ids) then
-            raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
-        end if;
-        if p_reason <> 5 then
-            perform :"schema"._halt_streams(p_box, ids, true, ts);
-        end if;
+    if :"schema"._is_any_behind(f, to_be_parked) then
+        raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
+    end if;
+    if p_lane = 1 and p_reason <> 5 then
+        perform :"schema"._halt_streams(p_box, ids, true, ts);
     end if;
     if new_expired_from is not null then
         f.seq := f.seq + 1;

@@ -18,7 +18,7 @@ begin
     flags := 0;
     moved := false;
     if not alone and not has_turn then
-        items := :"schema"._claim_inside(f, wanted, ts, exact, prefixes, topics, p_waits, p_named);
+        items := :"schema"._claim_inside(f, wanted, exact, prefixes, topics, p_waits);
         total := (select coalesce(sum(upper(r) - lower(r)), 0) from unnest(items) r);
         return;
     end if;

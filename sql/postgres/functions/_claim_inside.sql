@@ -6,8 +6,7 @@
 -- was locked. So after locking we wait once for whoever has the turn, or the rows of the pool, and then look again. What
 -- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
 create or replace function :"schema"._claim_inside(
-    f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[], topics text[],
-    p_waits text, p_named boolean)
+    f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
 returns int8multirange language plpgsql volatile as $$
 declare
     pooled bigint[];   -- what was found in the pool ...
@@ -23,7 +22,7 @@ begin
             ahead := '{}';
             if cardinality(pooled) < wanted then
                 select b.locked, b.met into ahead, met from :"schema"._lock_beyond(
-                    f, wanted - cardinality(pooled), ts, exact, prefixes, p_waits, p_named) b;
+                    f, wanted - cardinality(pooled), exact, prefixes, p_waits) b;
             end if;
             if pooled = '{}' and ahead = '{}' then
                 if met > 0 then   -- somebody has to sort them

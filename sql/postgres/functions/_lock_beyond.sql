@@ -1,7 +1,8 @@
 -- Locks messages beyond the frontier, for a claim inside somebody's transaction. Goes the way a claim would go, from the
--- position on, without moving anything. met: how many messages it came past.
+-- position on, without moving anything. met: how many messages it came past. What is due later, expires or waits for a join is
+-- left for those who sort: they would park it although somebody holds it.
 create or replace function :"schema"._lock_beyond(
-    f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[], p_waits text, p_named boolean,
+    f :"schema".frontier, wanted int, exact text[], prefixes text[], p_waits text,
     out locked bigint[], out met bigint)
 language plpgsql volatile as $$
 declare
@@ -14,9 +15,9 @@ begin
     loop
         select array_agg(x.work_id) as ids, count(*)::int as n, (array_agg(x.xid))[count(*)] as last_xid,
                array_agg(x.work_id) filter (
-                   where coalesce(x.due_at <= ts, true) and coalesce(x.expires_at > ts, true)
+                   where x.due_at is null and x.expires_at is null
                      and :"schema"._wanted(x.topic, exact, prefixes)
-                     and (p_named or x.topic is distinct from p_waits)) as wanted
+                     and x.topic is distinct from p_waits) as wanted
         into w from :"schema"._window(f, step) x;
         if w.wanted is not null then
             locked := locked || array(
