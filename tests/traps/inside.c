@@ -153,6 +153,18 @@ static const char *moved_meanwhile(struct fixture *f)
     return same(sql_claim(alone, 10), "c") ? NULL : TWICE;
 }
 
+/* What is done for others at the end goes wrong. BX-001, BX-030 */
+static const char *trouble_at_the_end(struct fixture *f)
+{
+    PGconn *inside = sql_connect(f);
+    enqueue_abc(inside);
+    sql_run(inside, "begin");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "a");
+    sql_run(inside, "create or replace function _clear_expired(p_box smallint, overdue interval) returns void language plpgsql as "
+                    "$$ begin raise exception using errcode = '40P01'; end $$");
+    return same(sql_state(inside, "commit"), "") ? NULL : UNCOMMITTED;
+}
+
 #define SORT_STREAMS_BY(from, to) \
     "execute replace(pg_get_functiondef('_sort_streams'::regproc), 'chunk constant int := " from "', " \
     "'chunk constant int := " to "');"
@@ -223,12 +235,14 @@ static const struct trap TRAPS[] = {
     {"a_message_that_is_cancelled_before_it_is_due_is_not_parked", one_that_is_cancelled,
      {{"the turn", "_bury_fresh", "if to_be_parked = '{}' and", "if",
        "a message is dead and parked"}}},
+    {"what_goes_wrong_after_a_claim_does_not_stop_its_commit", trouble_at_the_end,
+     {{"catching it", "_leave_pool", "exception when others then", "exception when too_many_columns then", UNCOMMITTED}}},
     {"what_was_claimed_inside_a_transaction_leaves_the_log", committed_from_the_log,
      {{"taking it out of its lane", "_claim_inside", "update :\"schema\".message m set lane = 2 where m.work_id = any (ahead);", "",
        TWICE}}},
     {"a_claim_inside_a_transaction_takes_no_head_of_half_a_window", half_a_window,
      {{"looking whether all is sorted", "_head_runs", "has_turn or (", "true or (", "a message has overtaken another of its stream"},
-      {"sorting at the end", "_leave_pool", "if are_due then", "if false then", "nobody has sorted the stream"}}},
+      {"sorting at the end", "_tend", "if are_due then", "if false then", "nobody has sorted the stream"}}},
     {"a_claim_inside_a_transaction_leaves_other_streams_alone", streams_left_alone,
      {{"giving locks back", "_heads_inside", "raise exception using errcode = 'BX099';", "null;", TOO_MANY}}},
 };

@@ -1,15 +1,11 @@
 -- A transaction that has claimed commits: its messages leave the pool now, from the rows in which it found them, or from
--- those where others have put them because they were held. Who has such a row keeps it for a moment only. Then it fills
--- the pool if that is empty, sorts messages of streams and clears what has expired: there may be nobody who claims in any
--- other way.
+-- those to which others have moved them because they were held. Who has such a row keeps it for a moment only. Then what
+-- it has left to do for others is done (_tend).
 create or replace function :"schema"._leave_pool(p_box smallint, p_places bigint[], p_items int8multirange) returns void
 language plpgsql volatile :hot as $$
 declare
-    f :"schema".frontier;
     rest int8multirange := p_items;   -- what is in the pool still
     gone record;
-    is_empty boolean;
-    are_due boolean;
 begin
     -- Who claims alone may move them while we look: first where we found them and where held ones are, then everywhere.
     for i in 1 .. 20 loop
@@ -32,16 +28,9 @@ begin
     if rest <> '{}' then
         raise exception using errcode = '40001', message = 'messages of a claim are not where they were; try again';
     end if;
-    perform :"schema"._clear_expired(p_box, interval '0');
-    f := :"schema"._frontier(p_box, 0::smallint);
-    is_empty := not exists (select from :"schema".pool p where p.box = p_box and p.place >= f.pool_from and p.holder is null);
-    are_due := :"schema"._are_streams_due(p_box, f.due_from, clock_timestamp());
-    if (is_empty or are_due) and :"schema"._try_turn(p_box) then
-        if is_empty then
-            perform :"schema"._fill_pool(p_box);
-        end if;
-        if are_due then
-            perform :"schema"._tend_streams(p_box, f.due_from);
-        end if;
-    end if;
+    begin
+        perform :"schema"._tend(p_box);
+    exception when others then   -- whatever it is, it is no reason why the caller's transaction should fail
+        perform :"schema"._warn_of_trouble('what a claim left to do was not done', 'box ' || p_box, sqlstate);
+    end;
 end $$;
