@@ -163,6 +163,54 @@ static void streams_are_handled_by_transactions_alone(void **state) {
     PQfinish(conn);
 }
 
+/* Its own locks do not stop a transaction; what it has claimed before does. BX-002, BX-030 */
+static void claims_of_one_transaction_bring_different_messages(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[8];
+    fill_pool(f, 5, ids);
+    enqueue_many(f, "t", 3, ids + 5);
+    PGconn *conn = open_claim(f, 2);
+    assert_int_equal(pg_number(conn, CLAIM(2)), 2);
+    assert_int_equal(pg_number(conn, ACK_ALL), 4);
+    assert_int_equal(pg_number(conn, CLAIM(10)), 4);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress'"), 4);
+    pg_exec(conn, "commit");
+    assert_nothing_claimable(f);
+    assert_int_equal(pg_number(conn, ACK_ALL), 4);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from pool"), 0);
+    PQfinish(conn);
+}
+
+/* Nobody wants what is in the pool; what has to be sorted comes with the next claim all the same. BX-030 */
+static void messages_beside_topics_that_nobody_wants_are_found(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message message = new_message("z", "p");
+    fill_pool(f, 5, (boxcar_work_id[5]){0});
+    message.ttl_ms = 3600000;
+    enqueue_message(f, &message);
+    PGconn *conn = fixture_connect(f);
+    for (int i = 0; i < 2; i++) {
+        pg_exec(conn, "begin");
+        assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{z}')"), i);
+        pg_exec(conn, "commit");
+    }
+    PQfinish(conn);
+}
+
+/* However many messages at the head of the pool are held. BX-030 */
+static void small_claims_find_what_lies_behind_held_messages(void **state) {
+    struct fixture *f = *state;
+    static boxcar_work_id ids[200];
+    fill_pool(f, 200, ids);
+    PGconn *conn = open_claim(f, 150);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"), 1);
+    assert_in_range(fixture_sql_number(f, NULL, "select count(*) from pool where holder is not null"), 1, 10);
+    pg_exec(conn, "rollback");
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1000, alone => true)"), 190);
+    PQfinish(conn);
+}
+
 /* What it released would be nobody's until it ends. BX-003, BX-030 */
 static void expired_leases_are_left_to_others(void **state) {
     struct fixture *f = *state;
@@ -299,6 +347,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_ack_and_writes_are_one_transaction),
     TEST(streams_of_others_go_on),
     TEST(streams_are_handled_by_transactions_alone),
+    TEST(claims_of_one_transaction_bring_different_messages),
+    TEST(messages_beside_topics_that_nobody_wants_are_found),
+    TEST(small_claims_find_what_lies_behind_held_messages),
     TEST(expired_leases_are_left_to_others),
     TEST(committed_claim_is_a_lease_like_any_other),
     TEST(claimers_with_transactions_alone_come_through_the_log),

@@ -8,7 +8,7 @@ create or replace function :"schema"._at_end() returns trigger
 language plpgsql volatile security definer :pinned as $$
 declare
     is_prepared constant boolean := coalesce(
-        current_query() ~* '\mprepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
+        current_setting('max_prepared_transactions') <> '0' and current_query() ~* '\mprepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
 begin
     if new.has_turn and is_prepared then
         raise exception using errcode = 'BX004',
@@ -17,6 +17,14 @@ begin
             hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
     elsif new.items is not null then
         perform :"schema"._leave_pool(new.box, new.places, new.items);
+    elsif new.places = '{}' then   -- after everything that waits for rows of the pool: there may be more of that
+        perform :"schema"._note_end(new.box, true, '{0}');
+    elsif new.places = '{0}' then
+        begin
+            perform :"schema"._tend(new.box);
+        exception when others then   -- whatever it is, it is no reason why the caller's transaction should fail
+            perform :"schema"._warn_of_trouble('what a claim left to do was not done', 'box ' || new.box, sqlstate);
+        end;
     elsif not new.has_turn and not is_prepared then
         perform pg_notify(:"schema"._channel(), new.box::text);
     end if;

@@ -35,7 +35,11 @@ begin
             select p.items, p.total into part, n from :"schema"._leave_held(f.box, part, n) p;
             items := items + part;
             total := total + n;
-            continue when n < met and total < wanted;   -- there may be more
+            if n < met and total < wanted then   -- some are held; there may be more
+                perform :"schema"._set_aside(f.box, topics, f.pool_from);
+                flags := 2;   -- unless something is found now: call again
+                continue;
+            end if;
         end if;
         exit when total >= wanted;
         if not has_turn then

@@ -26,7 +26,7 @@ begin
             end if;
             if pooled = '{}' and ahead = '{}' then
                 if met > 0 then   -- somebody has to sort them
-                    perform :"schema"._note_end(f.box, true, '{}', '{}');
+                    perform :"schema"._note_end(f.box, true, '{}');
                 end if;
                 return '{}';
             end if;
@@ -36,7 +36,12 @@ begin
                 raise exception using errcode = 'BX099';
             end if;
             update :"schema".message m set lane = 2 where m.work_id = any (ahead);
-            perform :"schema"._note_end(f.box, true, places, :"schema"._multirange(pooled));
+            if pooled <> '{}' then
+                perform :"schema"._note_end(f.box, true, places, :"schema"._multirange(pooled));
+            end if;
+            if ahead <> '{}' then
+                perform :"schema"._note_end(f.box, true, '{}');
+            end if;
             return :"schema"._multirange(pooled || ahead);
         exception when sqlstate 'BX099' then
             exit when not in_time;

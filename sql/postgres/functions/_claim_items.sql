@@ -34,7 +34,6 @@ begin
         perform :"schema"._check_claim(p_owner, lease, wanted);
     end if;
     flags := 0;
-    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
     f := :"schema"._frontier(p_box, 0::smallint);
     ts := clock_timestamp();   -- after that: see _epoch
     if not :"schema"._are_streams_due(p_box, f.due_from, ts) then
@@ -48,12 +47,13 @@ begin
         flags := case when has_turn then 0 else 4 end;
     else
         with_streams := true;
-        perform :"schema"._note_end(p_box, true, '{}', '{}');
+        perform :"schema"._note_end(p_box, true, '{}');
     end if;
     if has_turn then
         f := :"schema"._frontier(p_box, 0::smallint);
         ts := clock_timestamp();
     end if;
+    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
     epoch := :"schema"._epoch(ts, claims, f.epoch);
     full_look := ts >= f.look_at;
     if full_look then

@@ -1,6 +1,5 @@
 -- A transaction that has claimed commits: its messages leave the pool now, from the rows in which it found them, or from
--- those to which others have moved them because they were held. Who has such a row keeps it for a moment only. Then what
--- it has left to do for others is done (_tend).
+-- those to which others have moved them because they were held. Who has such a row keeps it for a moment only.
 create or replace function :"schema"._leave_pool(p_box smallint, p_places bigint[], p_items int8multirange) returns void
 language plpgsql volatile :hot as $$
 declare
@@ -28,9 +27,4 @@ begin
     if rest <> '{}' then
         raise exception using errcode = '40001', message = 'messages of a claim are not where they were; try again';
     end if;
-    begin
-        perform :"schema"._tend(p_box);
-    exception when others then   -- whatever it is, it is no reason why the caller's transaction should fail
-        perform :"schema"._warn_of_trouble('what a claim left to do was not done', 'box ' || p_box, sqlstate);
-    end;
 end $$;

@@ -4,7 +4,7 @@ create or replace function :"schema"._let_others_end(p_box smallint, places bigi
 language plpgsql volatile set lock_timeout = '2s' as $$
 begin
     if places is not null then
-        perform from :"schema".pool p where p.box = p_box and p.place = any (places) for share;
+        perform from :"schema".pool p where p.box = p_box and p.place = any (places) order by p.place for share;
     end if;
     if with_turn and not :"schema"._turn(p_box) then
         return false;

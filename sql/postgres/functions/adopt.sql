@@ -30,6 +30,8 @@ begin
         perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
     end loop;
     update :"schema".pool p set holder = null where p.holder is not null;
+    perform setval(':"schema".pool_place_seq', greatest((select max(p.place) from :"schema".pool p),
+                                                        pg_sequence_last_value(':"schema".pool_place_seq'), 1));
     update :"schema".join_row j set ended_xid = null where j.ended_xid is not null;
     start := :"schema"._snapshot();
     insert into :"schema".frontier
