@@ -211,7 +211,7 @@ static const struct trap TRAPS[] = {
      {{"halting", "_bury", "if p_reason <> 5 then", "if false then", WENT_ON},
       {"staying so", "_streams_go_on", "s.halted_at is null and", "", WENT_ON}}},
     {"a_stream_halts_for_a_message_nobody_had_met", halted_unmet,
-     {{"its row", "_bury_fresh", "if p_reason <> 5 then", "if false then", WENT_ON}}},
+     {{"its row", "_bury_fresh", "if p_lane = 1 and p_reason <> 5 then", "if false then", WENT_ON}}},
     {"work_out_of_order_is_noted_down", out_of_order,
      {{"the note", "_unpark", "and (e.epoch is not null or e.retry_count > 0)", "and false", FORGOTTEN}}},
     {"a_late_commit_is_not_out_of_order", late_is_no_violation,

@@ -1,7 +1,7 @@
 -- What claims inside a transaction leave undone: clears what has expired, moves the frontier, and sorts messages of streams.
 -- There may be nobody who claims in any other way. Waits for nobody, or not for long.
 create or replace function :"schema"._tend(p_box smallint) returns void
-language plpgsql volatile as $$
+language plpgsql volatile :hot as $$
 begin
     perform :"schema"._clear_expired(p_box, interval '0');
     if :"schema"._try_turn(p_box) then
