@@ -329,5 +329,5 @@ const struct scenario EVENTS = {.name = "events",
                                 .run = run_events,
                                 .messages = 1500,
                                 .full_messages = 20000,
-                                .kills = 20,
+                                .kills = 12,
                                 .full_kills = 200};

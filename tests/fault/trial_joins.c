@@ -168,7 +168,7 @@ static void run_joins(struct trial *trial) {
 
 const struct scenario JOINS = {.name = "joins",
                                .run = run_joins,
-                               .messages = 200,
+                               .messages = 100,
                                .full_messages = 10000,
-                               .kills = 10,
+                               .kills = 6,
                                .full_kills = 100};

@@ -90,9 +90,9 @@ static void run_crowd(struct trial *trial) {
 
 const struct scenario STREAMS = {.name = "streams",
                                  .run = run_streams,
-                                 .messages = 1000,
+                                 .messages = 600,
                                  .full_messages = 100000,
-                                 .kills = 6,
+                                 .kills = 4,
                                  .full_kills = 100};
 const struct scenario STREAM_CROWD = {
     .name = "stream_crowd", .run = run_crowd, .messages = 2000, .full_messages = 100000};
