@@ -11,7 +11,7 @@
 #define ACK_ALL                                                                                                        \
     "select count(*) from outbox_ack(" ME ", array(select w from lease, _ids(items) w where owner = " ME "))"
 
-/* A session that has claimed so many of the oldest messages and does not commit. */
+/* A session that has claimed the oldest `count` messages and does not commit. */
 static PGconn *open_claim(struct fixture *f, int count) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "begin");

@@ -1,5 +1,5 @@
-/* Claims inside a transaction of the caller's own, beside claims that are transactions by themselves (BX-030): whoever
- * comes first has the message, and nobody else. */
+/* Claims inside a transaction of the caller's own, next to claims that are transactions by themselves (BX-030): the first to
+ * come has the message, and nobody else. */
 #include <string.h>
 
 #include "trap.h"

@@ -3,7 +3,7 @@
 -- in the pool or beyond the frontier, and leave it when the transaction commits. If it rolls back or is lost, nothing was done.
 --
 -- Who claims alone sees the lock on a message and leaves it (_leave_held). But he may have judged it free just before it
--- was locked. So after locking we wait once for whoever has the turn, or the rows of the pool, and then look again. What
+-- was locked. So after locking we wait until those have ended who have the turn or the rows of the pool, and then look again. What
 -- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
 create or replace function :"schema"._claim_inside(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
@@ -12,7 +12,7 @@ declare
     pooled bigint[];   -- what was found in the pool ...
     places bigint[];   -- ... in these rows
     ahead bigint[];    -- what was found in the log ...
-    met bigint := 0;   -- ... among so many
+    met bigint := 0;   -- ... after this many others
     in_time boolean;
 begin
     for i in 1 .. 5 loop

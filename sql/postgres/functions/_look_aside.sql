@@ -1,4 +1,4 @@
--- What there is beside the pool and the log, for a claim: suspects, and others (parked messages, heads of streams, waits for
+-- What a claim finds outside of the pool and the log: suspects, and others (parked messages, heads of streams, waits for
 -- those who name their topic). Most claims find neither. (An order leaves no choice of index, not even to a plan that was
 -- made while the table was empty.)
 create or replace function :"schema"._look_aside(
