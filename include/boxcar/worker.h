@@ -100,13 +100,14 @@ BOXCAR_API boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery
 #define BOXCAR_MAINTAIN_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
 #define BOXCAR_FLUSH_INTERVAL_MS_MAX 10000
 #define BOXCAR_FLUSH_SIZE_MAX 10000
+#define BOXCAR_BATCH_LIMIT_DEFAULT 1000
 
 typedef struct boxcar_worker_options {
     size_t struct_size;
     const boxcar_store_options *store; /* where to work; copied */
     boxcar_owner owner;         /* none = a new one; no two workers may share one */
     int concurrency;            /* handlers at a time, 1 to 1,024 */
-    int batch_size;             /* most that one claim brings, 1 to 10,000 */
+    int batch_size;             /* most that one claim brings at first, 1 to 10,000; see batch_limit */
     int64_t lease_ms;           /* 100 ms to 24 h; renewed while the worker lives */
     int64_t poll_ms;            /* longest pause between looks for work, 1 ms to 1 h */
     int64_t handler_timeout_ms; /* 0 = none; then the handler is cancelled, and abandoned
@@ -128,20 +129,22 @@ typedef struct boxcar_worker_options {
     int flush_size;             /* 1 to 10,000 */
     int64_t batch_bytes;        /* 1 KiB to 1 GiB: a claim takes no further message once its payloads have this
                                    many bytes together */
+    int batch_limit;            /* 1 to 10,000: how far batches of quick messages grow while claims come
+                                   back full. Not above batch_size: batches do not grow */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{0}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
-    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20})
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
     .poll_ms = BOXCAR_POLL_MS_DEFAULT, .handler_timeout_ms = BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     .grace_ms = BOXCAR_GRACE_MS_DEFAULT, .maintain_ms = BOXCAR_MAINTAIN_MS_DEFAULT, \
     .flush_interval_ms = BOXCAR_INTERVAL_MS_DEFAULT, .flush_size = BOXCAR_FLUSH_SIZE_DEFAULT, \
-    .batch_bytes = INT64_C(64) << 20})
+    .batch_bytes = INT64_C(64) << 20, .batch_limit = BOXCAR_BATCH_LIMIT_DEFAULT})
 #endif
 
 /* Makes a worker; nothing is opened yet. The caller owns *ret_worker. */
@@ -184,7 +187,7 @@ BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *
  * Safe in a signal handler. */
 BOXCAR_API void boxcar_worker_stop(boxcar_worker *worker);
 
-/* Changes what may change while it runs: concurrency, batch_size, batch_bytes, lease_ms, poll_ms,
+/* Changes what may change while it runs: concurrency, batch_size, batch_limit, batch_bytes, lease_ms, poll_ms,
  * handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, strategy, flush_interval_ms,
  * flush_size, and log_level of `store`.
  * The rest of `options` is not looked at. Nothing changes when something is out of range. */

@@ -100,6 +100,7 @@ bool worker_options_read(const struct config *config, const boxcar_backoff_curve
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
     options.concurrency = (int)config_number(config, CONFIG_WORKER_CONCURRENCY);
     options.batch_size = (int)config_number(config, CONFIG_WORKER_BATCH_SIZE);
+    options.batch_limit = (int)config_number(config, CONFIG_WORKER_BATCH_LIMIT);
     options.batch_bytes = (int64_t)config_number(config, CONFIG_WORKER_BATCH_BYTES);
     options.lease_ms = (int64_t)config_number(config, CONFIG_WORKER_LEASE);
     options.poll_ms = (int64_t)config_number(config, CONFIG_WORKER_POLL);

@@ -2,6 +2,8 @@
 
 /* Held work should take no more than this share of a lease. */
 #define LEASE_SHARE 4
+/* What a batch has more than batch_size should not take longer than this: others could have had it. */
+#define GROWN_MS 100
 /* One slow message tells more than one fast one: better to fetch once too often than to hoard. */
 #define WEIGHT_SLOWER 0.3
 #define WEIGHT_FASTER 0.05
@@ -22,22 +24,56 @@ void pace_learn(struct pace *pace, int64_t microseconds, size_t count) {
             (sample - pace->message_us) * (sample > pace->message_us ? WEIGHT_SLOWER : WEIGHT_FASTER);
 }
 
+/* What a message takes, by those that have finished and those that have been running for longer. */
+static double message_time(const struct pace *pace, const struct pace_view *view) {
+    double message_us = pace->message_us;
+
+    if (view->running >= view->concurrency && (double)view->elapsed_ms * 1000 > message_us)
+        message_us = (double)view->elapsed_ms * 1000;
+    return message_us < 1 ? 1 : message_us;
+}
+
+/* How many messages all threads together finish in that time. */
+static double finished_in(int64_t ms, const struct pace *pace, const struct pace_view *view) {
+    return (double)ms * 1000 * (double)view->concurrency / message_time(pace, view);
+}
+
+/* The size of a whole batch by now. */
+static size_t batch_size(const struct pace *pace, const struct pace_view *view) {
+    size_t grown = pace->grown < view->batch_limit ? pace->grown : view->batch_limit;
+    double quick = pace->known ? finished_in(GROWN_MS, pace, view) : 0;
+
+    if ((double)grown > quick)
+        grown = (size_t)quick;
+    return grown > view->batch_size ? grown : view->batch_size;
+}
+
+void pace_grow(struct pace *pace, const struct pace_view *view, const int asked[2], const size_t brought[2]) {
+    size_t size = batch_size(pace, view);
+    bool full = false, large = false;
+
+    for (int box = 0; box < 2; box++)
+        if (asked[box] > 0 && brought[box] >= (size_t)asked[box]) {
+            full = true;
+            large = large || (size_t)asked[box] > size / 4;
+        }
+    if (!full)
+        pace->grown = brought[0] + brought[1];
+    else if (large)
+        pace->grown = size * 2;
+}
+
 /* How many may wait in the queue. */
 static size_t queue_room(const struct pace *pace, const struct pace_view *view) {
-    double budget_us = (double)view->lease_ms * 1000 / LEASE_SHARE * (double)view->concurrency;
-    double message_us = pace->message_us;
+    size_t size = batch_size(pace, view);
     double fits;
 
     if (!pace->known)
         return 0;
-    if (view->running >= view->concurrency && (double)view->elapsed_ms * 1000 > message_us)
-        message_us = (double)view->elapsed_ms * 1000;
-    if (message_us < 1)
-        message_us = 1;
-    fits = budget_us / message_us;
+    fits = finished_in(view->lease_ms, pace, view) / LEASE_SHARE;
     if (fits < (double)view->concurrency)
         return 0;
-    return fits < (double)view->batch_size ? (size_t)fits : view->batch_size;
+    return fits < (double)size ? (size_t)fits : size;
 }
 
 static size_t at_most(size_t size, size_t most) { return size < most ? size : most; }
@@ -53,8 +89,8 @@ size_t pace_claim_size(const struct pace *pace, const struct pace_view *view) {
         return 0;
     /* What is held back in streams keeps no thread busy. */
     if (held >= most)
-        return at_most(view->concurrency - active, view->batch_size);
-    return at_most(most - held, view->batch_size);
+        return at_most(view->concurrency - active, batch_size(pace, view));
+    return at_most(most - held, batch_size(pace, view));
 }
 
 void pace_share(size_t size, const bool asked[2], unsigned turn, int ret_sizes[2]) {

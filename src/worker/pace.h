@@ -13,6 +13,7 @@
 struct pace {
     bool known;
     double message_us; /* what a message takes in a handler, smoothed */
+    size_t grown;      /* what batches have grown to; below batch_size: not at all */
     bool woken;        /* the next look happens because the store said so */
     int64_t deaf_ms;   /* how long to ignore the store after a look it asked for in vain */
 };
@@ -24,6 +25,7 @@ void pace_learn(struct pace *pace, int64_t microseconds, size_t count);
 
 struct pace_view {
     size_t concurrency, batch_size;
+    size_t batch_limit; /* how far batches may grow */
     size_t queued, running;
     size_t behind;      /* held back: they wait for the one before them in their stream */
     int64_t elapsed_ms; /* how long the running ones have been at it, on average */
@@ -32,6 +34,11 @@ struct pace_view {
 
 /* How many to ask for now; 0 = enough is here. */
 size_t pace_claim_size(const struct pace *pace, const struct pace_view *view);
+
+/* Notes what a claim was asked for and has brought, by box. Batches double while claims come back full, since each
+ * claim costs a round trip. They grow no further than the threads finish in a moment. A claim that is not full
+ * ends it: there are no more messages, or they are large. */
+void pace_grow(struct pace *pace, const struct pace_view *view, const int asked[2], const size_t brought[2]);
 
 /* How many of them to ask which box for. A box that is asked gets half, or everything if it is the only
  * one; what cannot be halved goes to each in turn. */

@@ -81,14 +81,21 @@ static bool may_claim(const struct pump *pump) {
            !pump_is_refused(pump);
 }
 
+struct pace_view pump_pace_view(const struct pump *pump) {
+    const struct tuning *tuning = pump_tuning(pump);
+
+    return (struct pace_view){.concurrency = (size_t)tuning->concurrency,
+                              .batch_size = (size_t)tuning->batch_size,
+                              .batch_limit = (size_t)tuning->batch_limit,
+                              .queued = pump->view.queued,
+                              .behind = pump->view.behind,
+                              .running = pump->view.running,
+                              .elapsed_ms = pump->view.elapsed_ms,
+                              .lease_ms = tuning->lease_ms};
+}
+
 static int claim_size(const struct pump *pump) {
-    struct pace_view view = {.concurrency = (size_t)pump_tuning(pump)->concurrency,
-                             .batch_size = (size_t)pump_tuning(pump)->batch_size,
-                             .queued = pump->view.queued,
-                             .behind = pump->view.behind,
-                             .running = pump->view.running,
-                             .elapsed_ms = pump->view.elapsed_ms,
-                             .lease_ms = pump_tuning(pump)->lease_ms};
+    struct pace_view view = pump_pace_view(pump);
 
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }

@@ -93,6 +93,9 @@ struct pump {
     boxcar_error end_error;
 };
 
+/* What its pace depends on. */
+struct pace_view pump_pace_view(const struct pump *pump);
+
 static inline bool pump_is_attached(const struct pump *pump) { return pump->failures == 0; }
 static inline const struct tuning *pump_tuning(const struct pump *pump) { return &pump->worker->tuning; }
 static inline bool pump_serves(const struct pump *pump, boxcar_box box) {

@@ -439,11 +439,13 @@ static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct ba
     size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
                              result->parts[BOXCAR_INBOX].claimed_count};
     size_t all = claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX];
+    struct pace_view view = pump_pace_view(pump);
 
     atomic_fetch_add(&pump->worker->count.claims, 1);
     if (all > 0)
         log_number(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", "count", (int64_t)all, "claimed messages");
     plan_next_look(pump, claim_sizes, claimed);
+    pace_grow(&pump->pace, &view, claim_sizes, claimed);
     pump_admit(pump, result, asked_at_ms);
 }
 

@@ -105,6 +105,8 @@ static boxcar_status check_options(const boxcar_worker_options *options, boxcar_
     if (status == BOXCAR_OK)
         status = limits_check_batch_size(options->batch_size, err);
     if (status == BOXCAR_OK)
+        status = check_range("batch_limit", options->batch_limit, 1, BOXCAR_BATCH_SIZE_MAX, err);
+    if (status == BOXCAR_OK)
         status = limits_check_batch_bytes(options->batch_bytes, "batch_bytes", err);
     if (status == BOXCAR_OK)
         status = limits_check_lease_ms(options->lease_ms, err);
@@ -139,6 +141,7 @@ static boxcar_status tuning_read(const boxcar_worker_options *given, boxcar_work
         return status;
     tuning = (struct tuning){.concurrency = options.concurrency,
                              .batch_size = options.batch_size,
+                             .batch_limit = options.batch_limit,
                              .batch_bytes = options.batch_bytes,
                              .lease_ms = options.lease_ms,
                              .poll_ms = options.poll_ms,

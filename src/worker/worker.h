@@ -15,6 +15,7 @@
 struct tuning {
     int concurrency;
     int batch_size;
+    int batch_limit;
     int64_t batch_bytes;
     int64_t lease_ms, poll_ms, handler_timeout_ms, grace_ms, maintain_ms;
     bool fail_unhandled;

@@ -19,6 +19,7 @@ store busy_timeout 30s 1s 2s - 25h BOXCAR_BUSY_TIMEOUT -
 store answer_timeout 30s 1s 2s - 25h BOXCAR_ANSWER_TIMEOUT -
 worker concurrency 4 5 6 7 1025 BOXCAR_CONCURRENCY concurrency
 worker batch_size 50 51 52 53 0 BOXCAR_BATCH_SIZE batch-size
+worker batch_limit 1000 1001 1002 1003 0 BOXCAR_BATCH_LIMIT batch-limit
 worker batch_bytes 64MiB 2MiB 3KiB 4097 1023 BOXCAR_BATCH_BYTES batch-bytes
 worker lease 30s 31s 32s 33s 99ms BOXCAR_LEASE lease
 worker poll 500ms 501ms 502ms 503ms 0 BOXCAR_POLL poll

@@ -170,6 +170,29 @@ static void streams_stay_in_order(void **state) {
     scene_free(s);
 }
 
+static int64_t claims_for_2000(struct fixture *f, int batch_limit) {
+    struct scene *s = scene_new(f);
+    boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
+
+    enqueue_many(f, "t", 2000, NULL);
+    s->options.batch_size = 10;
+    s->options.batch_limit = batch_limit;
+    scene_make(s);
+    ASSERT_OK(f, boxcar_worker_handle_discard(s->worker, BOXCAR_STR("t"), &f->err)); /* takes no time */
+    scene_run(s);
+    boxcar_worker_stats_read(s->worker, &stats);
+    assert_int_equal(stats.claimed, 2000);
+    scene_free(s);
+    return stats.claims;
+}
+
+/* A claim costs a round trip: 2,000 quick messages take 200 of them by tens, and few once batches have grown. */
+static void batches_of_quick_messages_grow_to_the_limit(void **state) {
+    struct fixture *f = *state;
+    assert_true(claims_for_2000(f, 10) >= 200);
+    assert_in_range(claims_for_2000(f, 250), 2000 / 250, 60);
+}
+
 /* Design section 7 */
 static void discarding_acks_without_a_handler(void **state) {
     struct fixture *f = *state;
@@ -252,6 +275,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(suspects_run_one_at_a_time),
     TEST(message_that_crashed_three_times_runs_alone),
     TEST(streams_stay_in_order),
+    TEST(batches_of_quick_messages_grow_to_the_limit),
     TEST(discarding_acks_without_a_handler),
     TEST(drain_does_not_wait_for_the_far_future),
     TEST(topics_that_nobody_handles_are_warned_about_once_in_a_while),

@@ -18,6 +18,8 @@ static void bad_options_are_refused_by_name(void **state) {
     REFUSED(concurrency, BOXCAR_CONCURRENCY_MAX + 1);
     REFUSED(batch_size, 0);
     REFUSED(batch_size, BOXCAR_BATCH_SIZE_MAX + 1);
+    REFUSED(batch_limit, 0);
+    REFUSED(batch_limit, BOXCAR_BATCH_SIZE_MAX + 1);
     REFUSED(lease_ms, BOXCAR_LEASE_MS_MIN - 1);
     REFUSED(lease_ms, BOXCAR_LEASE_MS_MAX + 1);
     REFUSED(poll_ms, 0);

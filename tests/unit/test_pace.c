@@ -37,6 +37,80 @@ static void fast_handlers_get_whole_batches(void **state) {
     assert_int_equal(ask(&pace, 20, 4), 30);
 }
 
+static void grow(struct pace *pace, const struct pace_view *view, int asked, size_t brought) {
+    pace_grow(pace, view, (int[]){asked, 0}, (size_t[]){brought, 0});
+}
+
+/* BX-023: many quick messages take fewer claims. */
+static void batches_grow_while_claims_come_back_full(void **state) {
+    struct pace pace = {0};
+    struct pace_view view = view_of(0, 0);
+
+    (void)state;
+    view.batch_limit = 300;
+    pace_learn(&pace, 100, 1);
+    assert_int_equal(pace_claim_size(&pace, &view), 50);
+    grow(&pace, &view, 50, 50);
+    assert_int_equal(pace_claim_size(&pace, &view), 100);
+    grow(&pace, &view, 10, 10); /* a small one says little */
+    assert_int_equal(pace_claim_size(&pace, &view), 100);
+    grow(&pace, &view, 100, 100);
+    grow(&pace, &view, 200, 200);
+    assert_int_equal(pace_claim_size(&pace, &view), 300);
+    grow(&pace, &view, 300, 80); /* large ones, or there are no more */
+    assert_int_equal(pace_claim_size(&pace, &view), 80);
+    grow(&pace, &view, 80, 0);
+    assert_int_equal(pace_claim_size(&pace, &view), 50);
+    view.batch_limit = 10; /* below batch_size: batches do not grow */
+    grow(&pace, &view, 50, 50);
+    assert_int_equal(pace_claim_size(&pace, &view), 50);
+}
+
+/* A box that has nothing is asked now and then, which is no reason to make the other one's batches smaller. */
+static void one_full_box_is_enough_to_grow(void **state) {
+    struct pace pace = {0};
+    struct pace_view view = view_of(0, 0);
+
+    (void)state;
+    view.batch_limit = 1000;
+    pace_learn(&pace, 100, 1);
+    pace_grow(&pace, &view, (int[]){25, 25}, (size_t[]){0, 25});
+    assert_int_equal(pace_claim_size(&pace, &view), 100);
+    pace_grow(&pace, &view, (int[]){50, 50}, (size_t[]){30, 40});
+    assert_int_equal(pace_claim_size(&pace, &view), 70);
+}
+
+/* BX-023: a batch above batch_size is finished in a tenth of a second, so that others do not stand idle beside it. */
+static void slow_handlers_do_not_get_grown_batches(void **state) {
+    static const struct {
+        int64_t message_us;
+        size_t expected;
+    } CASES[] = {{100, 1000}, {1000, 400}, {4000, 100}, {10000, 50}, {100000, 50}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        struct pace pace = {.grown = 100000};
+        struct pace_view view = view_of(0, 0);
+
+        view.batch_limit = 1000;
+        pace_learn(&pace, CASES[i].message_us, 1);
+        assert_int_equal(pace_claim_size(&pace, &view), CASES[i].expected);
+    }
+}
+
+/* BX-023: the time that running handlers have taken so far counts too. */
+static void grown_batches_shrink_when_handlers_hang(void **state) {
+    struct pace pace = {.grown = 1000};
+    struct pace_view view = view_of(0, 4);
+
+    (void)state;
+    view.batch_limit = 1000;
+    pace_learn(&pace, 100, 1);
+    assert_int_equal(pace_claim_size(&pace, &view), 1000);
+    view.elapsed_ms = 40;
+    assert_int_equal(pace_claim_size(&pace, &view), 50);
+}
+
 /* BX-023: held work takes at most a quarter of a lease: 7.5 s, with 4 threads 30 s of work. */
 static void slow_handlers_get_what_they_can_finish(void **state) {
     struct pace pace = {0};
@@ -160,6 +234,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_hoarded_before_a_message_has_finished),
         cmocka_unit_test(fast_handlers_get_whole_batches),
+        cmocka_unit_test(batches_grow_while_claims_come_back_full),
+        cmocka_unit_test(one_full_box_is_enough_to_grow),
+        cmocka_unit_test(slow_handlers_do_not_get_grown_batches),
+        cmocka_unit_test(grown_batches_shrink_when_handlers_hang),
         cmocka_unit_test(slow_handlers_get_what_they_can_finish),
         cmocka_unit_test(running_handlers_that_take_long_stop_the_hoarding),
         cmocka_unit_test(slow_messages_weigh_more_than_fast_ones),

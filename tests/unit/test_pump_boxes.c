@@ -68,7 +68,7 @@ static void claims_are_shared(void **state) {
     size_t last[BOXES] = {0}, asked[BOXES] = {0};
 
     (void)state;
-    options.batch_size = 3;
+    options.batch_size = options.batch_limit = 3;
     s = scene_new(&options, true, true);
     for (int i = 0; i < 40; i++)
         scene_add(s, i < 20 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
@@ -97,7 +97,7 @@ static void smallest_batches_alternate(void **state) {
     int before = -1;
 
     (void)state;
-    options.batch_size = 1;
+    options.batch_size = options.batch_limit = 1;
     s = scene_new(&options, true, true);
     for (int i = 0; i < 12; i++)
         scene_add(s, i < 6 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
