@@ -211,6 +211,18 @@ static const char *streams_left_alone(struct fixture *f)
     return took_one && strlen(sql_claim(conn, 10)) == strlen("b,c") ? NULL : TOO_MANY;
 }
 
+/* Rows of the pool cannot be changed, for whatever reason. BX-002 */
+static const char *pool_that_stays(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    pool_abc(conn);
+    sql_run(conn, "create function nothing() returns trigger language plpgsql as 'begin return null; end'");
+    sql_run(conn, "create trigger nothing before update or delete on pool for each row execute function nothing()");
+    for (int count = 1; count <= 3; count += 2)
+        sql_state(conn, CLAIM(WORKER, "'30 s'", "%d"), count);
+    return sql_number(conn, "select count(*) from lease") == 0 ? NULL : "what is in the pool is leased";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_pool", beside_the_pool,
      {WAITING(UNCOMMITTED),
@@ -240,6 +252,9 @@ static const struct trap TRAPS[] = {
     {"what_was_claimed_inside_a_transaction_leaves_the_log", committed_from_the_log,
      {{"taking it out of its lane", "_claim_inside", "update :\"schema\".message m set lane = 2 where m.work_id = any (ahead);", "",
        TWICE}}},
+    {"what_stays_in_the_pool_is_not_leased", pool_that_stays,
+     {{"looking whether it has left", "_take_pooled", "if not found then", "if false then", "what is in the pool is leased"},
+      {"the same at once", "_claim_at_once", "if not found then", "if false then", "what is in the pool is leased"}}},
     {"a_claim_inside_a_transaction_takes_no_head_of_half_a_window", half_a_window,
      {{"looking whether all is sorted", "_head_runs", "has_turn or (", "true or (", "a message has overtaken another of its stream"},
       {"sorting at the end", "_tend_streams", "if :\"schema\"._sort_streams(p_box, ts) then", "if false then", "nobody has sorted the stream"}}},

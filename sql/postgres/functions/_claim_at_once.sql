@@ -80,6 +80,9 @@ begin
     else
         update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row;
     end if;
+    if not found then   -- what stays in the pool is not leased
+        return;
+    end if;
     epoch := :"schema"._epoch(ts, nextval(
         case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end), f.epoch);
     until := ts + lease;

@@ -22,6 +22,9 @@ begin
                 update :"schema".pool x set items = x.items - part, size = x.size - p.size
                 where x.box = p_box and x.place = p.place;
             end if;
+            if not found then   -- what stays in the pool is not leased
+                raise exception using errcode = '40001', message = 'a row of the pool has changed meanwhile; try again';
+            end if;
             taken := case total when 0 then part else taken + part end;
             total := total + p.size;
             exit when total >= wanted;
