@@ -338,6 +338,47 @@ static void ack_in_the_same_transaction_counts_after_the_lease(void **state) {
     PQfinish(conn);
 }
 
+/* A claim that says that it is a transaction by itself, as the library does. Any role may say so that may claim. */
+#define CLAIM_AS_THE_LIBRARY                                                                                           \
+    "select count(*) from _claim_numbered(0::smallint, " ME ", '30 s', 2, null, null, false, true, null, false)"
+
+/* BX-030 */
+static void nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so(void **state) {
+    struct fixture *f = *state;
+    static const char *const BEFORE[] = {"select pg_sleep(0.06)", "select pg_current_xact_id()"};
+    for (int i = 0; i < 2; i++) {
+        boxcar_work_id ids[5];
+        enqueue_many(f, "t", 5, ids);
+        PGconn *conn = fixture_connect(f);
+        pg_exec(conn, "begin");
+        pg_exec(conn, "%s", BEFORE[i]);
+        assert_int_equal(pg_number(conn, CLAIM_AS_THE_LIBRARY), 2);
+        assert_int_equal(pg_number(conn, "select count(*) from pg_locks where pid = pg_backend_pid() and "
+                                         "relation = 'outbox_turn'::regclass"), 0);
+        assert_int_equal(pg_number(conn, "select (current_setting('synchronous_commit') = 'on')::int"), 1);
+        assert_taken(f, ids + 2, 3);
+        pg_exec(conn, "commit");
+        PQfinish(conn);
+    }
+}
+
+/* If it comes first and the transaction goes on, the server ends that. */
+static void claim_that_stays_is_ended_by_the_server(void **state) {
+    struct fixture *f = *state;
+    static const char IDLE[] = "select current_setting('idle_in_transaction_session_timeout')::interval = '5 s'";
+    static const char LONG[] = "select coalesce(nullif(current_setting('transaction_timeout', true), '0')::interval <= '2 min', "
+                               "current_setting('server_version_num')::int < 170000)";
+    enqueue(f, "t", "p");
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, CLAIM_AS_THE_LIBRARY), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from (%s) x(is_bounded) where is_bounded", IDLE), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from (%s) x(is_bounded) where is_bounded", LONG), 1);
+    pg_exec(conn, "commit");
+    assert_int_equal(pg_number(conn, "select count(*) from (%s) x(is_bounded) where is_bounded", IDLE), 0);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(others_get_the_rest_at_once),
     TEST(others_get_the_rest_of_the_pool_at_once),
@@ -354,6 +395,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(committed_claim_is_a_lease_like_any_other),
     TEST(claimers_with_transactions_alone_come_through_the_log),
     TEST(what_needs_sorting_is_found_by_the_next_claim),
+    TEST(nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so),
+    TEST(claim_that_stays_is_ended_by_the_server),
     TEST(claim_takes_topics_as_any_other),
     TEST(message_in_an_open_claim_cannot_be_cancelled),
     TEST(open_cancellation_delays_nobody),

@@ -235,7 +235,9 @@ static int64_t work_on_streams(PGconn *conn)
     sql_run(conn, "select enqueue('t', 'p', stream => s) from unnest('{a, b, c, w}'::text[]) s");
     sql_run(conn, "begin");
     int64_t before = reads_of_streams(conn);
-    sql_run(conn, "create temp table got on commit drop as select * from _claim_by_topics(0::smallint, " WORKER ", '30 s', 4, '{t}', true)");
+    sql_run(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 4, '{t}', true)");
+    sql_run(conn, "create temp table got on commit drop as select m.work_id, m.stream "
+                  "from lease l cross join _ids(l.items) i join message m on m.work_id = i where l.owner = " WORKER);
     sql_run(conn, "select outbox_defer(" WORKER ", array(select work_id from got where stream = 'w'), null, '1 hour')");
     sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from got))");
     int64_t after = reads_of_streams(conn);

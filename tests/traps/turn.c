@@ -151,16 +151,16 @@ static const char *head_being_cancelled(struct fixture *f)
     return waits ? HANGS : NULL;
 }
 
-/* A claimer wants a parked message that somebody cancels who then claims as well. BX-020, BX-028 */
+/* A claimer wants a parked message that somebody cancels, who then wants the turn, to cancel one of a stream. BX-020, BX-028 */
 static const char *parked_against_cancel(struct fixture *f)
 {
     PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
     sql_park(claimer, "parked");
+    sql_enqueue_streamed(claimer, "s", "fresh");
     PGconn *holder = hold_turn(f);
     sql_run(canceller, "begin");
     sql_run(canceller, CANCEL("parked"));
-    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller,
-                CLAIM(OTHER_WORKER, "'30 s'", "10") "; commit");
+    return play(f, holder, claimer, CLAIM(WORKER, "'30 s'", "10"), canceller, CANCEL("fresh") "; commit");
 }
 
 /* A suspect that somebody cancels is not waited for. BX-003, BX-028 */

@@ -9,7 +9,10 @@
 -- durable false: the commit need not reach the disk (the library's claims: a claim lost in a crash
 -- is as good as one never made, since epochs follow the clock and are not given out twice). Such a claim waits for no
 -- lock longer than two seconds: it fails then and gives the turn back, while the library would stop listening and leave
--- a session behind that keeps the turn.
+-- a session behind that keeps the turn. Others wait for the end of its transaction. So it is not believed if that has begun
+-- some time ago, or has written something (which might not reach the disk): then it is as durable as any. (Drivers that send
+-- a statement in parts begin its transaction a little before it.) Who is believed and stays all the same is ended by the
+-- server, unless he forbids that: after five seconds without a statement, and since version 17 after two minutes of anything.
 -- p_number: chosen by the claimer. If the answer does not reach it, it can give back what it was leased (_give_back_claim).
 -- durable true: the claim may be one of several things in its transaction, and that may stay open for long (_claim_inside).
 -- has_waited: the caller has called _before_claims. max_bytes: of payload that a claim brings, give or take a message.
@@ -24,9 +27,11 @@ begin
     if (max_bytes between 1024 and 1 << 30) is not true then
         perform :"schema"._invalid('batch_bytes', 'is out of range: give 1024 to 1073741824');
     end if;
+    durable := coalesce(durable, true) or pg_current_xact_id_if_assigned() is not null
+        or clock_timestamp() >= transaction_timestamp() + interval '50 milliseconds';
     if not durable then
-        perform set_config('synchronous_commit', 'off', true);
-        perform set_config('lock_timeout', '2s', true);
+        perform set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true),
+                set_config('idle_in_transaction_session_timeout', '5s', true);
         if lease between interval '100 milliseconds' and interval '24 hours' and wanted between 1 and 10000
            and p_owner <> '00000000-0000-0000-0000-000000000000' then
             select * into got from :"schema"._claim_at_once(p_box, p_owner, lease, wanted, exact, prefixes, p_number, max_bytes);
@@ -35,6 +40,9 @@ begin
                 return;
             end if;
         end if;
+    end if;
+    if not durable and current_setting('transaction_timeout', true) = '0' then
+        perform set_config('transaction_timeout', '2min', true);
     end if;
     perform :"schema"._sign_of_life(p_owner);
     if not has_waited then

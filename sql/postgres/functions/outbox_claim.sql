@@ -8,5 +8,5 @@ create or replace function :"schema".outbox_claim(
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 begin
     return query
-        select * from :"schema"._claim_by_topics(0::smallint, owner, lease, batch_size, topics, :"schema"._is_alone(alone));
+        select * from :"schema"._claim_by_topics(0::smallint, owner, lease, batch_size, topics, alone);
 end $$;
