@@ -379,6 +379,33 @@ static void claim_that_stays_is_ended_by_the_server(void **state) {
     PQfinish(conn);
 }
 
+/* Whatever the caller says about his constraints, and when. BX-030 */
+static void immediate_constraints_keep_nothing_from_others(void **state) {
+    struct fixture *f = *state;
+    static const char *const BEFORE[] = {"set constraints all immediate", "select 1", "select 1"};
+    static const char *const AFTER[] = {
+        "select 1", "set constraints all immediate",
+        "do $$ begin for i in 1 .. 3 loop set constraints all immediate; end loop; end $$"};
+    for (int i = 0; i < 3; i++) {
+        boxcar_work_id ids[6];
+        fill_pool(f, 3, ids);
+        enqueue_many(f, "t", 3, ids + 3);
+        PGconn *conn = fixture_connect(f);
+        pg_exec(conn, "begin");
+        pg_exec(conn, "%s", BEFORE[i]);
+        assert_int_equal(pg_number(conn, CLAIM(2)), 2); /* from the pool ... */
+        assert_int_equal(pg_number(conn, CLAIM(2)), 2); /* ... and from the log */
+        pg_exec(conn, "%s", AFTER[i]);
+        assert_taken(f, ids + 4, 2);
+        pg_exec(conn, "commit");
+        assert_int_equal(pg_number(conn, ACK_ALL), 4);
+        assert_nothing_claimable(f);
+        assert_int_equal(pg_number(conn, "select count(*) from pool"), 0);
+        assert_int_equal(audit_lost(f), 0);
+        PQfinish(conn);
+    }
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(others_get_the_rest_at_once),
     TEST(others_get_the_rest_of_the_pool_at_once),
@@ -397,6 +424,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(what_needs_sorting_is_found_by_the_next_claim),
     TEST(nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so),
     TEST(claim_that_stays_is_ended_by_the_server),
+    TEST(immediate_constraints_keep_nothing_from_others),
     TEST(claim_takes_topics_as_any_other),
     TEST(message_in_an_open_claim_cannot_be_cancelled),
     TEST(open_cancellation_delays_nobody),

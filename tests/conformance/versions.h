@@ -11,7 +11,7 @@
     "create table frontier_skip (work_id bigint primary key); " \
     "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
     "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \
-    "alter table end_note drop column places, drop column items; " \
+    "alter table end_note drop column places, drop column items, drop column noted_at; " \
     "alter table frontier drop column pool_from, drop column whole, add column skip int8multirange not null default '{}', " \
     "add column suspects_next boolean not null default false; " \
     "update frontier set skip = '{(,)}' where exists (select from frontier_skip); " \

@@ -1,5 +1,7 @@
 /* Prepared transactions, on a server that has them (with-prepared). A transaction that has notified cannot be prepared,
  * and one that has the claimers' turn must not be: nobody could claim until somebody ends it. */
+#include <stdio.h>
+
 #include "trap.h"
 
 static const char REFUSED[] = "an enqueue cannot be prepared while somebody sleeps for its topic";
@@ -173,10 +175,33 @@ static const char *ack_in_a_prepared_transaction(struct fixture *f)
     return sql_number(conn, "select count(*) from outbox where status = 'done'") == 1 ? NULL : "an ack was lost";
 }
 
+/* Nor does it help to call triggers before the end. BX-020, BX-030 */
+static const char *constraints_made_immediate(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_enqueue(conn, "fresh");
+    static const char SET[] = "set constraints all immediate", INSIDE[] = "select outbox_claim(" WORKER ", '30 s', 10)";
+    char after[200], before[200], twice[300];
+    snprintf(after, sizeof(after), "%s; %s", INSIDE, SET);
+    snprintf(before, sizeof(before), "%s; %s", SET, INSIDE);
+    snprintf(twice, sizeof(twice), "%s; %s; %s; %s", INSIDE, SET, INSIDE, SET);
+    return is_refused(f, after) && is_refused(f, before) && is_refused(f, twice) ? NULL : KEEPS;
+}
+
+/* The words may be in any text; then they do nothing. BX-012 */
+static const char *words_that_do_nothing(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_enqueue(conn, "fresh");
+    return same(sql_state(conn, "select outbox_claim(" WORKER ", '30 s', 10, '{prepare transaction}') -- prepare transaction 'x'"), "") &&
+           same(sql_state(conn, "/* prepare transaction */ select outbox_claim(" WORKER ", '30 s', 10)"), "") ? NULL
+           : "a claim is refused for what is in its text";
+}
+
 static const struct trap TRAPS[] = {
     {"an_enqueue_can_be_prepared_while_somebody_sleeps", enqueue_in_a_prepared_transaction,
      {{"leaving it to the end", "_wake", "current_setting('max_prepared_transactions') = '0'", "true", REFUSED},
-      {"looking how it ends", "_at_end", "'\\mprepare(", "'none(", REFUSED}}},
+      {"looking how it ends", "_at_end", ")*prepare(", ")*none(", REFUSED}}},
     {"an_enqueue_is_prepared_whatever_stands_between_the_words", enqueue_prepared_in_other_words,
      {{"comments between them", "_at_end", "|/\\*.*\\*/", "", REFUSED},
       {"comments to the end of the line", "_at_end", "|--[^\\r\\n]*[\\r\\n]", "", REFUSED}}},
@@ -188,6 +213,10 @@ static const struct trap TRAPS[] = {
       {"refusing it", "_at_end", "if new.has_turn and is_prepared then", "if false then", KEEPS}}},
     {"a_transaction_with_the_turn_is_not_prepared_whatever_stands_between_the_words", turn_prepared_in_other_words,
      {{"comments between them", "_at_end", "|/\\*.*\\*/", "", KEEPS}}},
+    {"a_transaction_that_has_claimed_is_not_prepared_after_set_constraints", constraints_made_immediate,
+     {{"noting it again", "_at_end", "elsif not :\"schema\"._is_ending(new.noted_at) then", "elsif false then", KEEPS}}},
+    {"a_claim_is_not_refused_for_words_that_do_nothing", words_that_do_nothing,
+     {{"looking where they stand", "_at_end", "(^|;)", "", "a claim is refused for what is in its text"}}},
     {"a_prepared_transaction_with_the_turn_has_a_name", prepared_transaction_with_the_turn,
      {{"the number of its transaction", "_session", "p.transaction = l.transactionid",
        "l.virtualtransaction = '-1/' || p.transaction::text", "a prepared transaction has no name"}}},

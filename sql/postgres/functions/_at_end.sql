@@ -2,14 +2,23 @@
 --
 -- A prepared transaction may not have notified, so sleepers are not woken by it: polling finds its messages. One that has
 -- claimed is not prepared at all: it would keep its messages, or the claimers' turn, until somebody ends it, maybe days
--- later. Only the text of the statement tells the two ends of a transaction apart. Between its words there may be comments,
--- which may be nested: whatever lies between the first begin and the last end of one is passed over.
+-- later. Only the text of the statement tells the two ends of a transaction apart. It comes first, or after a semicolon. Before its
+-- words and between them there may be comments, which may be nested: whatever lies between the first begin and the last end of one
+-- is passed over.
 create or replace function :"schema"._at_end() returns trigger
 language plpgsql volatile security definer :pinned as $$
 declare
     is_prepared constant boolean := coalesce(
-        current_setting('max_prepared_transactions') <> '0' and current_query() ~* '\mprepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
+        current_setting('max_prepared_transactions') <> '0' and current_query() ~*
+            '(^|;)(\s|--[^\r\n]*[\r\n]|/\*.*\*/)*prepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
 begin
+    if new.box = -1 then   -- one on trial
+        raise exception using errcode = 'BX097';
+    elsif not :"schema"._is_ending(new.noted_at) then
+        set constraints :"schema".end_note_at_end deferred;
+        perform :"schema"._note_end(new.box, new.has_turn, new.places, new.items);
+        return null;
+    end if;
     if new.has_turn and is_prepared then
         raise exception using errcode = 'BX004',
             message = 'this transaction has claimed messages and cannot be prepared: nobody else could have them, nor '

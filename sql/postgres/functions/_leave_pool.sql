@@ -1,7 +1,8 @@
 -- A transaction that has claimed commits: its messages leave the pool now, from the rows in which it found them, or from
--- those to which others have moved them because they were held. Who has such a row keeps it for a moment only.
+-- those to which others have moved them because they were held. Who has such a row keeps it for a moment only; if not, the
+-- transaction fails.
 create or replace function :"schema"._leave_pool(p_box smallint, p_places bigint[], p_items int8multirange) returns void
-language plpgsql volatile :hot as $$
+language plpgsql volatile :hot set lock_timeout = '10s' as $$
 declare
     rest int8multirange := p_items;   -- what is in the pool still
     gone record;

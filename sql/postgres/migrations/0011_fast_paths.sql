@@ -83,8 +83,10 @@ create or replace view :"schema"._fresh as select m.* from :"schema".message m w
 drop table :"schema".frontier_skip;
 alter table :"schema".frontier drop column skip, drop column suspects_next;
 
--- What is to be done when a transaction ends that has claimed: these messages leave these rows of the pool.
-alter table :"schema".end_note add column places bigint[], add column items int8multirange;
+-- What is to be done when a transaction ends that has claimed: these messages leave these rows of the pool. noted_at: see
+-- _is_ending.
+alter table :"schema".end_note add column places bigint[], add column items int8multirange,
+    add column noted_at timestamptz not null default clock_timestamp();
 drop function if exists :"schema"._note_end(smallint, boolean);
 -- These have a parameter more now: a call as before means the same.
 drop function if exists :"schema".outbox_claim(uuid, interval, int, text[]);
