@@ -406,6 +406,26 @@ static void immediate_constraints_keep_nothing_from_others(void **state) {
     }
 }
 
+/* A claim that is the first statement and not the only one, of streams that nobody has sorted. BX-030, BX-060 */
+static void first_of_several_statements_keeps_no_turn(void **state) {
+    struct fixture *f = *state;
+    static const char *const ONE_MESSAGE[] = {"begin; " CLAIM(1), "begin; " CLAIM(1) "; select 1", "begin; select work_then_more()"};
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "create function work_then_more() returns bigint language sql as $$ " CLAIM(1) " $$");
+    for (int i = 0; i < 3; i++) {
+        boxcar_work_id id = enqueue_streamed(f, "s", "p").work_id;
+        pg_exec(conn, "%s", ONE_MESSAGE[i]);
+        assert_int_equal(pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
+        struct taken taken = take(f, f->owner, id);
+        assert_true(ack(f, f->owner, taken));
+        pg_exec(conn, "rollback");
+    }
+    pg_exec(conn, "drop function work_then_more()");
+    enqueue_streamed(f, "s", "p");
+    assert_int_equal(pg_number(conn, CLAIM(1)), 1); /* this one sorts */
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(others_get_the_rest_at_once),
     TEST(others_get_the_rest_of_the_pool_at_once),
@@ -424,6 +444,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(what_needs_sorting_is_found_by_the_next_claim),
     TEST(nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so),
     TEST(claim_that_stays_is_ended_by_the_server),
+    TEST(first_of_several_statements_keeps_no_turn),
     TEST(immediate_constraints_keep_nothing_from_others),
     TEST(claim_takes_topics_as_any_other),
     TEST(message_in_an_open_claim_cannot_be_cancelled),

@@ -402,13 +402,14 @@ static const char *replay_beside_a_new_stream(struct fixture *f)
     return same(sql_claim(conn, 10), "1,2") ? NULL : "a replayed message is not found";
 }
 
-/* Somebody holds a stream of the inbox in which a message's lease has expired. */
+/* Somebody holds a stream of the inbox in which a message's lease has expired, so long ago that claims inside a transaction see to
+ * that, too. */
 static PGconn *hold_an_expired_stream(struct fixture *f)
 {
     PGconn *holder = sql_connect(f);
     sql_run(holder, "select inbox_enqueue('t', 'source', '1', 'p', stream => 's')");
     assert_int_equal(sql_number(holder, "select count(*) from inbox_claim(" WORKER ", '100 ms', 1)"), 1);
-    sql_run(holder, "update lease set until = clock_timestamp()");
+    sql_run(holder, "update lease set until = clock_timestamp() - interval '11 s'");
     sql_run(holder, "update frontier set lease_from = '-infinity'");
     sql_run(holder, "alter function _try_expire_leases(smallint, timestamptz, int) set lock_timeout = '60s'");
     sql_run(holder, "begin; select from stream for update");

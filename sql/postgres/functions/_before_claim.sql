@@ -11,6 +11,6 @@ begin
             message = 'claim works under READ COMMITTED only, not ' || current_setting('transaction_isolation'),
             hint = 'Begin the transaction with BEGIN ISOLATION LEVEL READ COMMITTED.';
     end if;
-    perform :"schema"._clear_expired(p_box, case when alone or statement_timestamp() = transaction_timestamp() then interval '0'
+    perform :"schema"._clear_expired(p_box, case when alone or :"schema"._is_single() then interval '0'
                                                  else interval '10 seconds' end);
 end $$;

@@ -6,7 +6,7 @@
 -- streams are handed out under the turn, and once a second somebody takes it to have a full look.
 -- alone: the transaction ends with this claim. Any other takes no turn, which it might keep for long (_claim_inside,
 -- _heads_inside): what it could not sort is sorted when it ends (_at_end). It takes the turn for streams only if it seems to be
--- the first statement of its transaction, which is mostly the only one, or if nobody sorts.
+-- the only statement of its transaction (_is_single), or if nobody sorts.
 create or replace function :"schema"._claim_items(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], suspects boolean,
     p_number bigint, alone boolean, max_bytes bigint,
@@ -40,7 +40,7 @@ begin
         if ts >= f.look_at and alone then
             has_turn := :"schema"._try_turn(p_box);
         end if;
-    elsif alone or statement_timestamp() = transaction_timestamp()
+    elsif alone or :"schema"._is_single()
        or :"schema"._is_unsorted(p_box, ts - interval '10 seconds') then
         has_turn := :"schema"._turn(p_box);
         with_streams := has_turn;
