@@ -223,6 +223,22 @@ static const char *pool_that_stays(struct fixture *f)
     return sql_number(conn, "select count(*) from lease") == 0 ? NULL : "what is in the pool is leased";
 }
 
+/* Somebody sits on many messages in the pool, and all others claim inside transactions, too. BX-030 */
+static const char *many_that_are_held(struct fixture *f)
+{
+    PGconn *sitter = sql_connect(f), *conn = sql_connect(f);
+    sql_run(conn, "select enqueue('t', 'p') from generate_series(1, 400)");
+    sql_run(conn, "do $$ begin perform _turn(0::smallint); perform _fill_pool(0::smallint); end $$");
+    sql_run(sitter, "begin");
+    assert_int_equal(sql_number(sitter, "select count(*) from outbox_claim(" WORKER ", '30 s', 300)"), 300);
+    assert_string_equal(claim_later(conn), "p");
+    int64_t aside = sql_number(conn, "select coalesce(sum(size), 0) from pool where holder is not null");
+    sql_run(sitter, "rollback");
+    if (sql_number(conn, "select count(*) from outbox_claim(" OTHER_WORKER ", '30 s', 1000)") != 399 || are_leased_twice(conn))
+        return STUCK;
+    return aside == 300 ? NULL : "claims meet held messages one by one";
+}
+
 static const struct trap TRAPS[] = {
     {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_pool", beside_the_pool,
      {WAITING(UNCOMMITTED),
@@ -252,6 +268,10 @@ static const struct trap TRAPS[] = {
     {"what_was_claimed_inside_a_transaction_leaves_the_log", committed_from_the_log,
      {{"taking it out of its lane", "_claim_inside", "update :\"schema\".message m set lane = 2 where m.work_id = any (ahead);", "",
        TWICE}}},
+    {"what_is_held_is_set_aside_by_claims_inside_a_transaction", many_that_are_held,
+     {{"noting where it is", "_claim_inside", "if crowded <> '{}' then", "if false then", "claims meet held messages one by one"},
+      {"setting it aside", "_at_end", "perform :\"schema\"._set_aside(new.box, new.places[2:]);", "null;",
+       "claims meet held messages one by one"}}},
     {"what_stays_in_the_pool_is_not_leased", pool_that_stays,
      {{"looking whether it has left", "_take_pooled", "if not found then", "if false then", "what is in the pool is leased"},
       {"the same at once", "_claim_at_once", "if not found then", "if false then", "what is in the pool is leased"}}},

@@ -26,11 +26,15 @@ begin
             hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
     elsif new.items is not null then
         perform :"schema"._leave_pool(new.box, new.places, new.items);
-    elsif new.places = '{}' then   -- after everything that waits for rows of the pool: there may be more of that
-        perform :"schema"._note_end(new.box, true, '{0}');
-    elsif new.places = '{0}' then
+    elsif new.places = '{}' or new.places[1] = -1 then   -- after everything that waits for rows of the pool: there may be more of that
+        perform :"schema"._note_end(new.box, true, 0 || new.places[2:]);
+    elsif new.places[1] = 0 then
         begin
-            perform :"schema"._tend(new.box);
+            if new.places = '{0}' then
+                perform :"schema"._tend(new.box);
+            else
+                perform :"schema"._set_aside(new.box, new.places[2:]);
+            end if;
         exception when others then   -- whatever it is, it is no reason why the caller's transaction should fail
             perform :"schema"._warn_of_trouble('what a claim left to do was not done', 'box ' || new.box, sqlstate);
         end;

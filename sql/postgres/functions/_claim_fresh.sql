@@ -36,7 +36,8 @@ begin
             items := items + part;
             total := total + n;
             if n < met and total < wanted then   -- some are held; there may be more
-                perform :"schema"._set_aside(f.box, topics, f.pool_from);
+                perform :"schema"._set_aside(f.box, array(
+                    select p.place from :"schema"._pool_rows(f.box, topics, f.pool_from, 20) p));
                 flags := 2;   -- unless something is found now: call again
                 continue;
             end if;

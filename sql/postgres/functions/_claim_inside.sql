@@ -5,6 +5,9 @@
 -- Who claims alone sees the lock on a message and leaves it (_leave_held). But he may have judged it free just before it
 -- was locked. So after locking we wait until those have ended who have the turn or the rows of the pool, and then look again. What
 -- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
+--
+-- What others hold is passed over, message by message. If that is much, the end of the transaction sets it aside (_crowded_rows): there
+-- may be nobody who claims in another way.
 create or replace function :"schema"._claim_inside(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
 returns int8multirange language plpgsql volatile as $$
@@ -13,6 +16,7 @@ declare
     places bigint[];   -- ... in these rows
     ahead bigint[];    -- what was found in the log ...
     met bigint := 0;   -- ... after this many others
+    crowded bigint[];
     in_time boolean;
 begin
     for i in 1 .. 5 loop
@@ -23,6 +27,10 @@ begin
             if cardinality(pooled) < wanted then
                 select b.locked, b.met into ahead, met from :"schema"._lock_beyond(
                     f, wanted - cardinality(pooled), exact, prefixes, p_waits) b;
+            end if;
+            crowded := :"schema"._crowded_rows(f, topics, places);
+            if crowded <> '{}' then
+                perform :"schema"._note_end(f.box, true, -1 || crowded);
             end if;
             if pooled = '{}' and ahead = '{}' then
                 if met > 0 then   -- somebody has to sort them

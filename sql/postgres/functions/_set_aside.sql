@@ -1,18 +1,24 @@
 -- Rows of the pool of which something is held: what is held is set aside, under the numbers of its holders, so that claims do not
--- meet it one by one.
-create or replace function :"schema"._set_aside(p_box smallint, topics text[], pool_from bigint) returns void
-language plpgsql volatile as $$
+-- meet it one by one. Rows that somebody else has are passed over.
+create or replace function :"schema"._set_aside(p_box smallint, places bigint[]) returns void
+language plpgsql volatile :hot as $$
 declare
-    p record;
+    met int8multirange := '{}';
     free int8multirange;
 begin
-    for p in select * from :"schema"._pool_rows(p_box, topics, pool_from, 20) loop
-        free := :"schema"._sidestep(p_box, p.items);
-        if free = '{}' then
-            delete from :"schema".pool x where x.box = p_box and x.place = p.place;
-        elsif free <> p.items then
-            update :"schema".pool x set items = free, size = (select sum(upper(r) - lower(r)) from unnest(free) r)
-            where x.box = p_box and x.place = p.place;
-        end if;
-    end loop;
+    places := array(
+        select p.place from :"schema".pool p
+        where p.box = p_box and p.place = any (places) and p.holder is null order by p.place for update skip locked);
+    if places = '{}' then
+        return;
+    end if;
+    met := (select range_agg(r) from :"schema".pool p, unnest(p.items) r where p.box = p_box and p.place = any (places));
+    free := :"schema"._sidestep(p_box, met);
+    if free = met then
+        return;
+    end if;
+    delete from :"schema".pool p where p.box = p_box and p.place = any (places) and not p.items && free;
+    update :"schema".pool p
+    set items = p.items * free, size = (select sum(upper(r) - lower(r)) from unnest(p.items * free) r)
+    where p.box = p_box and p.place = any (places) and not p.items <@ free;
 end $$;

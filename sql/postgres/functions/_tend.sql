@@ -1,10 +1,12 @@
--- What claims inside a transaction leave undone: clears what has expired, moves the frontier, and sorts messages of streams.
+-- What claims inside a transaction leave undone: clears what has expired, moves the frontier, frees what is not held any
+-- more, and sorts messages of streams.
 -- There may be nobody who claims in any other way. Waits for nobody, or not for long.
 create or replace function :"schema"._tend(p_box smallint) returns void
 language plpgsql volatile :hot as $$
 begin
     perform :"schema"._clear_expired(p_box, interval '0');
     if :"schema"._try_turn(p_box) then
+        perform :"schema"._free_pool(p_box);
         perform :"schema"._fill_pool(p_box);
         perform :"schema"._tend_streams(p_box, (:"schema"._frontier(p_box, 0::smallint)).due_from);
     end if;
