@@ -5,7 +5,7 @@
 -- constraints are immediate. They are not when we come here at the end, since _at_end defers its own again. SET CONSTRAINTS calls
 -- triggers for all notes there are: those that were written before it need no trial. (Nothing of the trial stays.)
 create or replace function :"schema"._is_ending(p_noted_at timestamptz) returns boolean
-language plpgsql volatile as $$
+language plpgsql volatile :pinned as $$
 begin
     if current_query() ~* '^\s*(commit|end)(\s+(work|transaction))?\s*;?\s*$' then
         return true;
