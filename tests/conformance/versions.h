@@ -7,7 +7,7 @@
 #define POSTGRES_FROM_11_BACK_TO_10 \
     "insert into parked (work_id, box, available_at, topic) " \
     "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) from pool); " \
-    "drop view _fresh cascade; drop table pool, upkeep, origin; drop sequence outbox_claims, inbox_claims, awaited_flag, old_key_flag; " \
+    "drop view _fresh cascade; drop table pool, upkeep, origin; drop sequence outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag; " \
     "create table frontier_skip (work_id bigint primary key); " \
     "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
     "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \

@@ -20,35 +20,10 @@ begin
         and greatest(f.lease_from, f.due_from, f.expiring_from) <= ts) is not true then
         return;
     end if;
-    -- Everything that would need more: each is a look into an index range, mostly an empty one. The orders leave no
-    -- choice of index, not even to a plan that was made while a table was empty.
-    if coalesce(
-           (select true from :"schema".pool h where h.box = p_box and h.holder is not null limit 1),
-           (select true from :"schema".lease l where l.box = p_box and l.until >= f.lease_from and l.until <= ts
-            order by l.until limit 1),
-           (select true from :"schema".parked k
-            where k.box = p_box and k.epoch is null and k.stream is null and k.crash_count = 0
-              and k.available_at >= f.due_from and k.available_at <= ts order by k.box, k.available_at limit 1),
-           (select true from :"schema".parked k
-            where k.box = p_box and k.epoch is null and k.stream is null and k.crash_count > 0
-              and k.available_at >= f.due_from and k.available_at <= ts order by k.box, k.available_at limit 1),
-           (select true from :"schema".parked k
-            where k.box = p_box and k.epoch is null and k.expires_at >= f.expiring_from and k.expires_at <= ts
-            order by k.box, k.expires_at limit 1),
-           (select true from :"schema".stream s
-            where s.box = p_box and not s.suspect and s.available_at >= f.due_from and s.available_at <= ts
-            order by s.box, s.suspect, s.available_at limit 1),
-           (select true from :"schema".stream s
-            where s.box = p_box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
-            order by s.box, s.suspect, s.available_at limit 1),
-           (select true from (select y.base, y.era from :"schema".frontier y where y.box = p_box and y.lane = 1
-                              order by y.box desc, y.lane desc, y.seq desc limit 1) y
-            where pg_snapshot_xmin(y.base) <> pg_snapshot_xmax(y.base) or exists (
-                select from :"schema".message m
-                where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid >= pg_snapshot_xmax(y.base))),
-           (select true from :"schema".instance_row r where r.instance_id = p_owner and not exists (
-                select from :"schema".instance_sign s
-                where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds') limit 1)) then
+    if not :"schema"._is_quiet(p_box, ts, f.lease_from, f.due_from, f.expiring_from) or exists (
+        select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
+            select from :"schema".instance_sign s
+            where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) then
         return;
     end if;
     if exact is null and prefixes is null then
@@ -67,7 +42,10 @@ begin
     if p.size is null or p.size < wanted then
         return;
     end if;
-    part := case p.size when wanted then p.items else :"schema"._first_ids(p.items, wanted) end;
+    part := case when p.size = wanted then p.items
+                 when p.items @> int8range(lower(p.items), lower(p.items) + wanted)
+                 then int8multirange(int8range(lower(p.items), lower(p.items) + wanted))
+                 else :"schema"._first_ids(p.items, wanted) end;
     select count(*) as n, sum(octet_length(m.payload)) as bytes, bool_or(m.xmax <> 0 or m.lane <> 0) as touched into met
     from unnest(part) r cross join lateral (
         select m.xmax, m.lane, m.payload from :"schema".message m

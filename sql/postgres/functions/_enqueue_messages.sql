@@ -103,6 +103,9 @@ begin
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)
     select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
+    if streams is not null then
+        perform :"schema"._end_quiet(p_box);
+    end if;
     if cardinality(work_ids) < cardinality(ids) then
         -- Some were there before, or come twice. A statement of its own, with a snapshot of its own: the existing message
         -- may have been committed only while we waited for its transaction.

@@ -61,6 +61,9 @@ begin
         on conflict (message_id) do nothing
         returning m.work_id into result.work_id;
     end if;
+    if p_stream is not null then
+        perform :"schema"._end_quiet(0::smallint);
+    end if;
     result.duplicate := result.work_id is null;
     if flag >> 32 > date_part('epoch', ts)::bigint - 1577836800 and coalesce(due <= ts, true)
        and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then

@@ -48,6 +48,9 @@ begin
     if result.work_id is null then
         perform :"schema"._inbox_taken(p_id);
     end if;
+    if p_stream is not null then
+        perform :"schema"._end_quiet(1::smallint);
+    end if;
     flag := pg_sequence_last_value(':"schema".sleeper_flag');
     if flag >> 32 > date_part('epoch', ts)::bigint - 1577836800 and coalesce(p_due <= ts, true)
        and flag & ((1::bigint << (hashtext(p_topic) & 15)) | (65536::bigint << (ascii(p_topic) & 15))) <> 0 then

@@ -45,6 +45,7 @@ begin
     from back b cross join lateral (
         select m.max_attempts from :"schema".message m where m.work_id = b.work_id limit 1) m;
 
+    perform :"schema"._end_quiet(p_box);
     if keys is not null then   -- all of them first: one sorted pass of locks
         perform :"schema"._streams_go_on(p_box, keys, ts);
     end if;

@@ -39,5 +39,6 @@ begin
     where (l.box, l.epoch, l.part) in (
         select x.box, x.epoch, x.part from :"schema".lease x where x.owner = any (silent) and x.until > ts
         for update skip locked);
+    perform :"schema"._end_quiet(0::smallint), :"schema"._end_quiet(1::smallint);
     return cardinality(silent);
 end $$;

@@ -22,4 +22,5 @@ begin
     select p_box, k, ts, :"schema"._partition(k, :"schema"._setting('partition_count', 10000)::int)
     from (select distinct k from unnest(keys) k) n(k)
     where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.k);
+    perform :"schema"._end_quiet(p_box);
 end $$;

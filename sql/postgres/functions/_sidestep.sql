@@ -20,5 +20,6 @@ begin
               select m.work_id, m.topic, m.xmax from :"schema".message m where m.work_id = i and m.lane = 0 limit 1) m
           where i <> all (free)) m
     group by m.holder, m.topic;
+    perform :"schema"._end_quiet(p_box);
     return :"schema"._multirange(untouched || free);
 end $$;

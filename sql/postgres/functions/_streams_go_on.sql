@@ -24,6 +24,7 @@ begin
           from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, keys))) k;
     update :"schema".stream s set available_at = ts, topic = null, suspect = coalesce(s.key = any (suspects), false)
     where s.ctid = any (:"schema"._stream_rows(p_box, free));
+    perform :"schema"._end_quiet(p_box);
     if others is not null then
         update :"schema".stream s set available_at = null, topic = null
         where s.ctid = any (:"schema"._stream_rows(p_box, others));

@@ -11,6 +11,7 @@ begin
     select m.work_id, p_box, greatest(m.due_at, ts), case when keep_expiry then m.expires_at end, m.topic, m.stream,
            -(p_box = 0 and m.stream is null and m.topic = waits)::int
     from :"schema".message m where m.work_id = any (ids) order by m.work_id;
+    perform :"schema"._end_quiet(p_box);
     select array_agg(distinct m.stream) into keys
     from :"schema".message m where m.work_id = any (ids) and m.stream is not null;
     if keys is null then

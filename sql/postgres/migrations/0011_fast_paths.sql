@@ -75,6 +75,10 @@ alter table :"schema".frontier add column whole boolean not null default false;
 create sequence :"schema".outbox_claims;
 create sequence :"schema".inbox_claims;
 
+-- When a claim last found nothing but messages in the pool, in milliseconds (_is_quiet).
+create sequence :"schema".outbox_quiet minvalue 0;
+create sequence :"schema".inbox_quiet minvalue 0;
+
 -- A message that leaves the straight path before a claimer met it (buried, or claimed inside somebody's transaction) is
 -- put into lane 2, which no frontier passes. It had a row in frontier_skip before.
 update :"schema".message m set lane = 2 where m.work_id in (select k.work_id from :"schema".frontier_skip k);
