@@ -23,6 +23,7 @@ static int64_t reads(PGconn *conn)
 
 static int64_t reads_of(PGconn *conn, const char *call)
 {
+    sql_run(conn, "select _end_quiet(0::smallint)"); /* else it may not look at all */
     sql_run(conn, "begin");
     int64_t before = reads(conn);
     sql_run(conn, "%s", call);
@@ -173,7 +174,7 @@ static const char *streams_served(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_leases_that_ended", leases_ended,
-     {{"the lower bound of leases", "_claim_at_once", "l.until >= f.lease_from and", "", WALKS},
+     {{"the lower bound of leases", "_is_quiet", "l.until >= f.lease_from and", "", WALKS},
       {"looking in full only now and then", "_move_frontier", "f.look_at := looked", "f.look_at := looked - interval '1 hour'", WALKS},
       {"moving the bound", "_move_frontier", "f.seq := f.seq + 1;",
        "f.lease_from := '-infinity'; f.seq := f.seq + 1;", WALKS}}},
@@ -182,7 +183,7 @@ static const struct trap TRAPS[] = {
     {"acks_do_not_walk_through_leases_that_ended", acks,
      {{"the lower bound of leases", "_take_any", "and l.until >= lease_from", "", ACK_WALKS}}},
     {"claims_do_not_walk_through_retried_messages", parked_served,
-     {{"the lower bound of parked messages", "_claim_at_once", DUE, "", WALKS},
+     {{"the lower bound of parked messages", "_is_quiet", DUE, "", WALKS},
       {"looking in full only now and then", "_move_frontier", "f.look_at := looked", "f.look_at := looked - interval '1 hour'", WALKS},
       {"moving the bound", "_move_frontier", "f.seq := f.seq + 1;",
        "f.due_from := '-infinity'; f.seq := f.seq + 1;", WALKS}}},
@@ -193,9 +194,9 @@ static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_cancelled_messages", parked_cancelled,
      {{"the upper bound of the look", "_move_frontier", "and p.available_at <= ts", "", WALKS}}},
     {"claims_do_not_walk_through_messages_that_expired", parked_expired,
-     {{"the lower bound of expiries", "_claim_at_once", "k.expires_at >= f.expiring_from and", "", WALKS}}},
+     {{"the lower bound of expiries", "_is_quiet", "k.expires_at >= f.expiring_from and", "", WALKS}}},
     {"claims_do_not_walk_through_streams_that_were_served", streams_served,
-     {{"the lower bound of streams", "_claim_at_once", "s.available_at >= f.due_from and", "", WALKS}}},
+     {{"the lower bound of streams", "_is_quiet", "s.available_at >= f.due_from and", "", WALKS}}},
 };
 
 const struct trap_group DEAD_ENTRY_TRAPS = TRAP_GROUP("dead_entry", TRAPS);

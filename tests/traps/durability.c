@@ -135,7 +135,7 @@ static const char *claim_that_fails(struct fixture *f)
     return same(sql_claim(conn, 10), "b") ? NULL : "a message was lost";
 }
 
-#define CARELESS "perform set_config('synchronous_commit', 'off', true)"
+#define CARELESS "setting := set_config('synchronous_commit', 'off', true)"
 #define IF_NOT_DURABLE "if not durable then\n        " CARELESS
 
 static void deliver(struct fixture *f)
@@ -170,10 +170,10 @@ static const struct trap TRAPS[] = {
      {{"not waiting", "_inbox_put", "if p_alone and p_hash is null then", "if false then", SIGHTING_WAITS},
       {"asking who else is there", "_inbox_put", "if p_alone and p_hash is null then", "if p_hash is null then", NOT_DURABLE}}},
     {"only_the_librarys_claims_do_not_wait_for_the_disk", library,
-     {{"turning waiting off", "_claim_numbered", CARELESS, "perform set_config('synchronous_commit', current_setting('synchronous_commit'), true)", CLAIM_WAITS},
-      {"its end with the transaction", "_claim_numbered", CARELESS, "perform set_config('synchronous_commit', 'off', false)",
+     {{"turning waiting off", "_claim_numbered", CARELESS, "setting := current_setting('synchronous_commit')", CLAIM_WAITS},
+      {"its end with the transaction", "_claim_numbered", CARELESS, "setting := set_config('synchronous_commit', 'off', false)",
        NOT_DURABLE},
-      {"on in settling", "_ack", "begin\n", "begin\n    " CARELESS ";\n", NOT_DURABLE}}},
+      {"on in settling", "_ack", "begin\n", "begin\n    perform set_config('synchronous_commit', 'off', true);\n", NOT_DURABLE}}},
     {"a_claim_by_sql_is_as_durable_as_its_caller_wants", callers_session,
      {{"the difference", "_claim_numbered", IF_NOT_DURABLE, "if true then\n        " CARELESS, NOT_DURABLE},
       {"looking at the clock", "_claim_numbered", "or clock_timestamp() >= transaction_timestamp() + interval '50 milliseconds'", "",

@@ -246,7 +246,7 @@ static const struct trap TRAPS[] = {
     {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_log", beside_the_log,
      {WAITING(TWICE), {"looking again", "_claim_inside", "or :\"schema\"._is_any_behind(f, ahead)", "", TWICE}}},
     {"what_is_claimed_inside_a_transaction_is_left_by_a_claim_of_one", before_a_claim_of_one,
-     {{"looking for locks at once", "_claim_at_once", "or met.touched", "", HELD},
+     {{"looking for locks at once", "_claim_at_once", "and not bool_or(m.xmax <> 0 or m.lane <> 0)", "", HELD},
       {"looking for locks", "_leave_held", "or met.touched", "", HELD},
       {"freeing what is not held any more", "_free_pool", "set holder = null", "set holder = p.holder", STUCK}}},
     {"what_is_claimed_inside_a_transaction_is_left_by_a_claim_of_more", before_a_claim_of_more,

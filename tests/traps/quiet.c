@@ -30,17 +30,16 @@ static const char *ready_again(struct fixture *f)
     sql_run(conn, "select outbox_abandon(" WORKER ", array(select max(lower(items)) from lease), delay => '0')");
     if (is_quiet(conn))
         return "a message that was given back has to wait";
+    sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 100)"); /* all that is left */
+    sql_run(conn, "select outbox_fail(" WORKER ", array(select max(lower(items)) from lease))");
+    make_quiet(conn);
+    sql_run(conn, "select _dead_replay(0::smallint, array(select work_id from dead), 'again')");
+    if (is_quiet(conn))
+        return "a message that is replayed has to wait";
     sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 100)");
     make_quiet(conn);
     sql_run(conn, "select enqueue('t', 'streamed', stream => 's')");
-    if (is_quiet(conn))
-        return "a stream has to wait";
-    for (int i = 0; i < 3; i++)
-        sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 200)");
-    sql_run(conn, "select outbox_fail(" WORKER ", array(select max(lower(items)) from lease where not has_parked))");
-    make_quiet(conn);
-    sql_run(conn, "select _dead_replay(0::smallint, array(select work_id from dead), 'again')");
-    return is_quiet(conn) ? "a message that is replayed has to wait" : NULL;
+    return is_quiet(conn) ? "a stream has to wait" : NULL;
 }
 
 /* Whether one of the next claims brings a message that was given back, though the mark is set to a time other than now. */
@@ -72,8 +71,8 @@ static const struct trap TRAPS[] = {
       {"the end at a streamed message", "_enqueue_one", "perform :\"schema\"._end_quiet(0::smallint);", "", "a stream has to wait"},
       {"the end at a replay", "_unbury", END_QUIET, "", "a message that is replayed has to wait"}}},
     {"the_mark_is_believed_for_a_moment", old_mark,
-     {{"its end", "_is_quiet", BELIEVED, "between 0 and 3600000", "an old mark is believed"},
-      {"its beginning", "_is_quiet", BELIEVED, "< 20", "a mark is believed that the clock left behind when it was set back"}}},
+     {{"its end", "_claim_at_once", BELIEVED, "between 0 and 3600000", "an old mark is believed"},
+      {"its beginning", "_claim_at_once", BELIEVED, "< 20", "a mark is believed that the clock left behind when it was set back"}}},
 };
 
 const struct trap_group QUIET_TRAPS = TRAP_GROUP("quiet", TRAPS);

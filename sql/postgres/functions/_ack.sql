@@ -3,16 +3,51 @@
 create or replace function :"schema"._ack(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
 declare
-    ts constant timestamptz := clock_timestamp();
-    wanted constant int8multirange := :"schema"._multirange(ids);
+    ts timestamptz;
+    wanted int8multirange;
     done int8multirange;
     off_path int8multirange;
     is_step boolean;   -- as _is_step() says, in the same statement
+    is_parked boolean;
+    more boolean;   -- a step of a join, or an instance that has to give a sign of life
     rest record;
 begin
+    -- One message that is a whole lease. With many connections each statement costs, and each expression, so there is
+    -- one statement for what is mostly all.
+    if cardinality(ids) = 1 and cardinality(epochs) = 1 and epochs[1] <> 0 and ids[1] between 1 and 9223372036854775806 then
+        with taken as materialized (
+            delete from :"schema".lease l
+            where l.box = p_box and l.epoch = epochs[1] and l.owner is not distinct from p_owner
+              and l.items = int8multirange(int8range(ids[1], ids[1] + 1))
+            returning l.has_parked),
+        evidence as (
+            insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
+            select ids[1], ids[1], p_box, epochs[1], p_owner, clock_timestamp() from taken),
+        counted as (
+            insert into :"schema".tally_delta (first_id, last_id, box) select ids[1], ids[1], p_box from taken)
+        select t.has_parked,
+               exists (select from :"schema".join_member m
+                       where m.work_id >= ids[1] and m.work_id < ids[1] + 1 and not m.in_span and m.status = 0)
+               or exists (select from :"schema".join_span s
+                          where s.first_id > ids[1] - 1000 and s.first_id < ids[1] + 1 and s.last_id >= ids[1])
+               or exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
+                              select from :"schema".instance_sign s
+                              where s.instance_id = p_owner and s.seen_at > clock_timestamp() - interval '500 milliseconds'))
+        into is_parked, more
+        from taken t;
+        if not is_parked and not more then
+            return ids;
+        end if;
+    end if;
+    ts := clock_timestamp();
+    wanted := :"schema"._multirange(ids);
     perform :"schema"._sign_of_life(p_owner);
-    -- The common case, whole leases of one epoch, is one statement. As in _take_epoch, no index serves the owner.
-    if cardinality(epochs) = 1 and epochs[1] <> 0 then
+    -- Whole leases of one epoch are one statement too. As in _take_epoch, no index serves the owner.
+    if more is not null then
+        done := wanted;
+        off_path := case when is_parked then wanted end;
+        is_step := :"schema"._is_step(wanted);
+    elsif cardinality(epochs) = 1 and epochs[1] <> 0 then
         with taken as materialized (
             delete from :"schema".lease l
             where l.box = p_box and l.epoch = epochs[1] and l.owner is not distinct from p_owner and l.items <@ wanted

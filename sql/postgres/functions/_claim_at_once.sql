@@ -1,69 +1,90 @@
 -- The common claim, in as few statements as it takes: there is nothing but messages in the pool, and the first row of it that
 -- is free has enough of them. items null: it is not that simple, nothing was done, and _claim_items finds out more.
 -- Only for claims that are a transaction by themselves.
+--
+-- With many connections a statement costs more than what it does. So what functions would do is written out here. But
+-- locking a row of the pool and changing it are two statements: the snapshot of the second one sees what was locked.
 create or replace function :"schema"._claim_at_once(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], p_number bigint,
     max_bytes bigint,
     out items int8multirange, out epoch bigint, out until timestamptz)
 language plpgsql volatile as $$
 declare
-    ts timestamptz;
-    f record;
+    ts timestamptz := clock_timestamp();
     p record;
-    met record;
     part int8multirange;
+    is_free boolean;   -- null: one run of ids, and not known yet
+    claims bigint;
 begin
-    select x.pool_from, x.epoch, x.look_at, x.lease_from, x.due_from, x.expiring_from into f
-    from :"schema".frontier x where x.box = p_box and x.lane = 0 order by x.box desc, x.lane desc, x.seq desc limit 1;
-    ts := clock_timestamp();   -- after that: see _epoch
-    if (f.look_at > ts and f.look_at <= ts + interval '1 minute'
-        and greatest(f.lease_from, f.due_from, f.expiring_from) <= ts) is not true then
+    -- The last answer of _is_quiet counts for 20 milliseconds.
+    if (floor(extract(epoch from ts) * 1000)::bigint - pg_sequence_last_value(
+            case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end)
+        between 0 and 19) is not true and not :"schema"._is_quiet(p_box) then
         return;
     end if;
-    if not :"schema"._is_quiet(p_box, ts, f.lease_from, f.due_from, f.expiring_from) or exists (
-        select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
-            select from :"schema".instance_sign s
-            where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) then
-        return;
-    end if;
+    -- is_silent: its instance has to give a sign of life (_sign_of_life).
     if exact is null and prefixes is null then
-        select x.ctid as row, x.size, x.items into p from :"schema".pool x
-        where x.box = p_box and x.place >= f.pool_from and x.holder is null
-        order by x.box, x.place limit 1 for update skip locked;
+        select f.epoch, x.ctid as row, x.size, x.items,
+               exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
+                   select from :"schema".instance_sign s
+                   where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
+        into p from (
+            select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
+            order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
+            select y.ctid, y.size, y.items from :"schema".pool y
+            where y.box = p_box and y.place >= f.pool_from and y.holder is null
+            order by y.box, y.place limit 1 for update skip locked) x
+        where f.look_at > ts and f.look_at <= ts + interval '1 minute';
     else
-        select x.ctid as row, x.size, x.items into p from :"schema".pool x
-        where x.box = p_box and x.holder is null and x.place = any (array(
-            select y.place from (
-                select y.place, y.topic from :"schema".pool y
-                where y.box = p_box and y.place >= f.pool_from and y.holder is null order by y.box, y.place limit 64) y
-            where :"schema"._wanted(y.topic, exact, prefixes)))
-        order by x.box, x.place limit 1 for update skip locked;
+        select f.epoch, x.ctid as row, x.size, x.items,
+               exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
+                   select from :"schema".instance_sign s
+                   where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
+        into p from (
+            select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
+            order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
+            select y.ctid, y.size, y.items from :"schema".pool y
+            where y.box = p_box and y.holder is null and y.place = any (array(
+                select z.place from (
+                    select z.place, z.topic from :"schema".pool z
+                    where z.box = p_box and z.place >= f.pool_from and z.holder is null order by z.box, z.place limit 64) z
+                where :"schema"._wanted(z.topic, exact, prefixes)))
+            order by y.box, y.place limit 1 for update skip locked) x
+        where f.look_at > ts and f.look_at <= ts + interval '1 minute';
     end if;
-    if p.size is null or p.size < wanted then
+    if p.size is null or p.size < wanted or p.is_silent then
         return;
     end if;
     part := case when p.size = wanted then p.items
                  when p.items @> int8range(lower(p.items), lower(p.items) + wanted)
                  then int8multirange(int8range(lower(p.items), lower(p.items) + wanted))
                  else :"schema"._first_ids(p.items, wanted) end;
-    select count(*) as n, sum(octet_length(m.payload)) as bytes, bool_or(m.xmax <> 0 or m.lane <> 0) as touched into met
-    from unnest(part) r cross join lateral (
-        select m.xmax, m.lane, m.payload from :"schema".message m
-        where m.work_id >= lower(r) and m.work_id < upper(r) order by m.work_id offset 0) m;
-    if met.n <> wanted or met.touched or met.bytes > max_bytes then
-        return;
+    ts := clock_timestamp();   -- after the frontier was read: see _epoch
+    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
+    epoch := :"schema"._epoch(ts, claims, p.epoch);
+    until := ts + lease;
+    if upper(part) - lower(part) > wanted then
+        select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+        into is_free from unnest(part) r cross join lateral (
+            select m.xmax, m.lane, m.payload from :"schema".message m
+            where m.work_id >= lower(r) and m.work_id < upper(r) order by m.work_id offset 0) m;
+        if is_free is not true then
+            return;
+        end if;
     end if;
+    -- One run of ids is looked at here: whether somebody holds one of them, and whether they are too large.
     if p.size = wanted then
-        delete from :"schema".pool x where x.ctid = p.row;
+        delete from :"schema".pool x where x.ctid = p.row and (is_free or (
+            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+            from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
     else
-        update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row;
+        update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row and (is_free or (
+            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+            from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
     end if;
     if not found then   -- what stays in the pool is not leased
         return;
     end if;
-    epoch := :"schema"._epoch(ts, nextval(
-        case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end), f.epoch);
-    until := ts + lease;
     insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
     values (p_box, epoch, p_owner, until, part, false, p_number);
     items := part;

@@ -1,5 +1,5 @@
 -- Something has become ready that is not in the pool: the next claim looks for it (_is_quiet).
-create or replace function :"schema"._end_quiet(p_box smallint) returns void language plpgsql volatile as $$
+create or replace function :"schema"._end_quiet(p_box smallint) returns void language plpgsql volatile :pinned as $$
 declare
     mark constant regclass := case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end;
     last bigint;

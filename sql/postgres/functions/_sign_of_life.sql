@@ -3,8 +3,9 @@
 create or replace function :"schema"._sign_of_life(p_owner uuid) returns void
 language plpgsql volatile as $$
 begin
-    if not exists (select from :"schema".instance_sign s
-                   where s.instance_id = p_owner and s.seen_at > clock_timestamp() - interval '500 milliseconds') then
+    if exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
+            select from :"schema".instance_sign s
+            where s.instance_id = p_owner and s.seen_at > clock_timestamp() - interval '500 milliseconds')) then
         perform :"schema"._note_life(p_owner);
     end if;
 end $$;
