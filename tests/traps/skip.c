@@ -28,8 +28,10 @@ static void expire(PGconn *conn, int lane)
 /* Claims and acks ten at most. Returns how many; -1: one of them had been buried, or was buried for the second time. */
 static int claim_some(PGconn *conn)
 {
-    if (!same(sql_state(conn, "create temporary table got as select * from _claim_by_topics(0::smallint, " WORKER ", '30 s', 10, null, true)"), ""))
+    if (!same(sql_state(conn, CLAIM(WORKER, "'30 s'", "10")), ""))
         return -1;
+    sql_run(conn, "create temporary table got as select m.* from lease l cross join _ids(l.items) i join message m on m.work_id = i "
+                  "where l.owner = " WORKER);
     int buried = (int)sql_number(conn, "select count(*) from got where payload <> 'live'");
     int got = (int)sql_number(conn, "select count(*) from got");
     sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from got))");
