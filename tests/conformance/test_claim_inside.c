@@ -319,6 +319,57 @@ static void open_cancellation_delays_nobody(void **state) {
     PQfinish(conn);
 }
 
+/* Nor if claimers would have parked the message meanwhile. It comes back if that is rolled back. BX-028 */
+static void open_cancellation_of_what_is_not_ready_delays_nobody(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    for (int i = 0; i < 4; i++) {
+        boxcar_new_message message = new_message("t", "p");
+        if (i % 2)
+            message.ttl_ms = 3600000;
+        else
+            message.due_at = database_now(f) + 3600 * INT64_C(1000000);
+        boxcar_work_id id = enqueue_message(f, &message).work_id, other = enqueue(f, "t", "p").work_id;
+        pg_exec(conn, "begin; select outbox_cancel(%lld)", (long long)id.value);
+        assert_taken(f, &other, 1);
+        pg_exec(conn, i < 2 ? "rollback" : "commit");
+        if (i == 1)
+            take(f, f->owner, id);
+        else
+            assert_nothing_claimable(f);
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from pool"), 0);
+        if (i == 0)
+            pg_exec(conn, "select outbox_cancel(%lld)", (long long)id.value);
+        if (i != 1)
+            assert_dead(f, id, BOXCAR_REASON_CANCELLED);
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead join parked using (work_id)"), 0);
+        assert_int_equal(audit_lost(f), 0);
+    }
+    PQfinish(conn);
+}
+
+/* The same where all others claim inside transactions. BX-028, BX-030 */
+static void cancellation_rolled_back_is_found_by_transactions_alone(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f), *canceller = fixture_connect(f);
+    boxcar_new_message message = new_message("t", "p");
+    message.ttl_ms = 3600000;
+    boxcar_work_id id = enqueue_message(f, &message).work_id;
+    pg_exec(canceller, "begin; select outbox_cancel(%lld)", (long long)id.value);
+    int64_t count = 0;
+    for (int i = 0; i < 5 && count == 0; i++) {
+        pg_exec(conn, "begin");
+        count = pg_number(conn, CLAIM(5));
+        pg_exec(conn, "commit");
+        if (i == 1)
+            pg_exec(canceller, "rollback");
+        assert_true(i > 1 || count == 0);
+    }
+    assert_int_equal(count, 1);
+    PQfinish(conn);
+    PQfinish(canceller);
+}
+
 /* BX-002: the lease of an open claim is its claimer's, however long the transaction takes. */
 static void ack_in_the_same_transaction_counts_after_the_lease(void **state) {
     struct fixture *f = *state;
@@ -449,6 +500,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_takes_topics_as_any_other),
     TEST(message_in_an_open_claim_cannot_be_cancelled),
     TEST(open_cancellation_delays_nobody),
+    TEST(open_cancellation_of_what_is_not_ready_delays_nobody),
+    TEST(cancellation_rolled_back_is_found_by_transactions_alone),
     TEST(ack_in_the_same_transaction_counts_after_the_lease),
 };
 

@@ -21,12 +21,8 @@ begin
     select i, ts, 0, p_outcome, note from unnest(ids) i;
     perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
     update :"schema".message m set lane = 2 where m.work_id = any (ids);
-    -- Claimers would park what is due later, expires or waits for a join, although we hold it: they must not come past it
-    -- before we commit.
-    to_be_parked := array(
-        select m.work_id from :"schema".message m
-        where m.work_id = any (ids) and (p_lane = 1 or m.due_at is not null or m.expires_at is not null
-                                         or p_box = 0 and m.topic = :"schema"._wait_topic()));
+    -- Claimers would park messages of streams although we hold them: they must not come past them before we commit.
+    to_be_parked := case p_lane when 1 then ids else '{}' end;
     if to_be_parked = '{}' and new_expired_from is null then
         return;
     end if;

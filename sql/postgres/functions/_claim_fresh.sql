@@ -13,6 +13,7 @@ declare
     n int;
     met int;
     turn boolean;   -- null: not needed any more
+    parked boolean := false;
     log record;
 begin
     flags := 0;
@@ -23,7 +24,7 @@ begin
         return;
     end if;
     if exists (select from :"schema".pool p where p.box = f.box and p.holder is not null) then
-        perform :"schema"._free_pool(f.box);
+        parked := :"schema"._free_pool(f.box);
     end if;
     items := '{}';
     total := 0;
@@ -70,4 +71,7 @@ begin
         total := total + n;
         exit when total > 0;
     end loop;
+    if parked then   -- unless something is found now: call again
+        flags := flags | 2;
+    end if;
 end $$;

@@ -33,7 +33,9 @@ begin
                 perform :"schema"._note_end(f.box, true, -1 || crowded);
             end if;
             if pooled = '{}' and ahead = '{}' then
-                if met > 0 then   -- somebody has to sort them
+                if met > 0 or exists (
+                       select from :"schema".pool p where p.box = f.box and p.holder is not null and p.to_park) then
+                    -- somebody has to sort them
                     perform :"schema"._note_end(f.box, true, '{}');
                 end if;
                 return '{}';

@@ -9,7 +9,7 @@ begin
         return query
             select m.work_id, p.place
             from (select p.place, p.items from :"schema".pool p
-                  where p.box = f.box and p.place >= f.pool_from and (p.holder is null or not :"schema"._is_running(p.holder))
+                  where p.box = f.box and p.place >= f.pool_from and (p.holder is null or not p.to_park and not :"schema"._is_running(p.holder))
                   order by p.box, p.place) p
             cross join lateral :"schema"._ids(p.items) i
             join :"schema".message m on m.work_id = i
@@ -25,7 +25,8 @@ begin
                   order by p.topic, p.place) p
               union all
               select p.place, p.items from :"schema".pool p
-              where p.box = f.box and p.holder is not null and p.topic = any (topics) and not :"schema"._is_running(p.holder)) p
+              where p.box = f.box and p.holder is not null and p.topic = any (topics) and not p.to_park
+                and not :"schema"._is_running(p.holder)) p
         cross join lateral :"schema"._ids(p.items) i
         join :"schema".message m on m.work_id = i
         where m.lane = 0 and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))

@@ -1,9 +1,12 @@
 -- Sorts the next step messages of the window. The first `wanted` that are ready and of the claimer's topics are his. Others
--- that are ready go into the pool, topic by topic. Those that are not due, have an expiry, or wait for a join are parked.
+-- that are ready go into the pool, topic by topic. Those that are not due, have an expiry, or wait for a join are parked; if
+-- somebody holds one, to cancel it, that is left to him (_sidestep).
 create or replace function :"schema"._sort_window(
     f :"schema".frontier, step int, wanted int, ts timestamptz, exact text[], prefixes text[],
     p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean)
 language plpgsql volatile as $$
+declare
+    touched bigint[];   -- of those to be parked
 begin
     with met as materialized (
         select w.work_id, w.topic, w.due_at, w.expires_at, w.n, coalesce(w.due_at <= ts, true) as is_due,
@@ -18,8 +21,10 @@ begin
     aside as (
         insert into :"schema".parked (work_id, box, available_at, expires_at, topic, crash_count)
         select s.work_id, f.box, greatest(s.due_at, ts), s.expires_at, s.topic, case when s.topic = p_waits then -1 else 0 end
-        from sorted s where not s.is_his and not s.is_plain
-        returning coalesce(expires_at <= ts, false) as expired),
+        from sorted s cross join lateral (
+            select from :"schema".message m where m.work_id = s.work_id and m.xmax = 0 and m.lane = 0 limit 1) m
+        where not s.is_his and not s.is_plain
+        returning work_id, coalesce(expires_at <= ts, false) as expired),
     pooled as (
         insert into :"schema".pool (box, topic, size, items)
         select f.box, p.topic, count(*), range_agg(int8range(p.work_id, p.work_id + 1))
@@ -27,6 +32,12 @@ begin
               from sorted s where not s.is_his and s.is_plain) p
         group by p.topic, p.part order by min(p.n))
     select coalesce(array_agg(s.work_id order by s.n) filter (where s.is_his), '{}'),
-           coalesce((select bool_or(a.expired) from aside a), false)
-    into taken, parked_expired from sorted s;
+           coalesce((select bool_or(a.expired) from aside a), false),
+           coalesce(array_agg(s.work_id) filter (
+               where not s.is_his and not s.is_plain and s.work_id not in (select a.work_id from aside a)), '{}')
+    into taken, parked_expired, touched from sorted s;
+    if touched <> '{}' then
+        parked_expired := :"schema"._park_fresh(f.box, array(
+            select :"schema"._ids(:"schema"._sidestep(f.box, :"schema"._multirange(touched)))), ts) or parked_expired;
+    end if;
 end $$;

@@ -52,15 +52,18 @@ end $do$;
 
 -- Messages that claimers came past in the log and that nobody has yet: rows of ids of one topic. A small claim takes
 -- a row, or a part of one, and needs no turn. holder: a transaction that has locked these messages, for a claim of its
--- own; they are free again if it rolls back.
+-- own; they are free again if it rolls back. to_park: they are due later, expire or wait for a join, and somebody is about to
+-- cancel them; if he rolls back they are parked.
 create table :"schema".pool (
     box smallint not null,
     place bigint generated always as identity (cache 1),
     holder xid8,
+    to_park boolean not null default false,
     size int not null,   -- how many ids
     topic text collate "C" not null,
     items int8multirange not null,
-    primary key (box, place))
+    primary key (box, place),
+    check (holder is not null or not to_park))
     with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index pool_topic on :"schema".pool (box, topic, place) where holder is null;
 create index pool_held on :"schema".pool (box, holder) where holder is not null;
