@@ -452,7 +452,50 @@ static const char *claims_of_both_boxes(struct fixture *f)
     return verdict;
 }
 
+#define CLAIM_ONE_ALONE \
+    "select count(*) from _claim_numbered(0::smallint, " WORKER ", '30 s', 1, null, null, false, true, 1, false)"
+
+static int64_t claim_alone(PGconn *conn, int times)
+{
+    int64_t count = 0;
+    for (int i = 0; i < times; i++)
+        count += sql_number(conn, CLAIM_ONE_ALONE);
+    return count;
+}
+
+/* Small claims take from the pool without the turn. If it were empty before somebody fills it, all of them would come to wait
+ * at the same time. BX-020 */
+static const char *filled_in_time(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "select enqueue('t', 'p') from generate_series(1, 2500)");
+    assert_int_equal(claim_alone(conn, 1), 1);
+    assert_int_equal(sql_number(conn, "select sum(size) from pool"), 999);
+    assert_int_equal(claim_alone(conn, 40), 40);
+    return sql_number(conn, "select sum(size) from pool") > 999 ? NULL : "the pool is filled only when it is empty";
+}
+
+/* BX-020 */
+static const char *nobody_waits_to_fill(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *conn = sql_connect(f);
+    sql_run(conn, "select enqueue('t', 'p') from generate_series(1, 2500)");
+    assert_int_equal(claim_alone(conn, 1), 1);
+    sql_run(holder, "begin");
+    sql_run(holder, "lock table outbox_turn in share update exclusive mode");
+    sql_run(conn, "set statement_timeout = '1s'");
+    for (int i = 0; i < 40; i++)
+        if (!same(sql_state(conn, CLAIM_ONE_ALONE), ""))
+            return HANGS;
+    return NULL;
+}
+
 static const struct trap TRAPS[] = {
+    {"the_pool_is_filled_before_it_is_empty", filled_in_time,
+     {{"filling it", "_claim_at_once", "perform :\"schema\"._refill(p_box, wanted);", "null;",
+       "the pool is filled only when it is empty"}}},
+    {"nobody_waits_for_the_turn_to_fill_the_pool", nobody_waits_to_fill,
+     {{"trying", "_refill", "._try_turn(", "._turn(", HANGS}}},
     {"a_batch_of_both_boxes_waits_before_it_takes_a_turn", batch_of_both_boxes,
      {{"the order", "process_work_batch", "perform :\"schema\"._before_claim(",
        "perform :\"schema\"._turn(0::smallint); perform :\"schema\"._before_claim(", UNDER_THE_TURN}}},

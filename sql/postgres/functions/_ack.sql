@@ -12,24 +12,25 @@ declare
     more boolean;   -- a step of a join, or an instance that has to give a sign of life
     rest record;
 begin
-    -- One message that is a whole lease. With many connections each statement costs, and each expression, so there is
-    -- one statement for what is mostly all.
-    if cardinality(ids) = 1 and cardinality(epochs) = 1 and epochs[1] <> 0 and ids[1] between 1 and 9223372036854775806 then
+    wanted := case when cardinality(ids) = 1 and ids[1] between 1 and 9223372036854775806
+                   then int8multirange(int8range(ids[1], ids[1] + 1)) else :"schema"._multirange(ids) end;
+    -- One run of ids that is a whole lease, which most are. With many connections each statement costs, and each expression:
+    -- so there is one statement, and what was given is what is returned.
+    if upper(wanted) - lower(wanted) = cardinality(ids) and cardinality(epochs) = 1 and epochs[1] <> 0 then
         with taken as materialized (
             delete from :"schema".lease l
-            where l.box = p_box and l.epoch = epochs[1] and l.owner is not distinct from p_owner
-              and l.items = int8multirange(int8range(ids[1], ids[1] + 1))
+            where l.box = p_box and l.epoch = epochs[1] and l.owner is not distinct from p_owner and l.items = wanted
             returning l.has_parked),
         evidence as (
             insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
-            select ids[1], ids[1], p_box, epochs[1], p_owner, clock_timestamp() from taken),
+            select lower(wanted), upper(wanted) - 1, p_box, epochs[1], p_owner, clock_timestamp() from taken),
         counted as (
-            insert into :"schema".tally_delta (first_id, last_id, box) select ids[1], ids[1], p_box from taken)
+            insert into :"schema".tally_delta (first_id, last_id, box) select lower(wanted), upper(wanted) - 1, p_box from taken)
         select t.has_parked,
                exists (select from :"schema".join_member m
-                       where m.work_id >= ids[1] and m.work_id < ids[1] + 1 and not m.in_span and m.status = 0)
+                       where m.work_id >= lower(wanted) and m.work_id < upper(wanted) and not m.in_span and m.status = 0)
                or exists (select from :"schema".join_span s
-                          where s.first_id > ids[1] - 1000 and s.first_id < ids[1] + 1 and s.last_id >= ids[1])
+                          where s.first_id > lower(wanted) - 1000 and s.first_id < upper(wanted) and s.last_id >= lower(wanted))
                or exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
                               select from :"schema".instance_sign s
                               where s.instance_id = p_owner and s.seen_at > clock_timestamp() - interval '500 milliseconds'))
@@ -40,7 +41,6 @@ begin
         end if;
     end if;
     ts := clock_timestamp();
-    wanted := :"schema"._multirange(ids);
     perform :"schema"._sign_of_life(p_owner);
     -- Whole leases of one epoch are one statement too. As in _take_epoch, no index serves the owner.
     if more is not null then

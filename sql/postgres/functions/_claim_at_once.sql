@@ -24,26 +24,26 @@ begin
     end if;
     -- is_silent: its instance has to give a sign of life (_sign_of_life).
     if exact is null and prefixes is null then
-        select f.epoch, x.ctid as row, x.size, x.items,
+        select f.epoch, x.ctid as row, x.place, x.size, x.items,
                exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
                    select from :"schema".instance_sign s
                    where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
         into p from (
             select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
             order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
-            select y.ctid, y.size, y.items from :"schema".pool y
+            select y.ctid, y.place, y.size, y.items from :"schema".pool y
             where y.box = p_box and y.place >= f.pool_from and y.holder is null
             order by y.box, y.place limit 1 for update skip locked) x
         where f.look_at > ts and f.look_at <= ts + interval '1 minute';
     else
-        select f.epoch, x.ctid as row, x.size, x.items,
+        select f.epoch, x.ctid as row, x.place, x.size, x.items,
                exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
                    select from :"schema".instance_sign s
                    where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
         into p from (
             select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
             order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
-            select y.ctid, y.size, y.items from :"schema".pool y
+            select y.ctid, y.place, y.size, y.items from :"schema".pool y
             where y.box = p_box and y.holder is null and y.place = any (array(
                 select z.place from (
                     select z.place, z.topic from :"schema".pool z
@@ -88,4 +88,10 @@ begin
     insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
     values (p_box, epoch, p_owner, until, part, false, p_number);
     items := part;
+    -- Few rows are left: the pool is filled before it is empty. Of small claims one in sixteen tries, since there may be
+    -- nothing to fill it with.
+    if pg_sequence_last_value(':"schema".pool_place_seq') - p.place < greatest(least(2000 / wanted, 64), 4)
+       and (wanted >= 50 or claims % 16 = 0) then
+        perform :"schema"._refill(p_box, wanted);
+    end if;
 end $$;

@@ -60,7 +60,7 @@ begin
             ts := clock_timestamp();   -- now that the turn has come
             f := :"schema"._frontier(f.box, 0::smallint);
         end if;
-        select * into log from :"schema"._come_past(f, wanted - total, ts, exact, prefixes, p_waits, p_named);
+        select * into log from :"schema"._come_past(f, wanted - total, ts, exact, prefixes, p_waits, p_named, 0);
         moved := moved or log.moved;
         f := log.f;
         flags := log.parked_expired::int + 2 * log.more::int;

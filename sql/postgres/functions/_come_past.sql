@@ -1,15 +1,16 @@
 -- Moves the frontier over the next messages of the plain lane. The first ones that the claimer wants are his; all others
 -- that are ready go into the pool, and what is not ready is parked. Moves the position in f, which the caller writes. Only
 -- under the turn.
--- p_waits: the topic of waits, which are only for those who name it (p_named).
+-- p_waits: the topic of waits, which are only for those who name it (p_named). room: if nobody takes anything, how large the
+-- claims are for which the pool is filled.
 -- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
 create or replace function :"schema"._come_past(
     inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
-    p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean, out more boolean, out moved boolean)
+    p_waits text, p_named boolean, room int, out taken bigint[], out parked_expired boolean, out more boolean, out moved boolean)
 language plpgsql volatile as $$
 declare
     -- Far enough for several claims of this size, so that most need no turn.
-    step constant int := greatest(wanted, least(8 * wanted, 8000), 1000);
+    step constant int := greatest(wanted, least(8 * wanted, 8000), least(100 * room, 8000), 1000);
     unmoved constant :"schema".frontier := f;
     advanced boolean := false;
     total bigint := 0;
@@ -31,7 +32,7 @@ begin
                 his := least(w.n, wanted - cardinality(taken));
                 taken := taken || w.ids[:his];
                 if his < w.n then
-                    perform :"schema"._add_to_pool(f.box, w.topic, w.ids[his + 1:], least(greatest(wanted, 30), 1000));
+                    perform :"schema"._add_to_pool(f.box, w.topic, w.ids[his + 1:], least(greatest(wanted, room, 30), 1000));
                 end if;
             else
                 select * into sorted from :"schema"._sort_window(f, step, wanted - cardinality(taken), ts, exact, prefixes,

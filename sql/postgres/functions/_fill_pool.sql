@@ -27,6 +27,7 @@ begin
             where x.box = p_box and x.place = p.place;
         end if;
     end loop;
-    select * into got from :"schema"._come_past(f, 0, ts, null, null, case p_box when 0 then :"schema"._wait_topic() end, false);
+    select * into got from :"schema"._come_past(f, 0, ts, null, null, case p_box when 0 then :"schema"._wait_topic() end, false,
+                                                   1);
     perform :"schema"._move_frontier(got.f, got.moved, full_look, false, ts);
 end $$;
