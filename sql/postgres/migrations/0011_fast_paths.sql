@@ -62,8 +62,7 @@ create table :"schema".pool (
     size int not null,   -- how many ids
     topic text collate "C" not null,
     items int8multirange not null,
-    primary key (box, place),
-    check (holder is not null or not to_park))
+    primary key (box, place))
     with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index pool_topic on :"schema".pool (box, topic, place) where holder is null;
 create index pool_held on :"schema".pool (box, holder) where holder is not null;
