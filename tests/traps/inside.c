@@ -231,6 +231,20 @@ static const char *pool_that_stays(struct fixture *f)
     return sql_number(conn, "select count(*) from lease") == 0 ? NULL : "what is in the pool is leased";
 }
 
+/* SET CONSTRAINTS calls what is to be done at the end, for all claims of the transaction. BX-030 */
+static const char *constraints_made_immediate(struct fixture *f)
+{
+    PGconn *inside = sql_connect(f), *alone = sql_connect(f);
+    pool_abc(alone);
+    sql_run(inside, "begin");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "a");
+    assert_string_equal(sql_text(inside, CLAIM_INSIDE), "b");
+    sql_run(inside, "set constraints all immediate");
+    const char *got = sql_claim(alone, 1);
+    sql_run(inside, "commit");
+    return same(got, "c") ? NULL : "an open claim keeps a row of the pool";
+}
+
 /* Somebody sits on many messages in the pool, and all others claim inside transactions, too. BX-030 */
 static const char *many_that_are_held(struct fixture *f)
 {
@@ -277,6 +291,10 @@ static const struct trap TRAPS[] = {
     {"what_was_claimed_inside_a_transaction_leaves_the_log", committed_from_the_log,
      {{"taking it out of its lane", "_claim_inside", "update :\"schema\".message m set lane = 2 where m.work_id = any (ahead);", "",
        TWICE}}},
+    {"set_constraints_makes_no_claim_keep_the_pool", constraints_made_immediate,
+     {{"waiting for the end", "_at_end", "elsif not :\"schema\"._is_ending(new.noted_at) then", "elsif false then",
+       "an open claim keeps a row of the pool"},
+      {"all of them", "_is_ending", "elsif extract(epoch from p_noted_at) <", "elsif 0 >", "an open claim keeps a row of the pool"}}},
     {"what_is_held_is_set_aside_by_claims_inside_a_transaction", many_that_are_held,
      {{"noting where it is", "_claim_inside", "if crowded <> '{}' then", "if false then", "claims meet held messages one by one"},
       {"setting it aside", "_at_end", "perform :\"schema\"._set_aside(new.box, new.places[2:]);", "null;",

@@ -26,7 +26,8 @@ begin
             hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
     elsif new.items is not null then
         perform :"schema"._leave_pool(new.box, new.places, new.items);
-    elsif new.places = '{}' or new.places[1] = -1 then   -- after everything that waits for rows of the pool: there may be more of that
+    elsif new.places = '{}' or new.places[1] = -1 then
+        -- After everything that waits for rows of the pool: there may be more of that.
         perform :"schema"._note_end(new.box, true, 0 || new.places[2:]);
     elsif new.places[1] = 0 then
         begin

@@ -6,8 +6,8 @@
 -- was locked. So after locking we wait until those have ended who have the turn or the rows of the pool, and then look again. What
 -- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
 --
--- What others hold is passed over, message by message. If that is much, the end of the transaction sets it aside (_crowded_rows): there
--- may be nobody who claims in another way.
+-- What others hold is passed over, message by message. If that is much, the end of the transaction sets it aside
+-- (_crowded_rows): there may be nobody who claims in another way.
 create or replace function :"schema"._claim_inside(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
 returns int8multirange language plpgsql volatile as $$

@@ -9,7 +9,8 @@ begin
         return query
             select m.work_id, p.place
             from (select p.place, p.items from :"schema".pool p
-                  where p.box = f.box and p.place >= f.pool_from and (p.holder is null or not p.to_park and not :"schema"._is_running(p.holder))
+                  where p.box = f.box and p.place >= f.pool_from
+                    and (p.holder is null or not p.to_park and not :"schema"._is_running(p.holder))
                   order by p.box, p.place) p
             cross join lateral :"schema"._ids(p.items) i
             join :"schema".message m on m.work_id = i
