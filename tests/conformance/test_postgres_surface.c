@@ -302,6 +302,31 @@ static void claim_refuses_any_isolation_but_read_committed(void **state) {
     take(f, f->owner, id);
 }
 
+/* OBX-098, design 5.4: the store says so in its BEGIN where the session's default is another one. */
+static void claims_are_read_committed_whatever_the_session_has(void **state) {
+    struct fixture *f = *state;
+    boxcar_store_options own = fixture_options(f);
+    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_store *store = NULL;
+    char url[700];
+    if (f->kind != FIXTURE_POSTGRES)
+        skip(); /* the session is the pooler's */
+    snprintf(url, sizeof(url), "%s%coptions=-c%%20default_transaction_isolation%%3Dserializable", f->url,
+             strchr(f->url, '?') ? '&' : '?');
+    own.url = boxcar_str_of(url);
+    ASSERT_OK(f, boxcar_store_open(&own, &store, &f->err));
+    enqueue_many(f, "t", 20, NULL);
+    options.owner = f->owner;
+    options.batch_size = 1;
+    for (int i = 0; i < 4; i++) {
+        boxcar_message_list *list = NULL;
+        ASSERT_OK(f, boxcar_claim(store, &options, &list, &f->err));
+        assert_int_equal(boxcar_message_list_count(list), 1);
+        boxcar_message_list_free(list);
+    }
+    boxcar_store_close(store);
+}
+
 /* BX-001, OBX-098 */
 static void message_that_commits_late_is_delivered_though_later_ones_went_before(void **state) {
     struct fixture *f = *state;
@@ -507,6 +532,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(reap_in_sql_releases_and_counts),
     TEST(bad_input_in_sql_has_an_sqlstate_of_our_own),
     TEST(claim_refuses_any_isolation_but_read_committed),
+    TEST(claims_are_read_committed_whatever_the_session_has),
     TEST(message_that_commits_late_is_delivered_though_later_ones_went_before),
     TEST(refused_statement_says_that_the_transaction_must_roll_back),
     TEST(what_is_missing_inside_a_call_is_not_a_missing_schema),

@@ -62,6 +62,15 @@ static const char *old_mark(struct fixture *f)
     return is_found_in_spite_of(conn, LATER_MS) ? NULL : "a mark is believed that the clock left behind when it was set back";
 }
 
+/* OBX-098 */
+static const char *isolation(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    make_quiet(conn);
+    sql_run(conn, "set default_transaction_isolation = 'repeatable read'");
+    return same(sql_state(conn, CLAIM_ONE), "BX004") ? NULL : "a claim ran in another isolation";
+}
+
 #define END_QUIET "perform :\"schema\"._end_quiet(p_box);"
 #define BELIEVED "between 0 and 19"
 
@@ -73,6 +82,9 @@ static const struct trap TRAPS[] = {
     {"the_mark_is_believed_for_a_moment", old_mark,
      {{"its end", "_claim_at_once", BELIEVED, "between 0 and 3600000", "an old mark is believed"},
       {"its beginning", "_claim_at_once", BELIEVED, "< 20", "a mark is believed that the clock left behind when it was set back"}}},
+    {"a_claim_from_the_pool_refuses_another_isolation", isolation,
+     {{"the look at it", "_claim_at_once", "current_setting('transaction_isolation') <> 'read committed'", "false",
+       "a claim ran in another isolation"}}},
 };
 
 const struct trap_group QUIET_TRAPS = TRAP_GROUP("quiet", TRAPS);

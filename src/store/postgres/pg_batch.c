@@ -156,6 +156,10 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
         return pg_reconnect(x->pg, status, err);
     if (stale)
         return BOXCAR_OK;
+    if (pg_error_is_isolation(err) && !x->pg->begins_claims) {
+        x->pg->begins_claims = true;
+        return BOXCAR_OK;
+    }
     if (pg_error_is_foreign(err))
         return pg_adopt(x->pg) ? BOXCAR_OK : status;
     if (!pg_error_is_transient(err) || waited_long(x, err))

@@ -26,6 +26,7 @@ bool pg_exchange_locks_ahead(const struct exchange *x);
 bool pg_exchange_holds_keys(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
+bool pg_exchange_begins_claims(const struct exchange *x);
 
 /* What stores the new messages of a box. */
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);

@@ -273,12 +273,12 @@ boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, bo
     PGresult *claimed = NULL;
     boxcar_status status = BOXCAR_OK;
 
-    if (!pg_is_joined(x->pg))
+    if (pg_exchange_begins_claims(x))
         receive_into(x->pg, PG_BEGIN, &begun, &status, err);
     if (x->together && box == BOXCAR_OUTBOX)
         receive_into(x->pg, PG_BEFORE_CLAIMS, &begun, &status, err);
     receive_into(x->pg, PG_CLAIM, &claimed, &status, err);
-    if (!pg_is_joined(x->pg))
+    if (pg_exchange_begins_claims(x))
         receive_into(x->pg, PG_COMMIT, &committed, &status, err);
     receive_into(x->pg, SYNC, &sync, &status, err);
     pg_notice_tell(x->pg, status);

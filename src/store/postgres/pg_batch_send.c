@@ -211,7 +211,10 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }
 
-/* In somebody else's transaction there is nothing to begin or to commit. */
+/* A claim is a transaction by itself, which its sync ends. In most sessions that is READ COMMITTED, and to say so would
+ * be two statements more. */
+bool pg_exchange_begins_claims(const struct exchange *x) { return !pg_is_joined(x->pg) && x->pg->begins_claims; }
+
 static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     boxcar_status status = BOXCAR_OK;
@@ -221,13 +224,13 @@ static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error
     pg_params_for_claim(&params, x->batch, box, pg_is_joined(x->pg), x->numbers[box]);
     pg_params_bool(&params, x->together); /* what may wait comes before the first turn */
     pg_params_int8(&params, batch_part_claim_bytes(&x->batch->parts[box]));
-    if (!pg_is_joined(x->pg))
+    if (pg_exchange_begins_claims(x))
         status = send_plain(x->pg, PG_BEGIN, err);
     if (x->together && box == BOXCAR_OUTBOX)
         status = send_plain(x->pg, PG_BEFORE_CLAIMS, err);
     if (status == BOXCAR_OK)
         status = pg_send(x->pg, PG_CLAIM, &params, err);
-    if (status == BOXCAR_OK && !pg_is_joined(x->pg))
+    if (status == BOXCAR_OK && pg_exchange_begins_claims(x))
         status = send_plain(x->pg, PG_COMMIT, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }

@@ -134,6 +134,8 @@ bool pg_error_is_stale_statement(const boxcar_error *err) {
     return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "0A000") == 0;
 }
 
+bool pg_error_is_isolation(const boxcar_error *err) { return strcmp(err->sqlstate, "BX004") == 0; }
+
 bool pg_error_is_shutdown(const boxcar_error *err) {
     return strcmp(err->sqlstate, "57P01") == 0 || strcmp(err->sqlstate, "57P02") == 0 ||
            strcmp(err->sqlstate, "57P03") == 0;

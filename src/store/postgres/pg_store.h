@@ -145,6 +145,7 @@ struct pg_store {
     uint32_t session;             /* a random number, new with every connection */
     bool was_connected;           /* at least once */
     bool own_session;             /* ours alone, no pooler between */
+    bool begins_claims;           /* a transaction is not READ COMMITTED unless its beginning says so */
     bool keeps_statements;        /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
     struct pg_rest rest;
@@ -185,6 +186,7 @@ bool pg_error_is_lock_timeout(const boxcar_error *err); /* a lock did not come i
 bool pg_error_is_stale_statement(const boxcar_error *err);
 /* The server goes down or comes up: as good as no connection. */
 bool pg_error_is_shutdown(const boxcar_error *err);
+bool pg_error_is_isolation(const boxcar_error *err); /* BX004: a claim in a transaction that is not READ COMMITTED */
 bool pg_error_is_foreign(const boxcar_error *err); /* BX005: restored from elsewhere */
 
 /* pg_url.c: BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
