@@ -192,7 +192,32 @@ static void ack_of_many_neighbours_passes_over_those_that_are_not_held(void **st
     assert_int_equal(stats_of(f).in_progress, 2);
 }
 
+/* BX-002: a lease with a gap, and as many names as the gap makes it wide. */
+static void ack_that_names_a_message_twice_finishes_no_other(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id first = enqueue(f, "a", "1").work_id, between = enqueue(f, "b", "2").work_id,
+                   last = enqueue(f, "a", "3").work_id;
+    boxcar_message_list *list = claim_topic(f, f->owner, 2, "a");
+    boxcar_settlement acks[3];
+    size_t affected = 0;
+    assert_int_equal(boxcar_message_list_count(list), 2);
+    for (int i = 0; i < 3; i++) {
+        acks[i] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
+        acks[i].work_id = i < 2 ? first : last;
+        acks[i].epoch = boxcar_message_list_get(list, 0)->epoch;
+    }
+    boxcar_message_list_free(list);
+    ASSERT_OK(f, boxcar_ack(f->store, f->owner, acks, 3, NULL, &affected, &f->err));
+    assert_int_equal(affected, 2);
+    assert_status(f, first, BOXCAR_DONE);
+    assert_status(f, between, BOXCAR_READY);
+    assert_status(f, last, BOXCAR_DONE);
+    assert_int_equal(stats_of(f).done, 2);
+    (void)take(f, f->owner, between);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(ack_that_names_a_message_twice_finishes_no_other),
     TEST(ack_of_many_neighbours_passes_over_those_that_are_not_held),
     TEST(ids_at_the_end_of_the_range_are_passed_over_too),
     TEST(acked_message_is_done_and_says_when_and_by_whom),

@@ -15,8 +15,9 @@ begin
     wanted := case when cardinality(ids) = 1 and ids[1] between 1 and 9223372036854775806
                    then int8multirange(int8range(ids[1], ids[1] + 1)) else :"schema"._multirange(ids) end;
     -- One run of ids that is a whole lease, which most are. With many connections each statement costs, and each expression:
-    -- so there is one statement, and what was given is what is returned.
-    if upper(wanted) - lower(wanted) = cardinality(ids) and cardinality(epochs) = 1 and epochs[1] <> 0 then
+    -- so there is one statement, and what was given is what is returned. No gap and as many ids as numbers: none comes twice.
+    if wanted @> int8range(lower(wanted), upper(wanted)) and upper(wanted) - lower(wanted) = cardinality(ids)
+       and cardinality(epochs) = 1 and epochs[1] <> 0 then
         with taken as materialized (
             delete from :"schema".lease l
             where l.box = p_box and l.epoch = epochs[1] and l.owner is not distinct from p_owner and l.items = wanted
