@@ -17,7 +17,8 @@ declare
     claims bigint;
 begin
     -- In another isolation _before_claim refuses. The last answer of _is_quiet counts for 20 milliseconds.
-    if current_setting('transaction_isolation') <> 'read committed' or (floor(extract(epoch from ts) * 1000)::bigint - pg_sequence_last_value(
+    if current_setting('transaction_isolation') <> 'read committed'
+       or (floor(extract(epoch from ts) * 1000)::bigint - pg_sequence_last_value(
             case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end)
         between 0 and 19) is not true and not :"schema"._is_quiet(p_box) then
         return;
