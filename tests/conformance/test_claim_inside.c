@@ -139,6 +139,21 @@ static void streams_of_others_go_on(void **state) {
     PQfinish(conn);
 }
 
+/* Somebody has the stream that waited longest: who wants one message gets one of another. BX-030 */
+static void small_claims_find_streams_behind_a_held_one(void **state) {
+    struct fixture *f = *state;
+    static const char *const OTHERS[] = {"b", "c", "d", "e"};
+    enqueue_streamed(f, "a", "p");
+    for (int i = 0; i < 4; i++)
+        enqueue_streamed(f, OTHERS[i], "p");
+    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
+    PGconn *conn = open_claim(f, 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"), 1);
+    pg_exec(conn, "rollback");
+    PQfinish(conn);
+}
+
 /* BX-060: the next of a stream comes when the one before is done, and nobody is needed who claims in another way. */
 static void streams_are_handled_by_transactions_alone(void **state) {
     struct fixture *f = *state;
@@ -485,6 +500,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(savepoint_gives_its_claim_back),
     TEST(claim_ack_and_writes_are_one_transaction),
     TEST(streams_of_others_go_on),
+    TEST(small_claims_find_streams_behind_a_held_one),
     TEST(streams_are_handled_by_transactions_alone),
     TEST(claims_of_one_transaction_bring_different_messages),
     TEST(messages_beside_topics_that_nobody_wants_are_found),

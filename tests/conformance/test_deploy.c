@@ -264,8 +264,10 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
         skip();
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9 TOO_LONG_FOR_AN_INDEX
-                "; alter table dead add constraint nobody_dies check (false) not valid");
+    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9
+                "insert into message (message_id, box, lane, created_at, topic, payload) "
+                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from generate_series(1, 200) i; "
+                "alter table dead add constraint nobody_dies check (false) not valid");
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &f->store, &f->err));

@@ -222,7 +222,7 @@ static void what_would_stop_claims_is_buried(void **state) {
     pg_exec(conn, "alter table message drop constraint message_limits");
     pg_exec(conn, "update store set are_old_messages_checked = false");
     pg_exec(conn, "insert into message (message_id, box, lane, created_at, topic, payload, stream, headers) values "
-                  "(gen_random_uuid(), 0, 1, now(), 't', '" SECRET "', " LONG ", null), "
+                  "(gen_random_uuid(), 0, 0, now(), " LONG " || '2', '" SECRET "', null, null), "
                   "(gen_random_uuid(), 0, 0, now(), " LONG ", '" SECRET "', null, null), "
                   "(gen_random_uuid(), 0, 0, now(), 't', '" SECRET "', null, '[1]'), "
                   "(gen_random_uuid(), 0, 0, now(), 't', '" SECRET "', null, '{\"a\": [1]}'), "

@@ -104,14 +104,14 @@ static void skipping_gives_up_a_message_that_nobody_has_met(void **state) {
     assert_int_equal(stats_of(f).failed, 1);
 }
 
-static int64_t parked_rows(struct fixture *f) { return fixture_sql_number(f, "select count(*) from boxcar_parked", NULL); }
+static int64_t parked_rows(struct fixture *f) {
+    return fixture_sql_number(f, "select count(*) from boxcar_parked", "select count(*) from parked");
+}
 
 /* A message of a stream leaves no parked row unless something goes wrong. */
 static void straight_way_parks_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[8];
-    if (!fixture_is_sqlite(f))
-        skip();
     enqueue_run(f, "s", 8, ids);
     struct batch_taken batch = take_run(f, f->owner, ids, 8);
     assert_int_equal(parked_rows(f), 0);
@@ -120,7 +120,7 @@ static void straight_way_parks_nothing(void **state) {
     enqueue_run(f, "s", 2, ids);
     batch = take_run(f, f->owner, ids, 2);
     assert_true(abandon(f, f->owner, batch.items[0], 0));
-    assert_int_equal(parked_rows(f), 2);
+    assert_int_equal(parked_rows(f), fixture_is_sqlite(f) ? 2 : 1); /* there its neighbours in hands, too */
 }
 
 /* BX-029: programs of schema version 10 know nothing of streams in the log, so there are none where such may be. */

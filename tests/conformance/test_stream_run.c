@@ -216,6 +216,23 @@ static void what_is_given_back_comes_again_in_order(void **state) {
     assert_int_equal(violations(f), 0);
 }
 
+/* BX-006, BX-061: what comes back waits for the one in hands, and was not worked on out of order. */
+static void what_is_given_back_waits_for_the_one_in_hands(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id ids[3];
+    enqueue_run(f, "s", 3, ids);
+    struct batch_taken batch = take_run(f, f->owner, ids, 3);
+    assert_true(abandon(f, f->owner, batch.items[1], 0));
+    assert_true(defer(f, f->owner, batch.items[2], 0));
+    assert_int_equal(stats_of(f).ready, 0);
+    assert_int_equal(stats_of(f).waiting, 2);
+    assert_true(ack(f, f->owner, batch.items[0]));
+    assert_int_equal(violations(f), 0);
+    assert_int_equal(stats_of(f).ready, 1);
+    batch = take_run(f, f->other, ids + 1, 2);
+    assert_int_equal(ack_batch(f, f->other, &batch), 2);
+}
+
 /* BX-006 */
 static void run_behind_a_message_that_waits_for_its_retry_waits_too(void **state) {
     struct fixture *f = *state;
@@ -371,6 +388,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(expired_message_is_no_part_of_a_run),
     TEST(nothing_of_a_stream_is_handed_out_while_any_of_it_is_leased),
     TEST(what_is_given_back_comes_again_in_order),
+    TEST(what_is_given_back_waits_for_the_one_in_hands),
     TEST(run_behind_a_message_that_waits_for_its_retry_waits_too),
     TEST(crash_costs_each_of_a_run_an_attempt_and_they_come_alone),
     TEST(long_stream_and_plain_messages_share_a_claim),

@@ -7,12 +7,18 @@
 #define POSTGRES_FROM_11_BACK_TO_10 \
     "insert into parked (work_id, box, available_at, topic) " \
     "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) from pool); " \
-    "drop view _fresh cascade; drop table pool, upkeep, origin; drop sequence outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag; " \
+    "insert into parked (work_id, box, available_at, expires_at, topic, stream) " \
+    "select m.work_id, m.box, greatest(m.due_at, m.created_at), m.expires_at, m.topic, m.stream from message m join stream s " \
+    "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in (select work_id from _fresh); " \
+    "drop view _stream_state, _fresh cascade; drop function _is_stream_leased, _is_open cascade; drop index message_stream; " \
+    "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, upkeep, origin; drop sequence outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag; " \
     "create table frontier_skip (work_id bigint primary key); " \
     "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
     "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \
     "alter table end_note drop column places, drop column items, drop column noted_at; " \
-    "alter table frontier drop column pool_from, drop column whole, add column skip int8multirange not null default '{}', " \
+    "alter table frontier drop column pool_from, drop column whole, " \
+    "drop column target_top, drop column base_top, drop column target_low, drop column base_low, " \
+    "drop column target_fence, drop column base_fence, add column skip int8multirange not null default '{}', " \
     "add column suspects_next boolean not null default false; " \
     "update frontier set skip = '{(,)}' where exists (select from frontier_skip); " \
     "create view _fresh as select m.* from message m join frontier f using (box, lane) " \

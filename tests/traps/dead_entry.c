@@ -164,7 +164,7 @@ static const char *streams_served(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);
     hold_snapshot(f);
-    sql_run(conn, "insert into stream (box, key, available_at) select 0, 's' || i, now() - interval '1 hour' "
+    sql_run(conn, "insert into stream (box, key, available_at, position, taken_from) select 0, 's' || i, now() - interval '1 hour', 0, 0 "
                   "from generate_series(1, %d) i", DEAD);
     sql_run(conn, "delete from stream");
     return claims_of_fresh(conn);

@@ -174,8 +174,7 @@ static const char *trouble_at_the_end(struct fixture *f)
 }
 
 #define SORT_STREAMS_BY(from, to) \
-    "execute replace(pg_get_functiondef('_sort_streams'::regproc), 'chunk constant int := " from "', " \
-    "'chunk constant int := " to "');"
+    "execute replace(pg_get_functiondef('_sort_streams'::regproc), 'is null then " from " else', 'is null then " to " else');"
 
 /* A claim that is not the first statement of its transaction. */
 static const char *claim_later(PGconn *conn)
@@ -188,7 +187,7 @@ static const char *claim_later(PGconn *conn)
 }
 
 /* In the log the second message of a stream comes before the first, because its transaction began earlier, and claimers have
- * sorted in only that one. BX-030, BX-060 */
+ * met only that one. BX-030, BX-060 */
 static const char *half_a_window(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
@@ -197,9 +196,10 @@ static const char *half_a_window(struct fixture *f)
     sql_enqueue_streamed(conn, "s", "first");
     sql_enqueue_streamed(other, "s", "second");
     sql_run(other, "commit");
+    sql_run(conn, "update frontier set target_fence = null"); /* which numbers there were is not known */
     sql_run(conn, "do $$ begin " SORT_STREAMS_BY("5000", "1")
                   "perform _turn(0::smallint); perform _sort_streams(0::smallint, now()); " SORT_STREAMS_BY("1", "5000") "end $$");
-    assert_string_equal(sql_text(conn, "select payload from parked join message using (work_id)"), "second");
+    assert_string_equal(sql_text(conn, "select key from stream"), "s");
     const char *got = claim_later(conn);
     if (!same(got, ""))
         return "a message has overtaken another of its stream";
@@ -303,7 +303,7 @@ static const struct trap TRAPS[] = {
      {{"looking whether it has left", "_take_pooled", "if not found then", "if false then", "what is in the pool is leased"},
       {"the same at once", "_claim_at_once", "if not found then", "if false then", "what is in the pool is leased"}}},
     {"a_claim_inside_a_transaction_takes_no_head_of_half_a_window", half_a_window,
-     {{"looking whether all is sorted", "_head_runs", "has_turn or (", "true or (", "a message has overtaken another of its stream"},
+     {{"looking whether all is sorted", "_log_runs", "where f.is_open or has_turn", "where true", "a message has overtaken another of its stream"},
       {"sorting at the end", "_tend_streams", "if :\"schema\"._sort_streams(p_box, ts) then", "if false then", "nobody has sorted the stream"}}},
     {"a_claim_inside_a_transaction_leaves_other_streams_alone", streams_left_alone,
      {{"giving locks back", "_heads_inside", "raise exception using errcode = 'BX099';", "null;", TOO_MANY}}},

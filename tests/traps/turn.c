@@ -6,7 +6,7 @@ static const char HANGS[] = "a claim waits for another's transaction";
 static const char DEADLOCK[] = "a deadlock";
 static const char FAILS[] = "a claim fails because of another's transaction";
 
-enum { PATIENCE_MS = 3500, SORTED_AT_ONCE = 5000 /* as in _sort_streams */ };
+enum { PATIENCE_MS = 3500 };
 
 /* BX-020 */
 static const char *bounded_wait(struct fixture *f)
@@ -229,7 +229,7 @@ static const char TWICE[] = "a message is dead and parked";
 static const char *cancelled_while_replayed(struct fixture *f)
 {
     PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
-    sql_enqueue_streamed(first, "s", "fresh");
+    sql_run(first, "select enqueue('t', 'fresh', stream => 's', ttl => '1 hour')");
     sql_run(first, "begin");
     sql_run(first, CANCEL("fresh"));
     assert_int_equal(sql_number(first, "select dead_replay(array[1])"), 1);
@@ -296,7 +296,7 @@ static const char *halt_of_a_new_stream(struct fixture *f)
     PGconn *holder = hold_turn(f);
     sql_send(upkeep, EXPIRE);
     sql_wait_blocked(observer, upkeep);
-    sql_run(observer, "insert into stream (box, key, partition) values (0, 's', 0)");
+    sql_run(observer, "insert into stream (box, key, partition, position, taken_from) values (0, 's', 0, 0, 0)");
     sql_run(settler, "begin; select from stream for update");
     sql_run(holder, "commit");
     bool waits = !sql_is_answered(upkeep, PATIENCE_MS / 2);
@@ -308,37 +308,6 @@ static const char *halt_of_a_new_stream(struct fixture *f)
     assert_int_equal(sql_number(upkeep, EXPIRE), 1);
     return sql_number(upkeep, "select count(*) from stream where halted_at is not null") == 1
                ? NULL : "a stream went on";
-}
-
-/* Messages of two streams expire, and a claimer meets those of one of them just before they are buried: the other's row is
- * not locked then, since those who settle lock both in the order of their keys. BX-005, BX-006 */
-static const char *buried_in_part(struct fixture *f)
-{
-    PGconn *conn = sql_connect(f), *holder = sql_connect(f);
-    PGconn *upkeep = quick_to_see_deadlocks(f), *settler = quick_to_see_deadlocks(f);
-    sql_run(conn, "select stream_rule('*', 'halt')");
-    sql_run(conn, "select enqueue('t', 'tomorrow', stream => s, due_at => now() + interval '1 day') "
-                  "from unnest('{a,b}'::text[]) s");
-    assert_string_equal(sql_claim(conn, 1), "");
-    sql_run(conn, "insert into message (message_id, box, lane, created_at, expires_at, topic, payload, stream) select "
-                  "gen_random_uuid(), 0, 1, now(), now(), 't', 'p', 'b' from generate_series(1, %d) i", SORTED_AT_ONCE);
-    sql_run(conn, "insert into message (message_id, box, lane, created_at, expires_at, topic, payload, stream) values "
-                  "(gen_random_uuid(), 0, 1, now(), now(), 't', 'p', 'a')");
-    sql_run(holder, "begin; lock table attempt in share mode");
-    sql_send(upkeep, "select _expire_fresh(0::smallint, 1::smallint, %d)", 2 * SORTED_AT_ONCE);
-    sql_wait_blocked(conn, upkeep);
-    assert_string_equal(sql_claim(conn, 1), "");
-    assert_int_equal(sql_number(conn, "select count(*) from parked where expires_at is not null"), SORTED_AT_ONCE);
-    sql_run(settler, "begin; select from stream where key = 'a' for update");
-    sql_run(holder, "commit");
-    while (!sql_is_answered(upkeep, 50) && !is_blocked(conn, upkeep))
-        ;
-    const char *settled = sql_state(settler, "select from stream where key = 'b' for update");
-    const char *buried = sql_answer(upkeep);
-    if (same(settled, "40P01") || same(buried, "(40P01)"))
-        return DEADLOCK;
-    assert_string_equal(buried, "(40001)");
-    return NULL;
 }
 
 #define WORK(topic) \
@@ -532,15 +501,12 @@ static const struct trap TRAPS[] = {
      {{"skip locked", "_free_to_die", "for update skip locked", "for update", "upkeep waits for another's transaction"},
       {"looking before the turn", "_expire_fresh",
        "case p_lane when 1 then :\"schema\"._free_to_die(p_box, due) else due end", "due",
-       "upkeep fails because of another's transaction"}}},
+       "upkeep waits for another's transaction"}}},
     {"a_stream_that_came_meanwhile_is_not_waited_for_under_the_turn", halt_of_a_new_stream,
      {{"skip locked", "_halt_streams", "for update skip locked", "for update", UNDER_THE_TURN}}},
     {"a_replay_locks_no_stream_that_came_meanwhile", replay_beside_a_new_stream,
      {{"staying with what it locked", "_requeue_streams", "_streams_go_on(p_box, known, ts)",
        "_streams_go_on(p_box, keys, ts)", DEADLOCK}}},
-    {"upkeep_locks_no_stream_whose_messages_nobody_met", buried_in_part,
-     {{"halting only what was met", "_bury", "_halt_streams(p_box, met, false, ts)",
-       "_halt_streams(p_box, ids, false, ts)", DEADLOCK}}},
     {"two_upkeeps_at_once_meet_no_deadlock", two_upkeeps,
      {{"one at a time", "_maintain", "if :\"schema\"._upkeep_turn(p_box) then", "if true then", DEADLOCK}}},
 };

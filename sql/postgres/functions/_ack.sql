@@ -6,7 +6,8 @@ declare
     ts timestamptz;
     wanted int8multirange;
     done int8multirange;
-    off_path int8multirange;
+    off_path int8multirange;   -- of done: parked ones, and those of streams
+    off_epochs bigint[] := epochs;
     is_step boolean;   -- as _is_step() says, in the same statement
     is_parked boolean;
     more boolean;   -- a step of a join, or an instance that has to give a sign of life
@@ -71,10 +72,11 @@ begin
         select * into rest from :"schema"._ack_parts(p_box, p_owner, ids, epochs, ts);
         done := coalesce(done + rest.done, done, rest.done);
         off_path := coalesce(off_path + rest.off_path, off_path, rest.off_path);
+        off_epochs := epochs || rest.off_epochs;
         is_step := coalesce(is_step, false) or :"schema"._is_step(rest.done);
     end if;
     if off_path is not null then
-        perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), ts);
+        perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), off_epochs, ts);
     end if;
     if is_step then
         perform :"schema"._count_steps(done, 1::smallint, ts);

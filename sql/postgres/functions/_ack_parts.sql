@@ -1,8 +1,9 @@
--- Finishes messages that may be parts of several leases. done: those that were ours; off_path: those of them that are parked.
+-- Finishes messages that may be parts of several leases. done: those that were ours; off_path: those of them that are parked or of
+-- streams, and off_epochs: of their leases.
 -- The caller takes them out of the parking lot, and counts steps of joins.
 create or replace function :"schema"._ack_parts(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], ts timestamptz,
-    out done int8multirange, out off_path int8multirange)
+    out done int8multirange, out off_path int8multirange, out off_epochs bigint[])
 language plpgsql volatile as $$
 begin
     with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
@@ -12,6 +13,7 @@ begin
     counted as (
         insert into :"schema".tally_delta (first_id, last_id, box)
         select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
-    select range_agg(r), range_agg(r) filter (where t.has_parked) into done, off_path
+    select range_agg(r), range_agg(r) filter (where t.has_parked), array_agg(distinct t.epoch) filter (where t.has_parked)
+    into done, off_path, off_epochs
     from taken t, unnest(t.items) r;
 end $$;

@@ -11,19 +11,21 @@ declare
 begin
     with gone as (
         delete from :"schema".parked p where p.work_id = any (ids)
-        returning p.work_id, p.retry_count, p.crash_count, p.last_error, p.stream),
-    buried as (
+        returning p.work_id, p.retry_count, p.crash_count, p.last_error)
     insert into :"schema".dead (work_id, box, reason, died_at, retry_count, crash_count, topic, last_error)
     select m.work_id, p_box, p_reason, ts, coalesce(g.retry_count, 0), greatest(g.crash_count, 0), m.topic,
            coalesce(i.error, g.last_error)
     from unnest(ids, errors) i(id, error)
     join :"schema".message m on m.work_id = i.id
     left join gone g on g.work_id = i.id
-    order by m.work_id)
-    select array_agg(distinct g.stream), array_agg(g.work_id) into keys, met from gone g where g.stream is not null;
+    order by m.work_id;
+    select array_agg(distinct m.stream), array_agg(m.work_id) into keys, met
+    from unnest(ids) i cross join lateral (
+        select m.work_id, m.stream from :"schema".message m where m.work_id = i and m.stream is not null limit 1) m
+    where exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream);
     if keys is not null then
         perform :"schema"._streams_go_on(p_box, keys, ts);
-        -- Only streams that are locked by now. Those of messages that nobody had met are halted by _bury_fresh.
+        -- Only streams that are locked by now. Those that nobody had met are halted by _bury_fresh.
         if p_reason <> 5 then
             perform :"schema"._halt_streams(p_box, met, false, ts);
         end if;

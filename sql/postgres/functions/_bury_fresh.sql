@@ -6,9 +6,13 @@ create or replace function :"schema"._bury_fresh(
 returns void language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier;
+    held text[];             -- streams that we have locked
     to_be_parked bigint[];   -- of these messages
 begin
-    -- Their rows come first, as in _expire_fresh: two who bury the same message meet there, and not in a deadlock.
+    if p_lane = 1 then   -- in the order of claims inside a transaction (_heads_inside)
+        held := :"schema"._hold_streams(p_box, :"schema"._multirange(ids));
+    end if;
+    -- Their rows come next, as in _expire_fresh: two who bury the same message meet there, and not in a deadlock.
     if exists (select from unnest(ids) i where i <> all (array(
                    select m.work_id from :"schema".message m where m.work_id = any (ids) and m.lane = p_lane
                    for update skip locked))) then
@@ -16,13 +20,22 @@ begin
     end if;
     if p_lane = 0 then
         perform :"schema"._hold_fresh(p_box, ids);
+    elsif exists (select from :"schema".message m where m.work_id = any (ids)
+                    and :"schema"._is_met(:"schema"._frontier(p_box, p_lane), m.xid, m.work_id, m.stream)) then
+        -- Not later: who replays it would wait for its stream, and we for him.
+        raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
     select i, ts, 0, p_outcome, note from unnest(ids) i;
     perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
     update :"schema".message m set lane = 2 where m.work_id = any (ids);
-    -- Claimers would park messages of streams although we hold them: they must not come past them before we commit.
-    to_be_parked := case p_lane when 1 then ids else '{}' end;
+    -- Claimers would park a message of a stream that comes late, or whose stream they do not know, although we hold it: they must not
+    -- come past it before we commit. Of a stream whose row we have they take nothing behind its position.
+    to_be_parked := case p_lane when 0 then '{}' else array(
+        select m.work_id from :"schema".message m
+        where m.work_id = any (ids) and not exists (
+            select from :"schema".stream s
+            where s.box = p_box and s.key = m.stream and s.key = any (held) and s.position < m.work_id)) end;
     if to_be_parked = '{}' and new_expired_from is null then
         return;
     end if;
@@ -30,7 +43,8 @@ begin
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
     f := :"schema"._frontier(p_box, p_lane);
-    if :"schema"._is_any_behind(f, to_be_parked) then
+    if exists (select from :"schema".message m where m.work_id = any (to_be_parked)
+                 and (m.era <> f.era or :"schema"._is_met(f, m.xid, m.work_id, m.stream))) then
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     if p_lane = 1 and p_reason <> 5 then

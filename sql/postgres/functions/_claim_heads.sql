@@ -1,43 +1,43 @@
 -- Leases the heads of streams whose turn has come, and as many neighbours behind each as the claimer has room for.
--- Under the turn (who has none: _heads_inside), and only while every window of the streamed lane is sorted in whole
--- (see _sort_streams). The row in stream says when to look; the true head is looked up here (_head_runs).
+-- Under the turn (who has none: _heads_inside), and only while heads may be handed out
+-- (_is_open). The row in stream says when to look; the true head is looked up here, in the log and among the parked
+-- messages.
 create or replace function :"schema"._claim_heads(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
     exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
-    due text[];
-    share int;
-    got record;
+    due record;
+    plain record;
+    room int;
+    streams int;
     taken bigint[] := '{}';
 begin
     if not has_turn then
         return :"schema"._heads_inside(p_box, p_epoch, wanted, p_suspect, due_from, ts, exact, prefixes, p_owner, p_waits, p_named);
     end if;
-    -- A stream that turns out to have nothing for him does not count: he looks for others instead.
+    -- A stream that turns out to have nothing for him does not count: he looks for others instead. At most sixteen streams at first, so
+    -- that he can work on several at a time, and more only with runs of eight messages, so that not each costs a stream's row.
     for i in 1 .. 20 loop
-        due := :"schema"._due_streams(p_box, wanted - cardinality(taken), p_suspect, due_from, ts, exact, prefixes,
-                                      p_owner, case when not p_named then p_waits end);
-        exit when due = '{}';
-        share := case when p_suspect then 1 else greatest((wanted - cardinality(taken)) / cardinality(due), 1) end;
-        select * into got from :"schema"._head_runs(p_box, due, share, p_suspect, true, ts, exact, prefixes, p_waits, p_named);
-        update :"schema".parked p set epoch = p_epoch where p.work_id = any (got.ids);
-        update :"schema".stream s set available_at = null
-        where s.ctid = any (:"schema"._stream_rows(p_box, got.held));
-        if got.waiting is not null then
-            update :"schema".stream s set available_at = r.until, suspect = r.suspect, topic = r.topic
-            from (select r.*, s.ctid as place
-                  from unnest(got.waiting, got.until, got.suspects, got.topics) r(key, until, suspect, topic)
-                  cross join lateral (
-                      select s.ctid from :"schema".stream s where s.box = p_box and s.key = r.key limit 1) s) r
-            where s.ctid = r.place;
+        room := wanted - cardinality(taken);
+        streams := case when i = 1 then greatest(least(room, 16), room / 8) else room end;
+        -- A few more, since others may have some of them locked.
+        due := :"schema"._lock_ready(
+            p_box, :"schema"._ready_streams(p_box, streams + 10, p_suspect, due_from, ts, exact, prefixes, p_owner,
+                                       case when not p_named then p_waits end),
+            streams, p_suspect, ts);
+        exit when due.keys is null;
+        if p_suspect then
+            return (:"schema"._claim_odd_heads(p_box, p_epoch, due.keys[:1], null, 1, true, true, ts, exact, prefixes, p_waits,
+                                          p_named)).ids;
         end if;
-        if got.empty is not null then
-            delete from :"schema".stream s
-            where s.ctid = any (:"schema"._stream_rows(p_box, got.empty)) and s.halted_at is null;
+        plain := :"schema"._take_runs(p_box, due.keys, due.places, due.positions, room, p_epoch, ts, exact, prefixes, p_waits, p_named);
+        taken := taken || plain.ids;
+        if plain.rest <> '{}' and cardinality(taken) < wanted then
+            taken := taken || :"schema"._claim_mixed_heads(p_box, p_epoch, plain.rest, wanted - cardinality(taken), ts, exact, prefixes,
+                                                      p_waits, p_named);
         end if;
-        taken := taken || got.ids;
-        exit when cardinality(taken) >= wanted or cardinality(got.ids) >= cardinality(due);
+        exit when cardinality(taken) >= wanted or i > 1 and cardinality(taken) > wanted - room + cardinality(due.keys);
     end loop;
     return taken;
 end $$;

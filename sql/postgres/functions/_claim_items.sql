@@ -26,6 +26,7 @@ declare
     share int := 0;   -- of what does not come straight from the log
     waits constant text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
     named constant boolean := coalesce(waits = any (exact), false);              -- ... which only those get who name it
+    excess bigint[];
     look record;
     got record;
 begin
@@ -41,7 +42,7 @@ begin
             has_turn := :"schema"._try_turn(p_box);
         end if;
     elsif alone or :"schema"._is_single()
-       or :"schema"._is_unsorted(p_box, ts - interval '10 seconds') then
+       or :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and not :"schema"._has_due_stream(p_box, false, f.due_from, ts) then
         has_turn := :"schema"._turn(p_box);
         with_streams := has_turn;
         flags := case when has_turn then 0 else 4 end;
@@ -53,8 +54,6 @@ begin
         f := :"schema"._frontier(p_box, 0::smallint);
         ts := clock_timestamp();
     end if;
-    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
-    epoch := :"schema"._epoch(ts, claims, f.epoch);
     full_look := ts >= f.look_at;
     if full_look then
         perform :"schema"._check_identity();
@@ -67,11 +66,13 @@ begin
         perform :"schema"._wake_noted_streams(p_box, ts);
     end if;
     if with_streams and has_turn then
-        with_streams := :"schema"._sort_streams(p_box, ts);
-        if not with_streams then
+        if not :"schema"._sort_streams(p_box, ts) then
             flags := 2;
+            with_streams := :"schema"._is_open(:"schema"._frontier(p_box, 1::smallint));
         end if;
     end if;
+    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
+    epoch := :"schema"._epoch(ts, claims, f.epoch);
 
     select l.* into look from :"schema"._look_aside(p_box, f.due_from, ts, suspects, with_streams, waits, named) l;
     if look.suspects and claims % 2 = 0 then
@@ -94,6 +95,7 @@ begin
             flags := flags | got.flags;
         end if;
         if look.others then
+            epoch := :"schema"._epoch(clock_timestamp(), claims, f.epoch);   -- as below
             side := :"schema"._claim_side(p_box, epoch, wanted - total, claims % 4 < 2, with_streams,
                                           f.due_from, ts, exact, prefixes, p_owner, waits, named, has_turn);
         end if;
@@ -114,6 +116,10 @@ begin
         end if;
     end if;
 
+    -- Expired ones were met in streams.
+    if with_streams and current_setting('boxcar.met_expired', true) = 'yes' then
+        flags := flags | 1;
+    end if;
     has_parked := side <> '{}';
     if has_parked or total > 0 then
         items := case when has_parked then fresh + :"schema"._multirange(side) else fresh end;
@@ -121,11 +127,18 @@ begin
         if upper(items) - lower(items) > cardinality(side) + total or (
             select sum(octet_length(m.payload)) from :"schema".message m
             where m.work_id >= lower(items) and m.work_id < upper(items)) > max_bytes then
-            items := :"schema"._bound_claim(p_box, items, max_bytes, ts);
+            excess := :"schema"._beyond_bytes(items, max_bytes);
+            items := items - :"schema"._multirange(excess);
+        end if;
+        if not has_parked then   -- it may have waited, and somebody may have claimed, with a later epoch, and rolled back meanwhile
+            epoch := :"schema"._epoch(clock_timestamp(), claims, f.epoch);
         end if;
         until := ts + lease;
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
         values (p_box, epoch, p_owner, until, items, has_parked, p_number);
+        if excess is not null then   -- after that: its stream waits for what is leased
+            perform :"schema"._release(p_box, excess, null, null, null, array_fill(0::bigint, array[cardinality(excess)]), null, ts);
+        end if;
         flags := flags & ~2;
     end if;
     if has_turn then

@@ -8,10 +8,13 @@ returns setof :"schema".claimed_message language plpgsql stable rows 1000 :hot a
 declare
     box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
 begin
-    if not has_parked then
+    -- Those of streams mostly come straight from the log.
+    if not has_parked or not exists (
+        select from :"schema"._ids(items) i cross join lateral (
+            select from :"schema".parked y where y.work_id = i limit 1) y) then
         return query
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
-                   m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,
+                   m.created_at, m.due_at, null::timestamptz, m.expires_at, m.stream::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
                    null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
             from unnest(items) r cross join lateral (

@@ -72,6 +72,9 @@ begin
     if headers is not null then
         parsed := :"schema"._read_headers(headers);
     end if;
+    if streams is not null then
+        perform pg_current_xact_id();   -- before work ids are drawn: see _sort_streams
+    end if;
     with stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
                                        topic, payload, stream, correlation_id, headers, source, external_id,

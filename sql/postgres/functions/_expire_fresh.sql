@@ -1,6 +1,6 @@
 -- Buries messages of a lane that expired before any claimer met them, at most max_messages; returns
 -- how many. expired_from keeps the search off what was dealt with before; it lags a minute behind
--- for what commits late (and a claimer never hands out an expired message anyway). What would halt a stream
+-- for what commits late (and a claimer never hands out an expired message anyway). What belongs to a stream
 -- that somebody holds just now is left for later.
 create or replace function :"schema"._expire_fresh(p_box smallint, p_lane smallint, max_messages int)
 returns bigint language plpgsql volatile security definer :hot as $$
@@ -15,7 +15,8 @@ begin
     select array_agg(x.work_id), max(x.expires_at) into due, last_expiry from (
         select m.work_id, m.expires_at from :"schema".message m
         where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
-          and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id)
+          and m.era = f.era and not case p_lane when 0 then :"schema"._is_behind(f, m.xid, m.work_id)
+                                                else :"schema"._is_met(f, m.xid, m.work_id, m.stream) end
         order by m.expires_at limit max_messages for update skip locked) x;
     if due is null then
         -- Nothing to bury, but maybe much to look past next time.

@@ -9,7 +9,7 @@ begin
     insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
     select i.id, i.id, p_box, i.epoch, p_owner, ts from unnest(ids, epochs) i(id, epoch);
     insert into :"schema".tally_delta (first_id, last_id, box) select i, i, p_box from unnest(ids) i;
-    perform :"schema"._unpark(p_box, ids, ts);
+    perform :"schema"._unpark(p_box, ids, epochs, ts);
     if :"schema"._is_step(items) then
         perform :"schema"._count_steps(items, 1::smallint, ts);
     end if;

@@ -1,11 +1,11 @@
--- Of these messages, which no claimer has met, those that may die now: all but those that would halt a stream whose row
--- somebody else holds, maybe for long. That is for later, as in _bury_expired. This is only a look, which locks nothing:
+-- Of these messages, which no claimer has, those that may die now: all but those of a stream whose row somebody else holds,
+-- maybe for long. That is for later, as in _bury_expired. This is only a look, which locks nothing:
 -- burying comes before the locks of streams, as everywhere (see _halt_streams).
 create or replace function :"schema"._free_to_die(p_box smallint, ids bigint[]) returns bigint[]
 language plpgsql volatile :hot as $$
 declare
     streams text[];   -- of the messages, by position
-    keys text[];      -- that would halt, and have a row
+    keys text[];      -- that have a row
     held text[];
 begin
     streams := array(
@@ -14,8 +14,7 @@ begin
         order by i.n);
     keys := array(
         select k.key from (select distinct s from unnest(streams) s) k(key) cross join lateral (
-            select from :"schema".stream s where s.box = p_box and s.key = k.key limit 1) s
-        where :"schema"._halts(k.key));
+            select from :"schema".stream s where s.box = p_box and s.key = k.key limit 1) s);
     if keys = '{}' then
         return ids;
     end if;

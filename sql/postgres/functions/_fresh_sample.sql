@@ -1,4 +1,4 @@
--- Messages that nobody has yet, in the pool and beyond the frontier, each with how many it stands for: all of them, or a
+-- Messages that nobody has yet, in the pool, in streams and beyond the frontier, each with how many it stands for: all of them, or a
 -- sample of about `most`. Those beyond the frontier are met as claimers will meet them, from the position on (_window), so
 -- what is done costs nothing: first those of the frontier's window, then all others, those of the caller's own
 -- transaction as well.
@@ -16,7 +16,20 @@ declare
 begin
     for lane in 0 .. 1 loop
         look := :"schema"._frontier(p_box, lane::smallint);
-        ids := ids || array(select w.work_id from :"schema"._window(look, most + 1) w);
+        ids := ids || array(
+            select w.work_id from :"schema"._window(look, most + 1) w
+            where lane = 0 or coalesce(w.xid < look.base_fence, true) or not exists (   -- taken from the log
+                select from :"schema".stream s where s.box = p_box and s.key = w.stream and s.position >= w.work_id));
+        if lane = 1 then   -- what claimers came past and left in the log
+            ids := ids || array(
+                select m.work_id from :"schema".stream s cross join lateral (
+                    select m.work_id from :"schema".message m
+                    where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                      and m.work_id > s.position and m.era = look.era
+                      and :"schema"._is_behind(look, m.xid, m.work_id)
+                    order by m.stream, m.work_id limit most + 1) m
+                where s.box = p_box limit most + 1);
+        end if;
         look.base := look.target;
         look.target := '9223372036854775807:9223372036854775807:';   -- everything that is committed
         look.position_xid := '0';
@@ -38,8 +51,13 @@ begin
             cross join lateral (select * from :"schema".message m where m.work_id = s.work_id offset 0) m
             cross join lateral (
                 select * from :"schema".frontier x where x.box = m.box and x.lane = m.lane order by x.seq desc limit 1) f
-            where m.box = p_box and m.era = f.era and not pg_visible_in_snapshot(m.xid, f.base)
-              and not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id));
+            left join lateral (
+                select t.position from :"schema".stream t where m.lane = 1 and t.box = p_box and t.key = m.stream limit 1) t on true
+            where m.box = p_box and m.era = f.era
+              and (m.work_id > t.position or not pg_visible_in_snapshot(m.xid, f.base)
+                   and not (pg_visible_in_snapshot(m.xid, f.target) and (
+                        (m.xid, m.work_id) <= (f.position_xid, f.position_id)
+                        or coalesce(m.xid >= f.base_fence, false) and m.work_id <= t.position)));
         ids := '{}';
     end if;
     return query

@@ -39,9 +39,10 @@ begin
     perform :"schema"._warn_of_halts(p_box, halted, halters);
     if is_turn then
         with made as (
-            insert into :"schema".stream (box, key, partition, halted_at, halted_by)
-            select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id
+            insert into :"schema".stream (box, key, partition, halted_at, halted_by, position, taken_from)
+            select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id, p, p
             from unnest(keys, killers) k(key, id)
+            cross join lateral :"schema"._new_position(:"schema"._frontier(p_box, 1::smallint), k.key) p
             where not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key)
             returning stream.key, stream.halted_by)
         select array_agg(m.key), array_agg(m.halted_by) into halted, halters from made m;

@@ -1,6 +1,6 @@
 -- The same in the streamed lane: a message that can be had before `latest` and whose stream's head, of
--- whatever topic, is leased or comes in time. Claims sort this lane whole whatever they want, so there is
--- little to see here; if there is much, nobody knows the heads yet and the answer is yes.
+-- whatever topic, is leased or comes in time. Claims come past the whole lane whatever they want, so there is
+-- little ahead of them; if there is much, nobody knows the heads yet and the answer is yes.
 create or replace function :"schema"._has_fresh_streamed(
     p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
 returns boolean language plpgsql stable :hot as $$
@@ -20,6 +20,7 @@ begin
     live as (
         select w.topic, w.stream, w.due_at, first_value(w.work_id) over s as head_id, first_value(w.due_at) over s as head_due
         from w where coalesce(w.expires_at > ts, true)
+          and not exists (select from :"schema".stream s where s.box = p_box and s.key = w.stream and s.position < w.work_id)
         window s as (partition by w.stream order by w.work_id))
     select (select count(*) from w),
            exists (select from live m left join lateral (
@@ -32,5 +33,24 @@ begin
                      and :"schema"._wanted(m.topic, exact, prefixes) and coalesce(m.due_at <= latest, true)
                      and coalesce(h.in_time, m.head_due <= latest, true))
     into total, found_one;
-    return found_one or total >= most;
+    if found_one or total >= most then
+        return true;
+    end if;
+    -- And what lies in the log behind the positions of streams that claimers know, whether they came past it or not.
+    return exists (
+        select from :"schema".stream s
+        cross join lateral (
+            select m.due_at from :"schema".message m
+            where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+              and m.era = f.era and coalesce(m.expires_at > ts, true)
+            order by m.stream, m.work_id limit 1) head
+        where s.box = p_box and s.halted_at is null and coalesce(head.due_at <= latest, true)
+          and coalesce((select p.epoch is not null or p.available_at <= latest from :"schema".parked p
+                        where p.box = p_box and p.stream >= s.key and p.stream <= s.key
+                          and (p.epoch is not null or coalesce(p.expires_at > ts, true))
+                        order by p.stream, p.work_id limit 1), true)
+          and exists (select from :"schema".message m
+                      where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+                        and m.era = f.era and coalesce(m.expires_at > ts, true) and coalesce(m.due_at <= latest, true)
+                        and :"schema"._wanted(m.topic, exact, prefixes)));
 end $$;

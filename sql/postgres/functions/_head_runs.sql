@@ -1,11 +1,11 @@
--- What these streams have for a claimer, who has locked their rows: the head of each, since an earlier message may have come in
--- meanwhile, and up to share neighbours behind it. A run ends before the first message that may not go: not due, suspect,
+-- What these streams have among the parked messages for a claimer, who has locked their rows: the first of each and up to share
+-- neighbours behind it, all of them before a work id of `below` (null: any). A run ends before the first message that may not go: not due, suspect,
 -- expired, unwanted, or in somebody's hands; a suspect head goes alone.
 -- ids: these may go; held: their streams; waiting: streams whose head may not go, with what is known of it; empty: streams
--- without messages. Without the turn nothing goes while the streamed lane is not sorted in whole, which has to be asked in
--- the same statement that looks for heads.
+-- without such messages. Without the turn nothing goes while heads may not be handed out (_is_open), which has to be
+-- asked in the same statement that looks for them.
 create or replace function :"schema"._head_runs(
-    p_box smallint, due text[], share int, p_suspect boolean, has_turn boolean, ts timestamptz,
+    p_box smallint, due text[], below bigint[], share int, p_suspect boolean, has_turn boolean, ts timestamptz,
     exact text[], prefixes text[], p_waits text, p_named boolean,
     out ids bigint[], out held text[], out waiting text[], out until timestamptz[], out suspects boolean[],
     out topics text[], out empty text[])
@@ -14,10 +14,11 @@ begin
     -- A range of one key, here and wherever a stream's head is looked up: for an equation the planner may take the
     -- order of work ids from the primary key, and look through all other streams on the way.
     with met as materialized (
-        select d.key, h.* from unnest(due) d(key) left join lateral (
+        select d.key, h.* from unnest(due, below) d(key, below) left join lateral (
             select p.work_id, p.topic, p.available_at, p.crash_count, p.expires_at,
                    row_number() over (order by p.work_id) as n
             from (select * from :"schema".parked p where p.box = p_box and p.stream >= d.key and p.stream <= d.key
+                    and p.work_id < coalesce(d.below, 9223372036854775807)
                   order by p.stream, p.work_id limit share) p) h on true),
     -- One that somebody is burying just now is passed over: waiting for him under the turn, while he
     -- waits for the stream, would be a deadlock.
@@ -29,7 +30,7 @@ begin
               and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)
               and (p_named or m.topic is distinct from p_waits)))
           and p.epoch is null
-          and (has_turn or (select y.whole from :"schema".frontier y where y.box = p_box and y.lane = 1
+          and (has_turn or (select :"schema"._is_open(y) from :"schema".frontier y where y.box = p_box and y.lane = 1
                             order by y.box desc, y.lane desc, y.seq desc limit 1))
         for update skip locked),
     run as (

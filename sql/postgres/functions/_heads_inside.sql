@@ -1,6 +1,9 @@
 -- Leases heads of streams, as _claim_heads does, for a claim inside somebody's transaction, which may stay open for long: without
--- the turn, so it takes only what somebody else has sorted in, and changes no stream from which it takes nothing. Those
+-- the turn, so it takes only what somebody else has come past, and changes no stream from which it takes nothing. Those
 -- must not stay locked either: if there are any, all locks are given back and only the others are locked again.
+--
+-- Nor may it move a stream's position: a claimer who comes past a message that commits late compares it with the position he
+-- sees. So what it takes from the log leaves that, and is parked.
 create or replace function :"schema"._heads_inside(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
     exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean)
@@ -10,24 +13,54 @@ declare
     candidates text[] := :"schema"._ready_streams(p_box, wanted + 20, p_suspect, due_from, ts, exact, prefixes, p_owner,
                                                   case when not p_named then p_waits end);
     due text[];
+    log record;
     got record;
+    ids bigint[];    -- from the log
+    held text[];
+    rest int;
 begin
     for i in 1 .. 5 loop
         begin
-            due := :"schema"._lock_ready(p_box, candidates, p_suspect, ts);
-            exit when due = '{}';
-            select * into got from :"schema"._head_runs(
-                p_box, due, case when p_suspect then 1 else greatest(wanted / cardinality(due), 1) end, p_suspect, false, ts,
-                exact, prefixes, p_waits, p_named);
-            if cardinality(due) > least(wanted, coalesce(cardinality(got.held), 0)) then
-                candidates := got.held[:wanted];
+            due := (:"schema"._lock_ready(p_box, candidates, cardinality(candidates), p_suspect, ts)).keys;
+            exit when due is null;
+            ids := '{}';
+            held := '{}';
+            select '{}'::bigint[] as ids, '{}'::text[] as held into got;
+            if p_suspect then
+                select * into got from :"schema"._head_runs(p_box, due, null, 1, true, false, ts, exact, prefixes, p_waits, p_named);
+            else
+                select * into log from :"schema"._log_runs(p_box, due, wanted, false, 0, ts, exact, prefixes, p_waits, p_named);
+                ids := log.ids;
+                held := coalesce(log.held, '{}');
+                rest := wanted - cardinality(ids);
+                if log.odd is not null and rest > 0 then
+                    select * into got from :"schema"._head_runs(
+                        p_box, log.odd[:rest], log.heads[:rest], greatest(rest / cardinality(log.odd), 1), false, false, ts,
+                        exact, prefixes, p_waits, p_named);
+                end if;
+            end if;
+            held := held || coalesce(got.held, '{}');
+            if cardinality(due) > least(wanted, cardinality(held)) then
+                candidates := held[:wanted];
                 raise exception using errcode = 'BX099';
             end if;
+            -- Somebody may be burying one of them, and wait for the stream that we hold.
+            if exists (select from unnest(ids) x where x <> all (array(
+                           select m.work_id from :"schema".message m where m.work_id = any (ids) and m.lane = 1
+                           for update skip locked))) then
+                candidates := '{}';
+                raise exception using errcode = 'BX099';
+            end if;
+            insert into :"schema".parked (work_id, box, epoch, available_at, expires_at, topic, stream)
+            select m.work_id, p_box, p_epoch, ts, m.expires_at, m.topic, m.stream
+            from :"schema".message m where m.work_id = any (ids);
+            update :"schema".message m set lane = 2 where m.work_id = any (ids);
             update :"schema".parked p set epoch = p_epoch where p.work_id = any (got.ids);
-            update :"schema".stream s set available_at = null where s.ctid = any (:"schema"._stream_rows(p_box, got.held));
-            return got.ids;
+            update :"schema".stream s set available_at = null
+            where s.ctid = any (:"schema"._stream_rows(p_box, held));
+            return ids || got.ids;
         exception when sqlstate 'BX099' then
-            exit when candidates is null;
+            exit when candidates = '{}';
         end;
     end loop;
     return '{}';

@@ -39,6 +39,9 @@ begin
         end if;
         return result;
     end if;
+    if p_stream is not null then
+        perform pg_current_xact_id();   -- before the work id is drawn: see _sort_streams
+    end if;
     insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at, topic, payload,
                                    stream, correlation_id, headers, source, external_id)
     values (p_id, 1, (p_stream is not null)::int, p_attempts, ts, p_due, ts + p_ttl, p_topic, p_payload,

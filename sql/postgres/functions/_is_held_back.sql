@@ -5,5 +5,9 @@ language plpgsql stable :hot as $$
 begin
     return exists (select from :"schema".parked h where h.box = p_box and h.stream = p_stream collate "C" and h.work_id < p_work_id)
         or exists (select from :"schema".stream s
-                   where s.box = p_box and s.key = p_stream collate "C" and s.halted_at is not null);
+                   where s.box = p_box and s.key = p_stream collate "C"
+                     and (s.halted_at is not null or :"schema"._is_stream_leased(s) or exists (
+                          select from :"schema".message m
+                          where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                            and m.work_id > s.position and m.work_id < p_work_id)));
 end $$;

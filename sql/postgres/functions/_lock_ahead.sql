@@ -9,8 +9,8 @@ declare
     outbox_parked int8multirange := :"schema"._hold_leases(0::smallint, p_owner, outbox_ids || outbox_defers);
     inbox_parked int8multirange := :"schema"._hold_leases(1::smallint, p_owner, inbox_ids || inbox_defers);
 begin
-    perform :"schema"._lock_streams(0::smallint, outbox_parked);
-    perform :"schema"._lock_streams(1::smallint, inbox_parked);
+    perform :"schema"._hold_streams(0::smallint, outbox_parked);
+    perform :"schema"._hold_streams(1::smallint, inbox_parked);
     perform :"schema"._lock_in_time(array_agg(j.join_id), array_agg(j.steps))
     from (select i as join_id, null as steps from unnest(joins) i
           union all

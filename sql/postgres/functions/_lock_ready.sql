@@ -1,10 +1,13 @@
--- Locks those of these streams that may be looked at still, and passes over those that somebody else has.
-create or replace function :"schema"._lock_ready(p_box smallint, candidates text[], p_suspect boolean, ts timestamptz)
-returns text[] language plpgsql volatile :hot as $$
+-- Locks those of these streams that may be looked at still, at most wanted, and passes over those that somebody else has. Says where their rows are
+-- and their positions, too, in the same order.
+create or replace function :"schema"._lock_ready(
+    p_box smallint, candidates text[], wanted int, p_suspect boolean, ts timestamptz,
+    out keys text[], out places tid[], out positions bigint[])
+language plpgsql volatile :hot as $$
 begin
-    return array(
-        select s.key from unnest(candidates) c cross join lateral (
-            select s.key, s.suspect, s.available_at from :"schema".stream s where s.box = p_box and s.key = c
-            limit 1 for update skip locked) s
-        where s.suspect = p_suspect and s.available_at <= ts);
+    select array_agg(s.key), array_agg(s.place), array_agg(s.position) into keys, places, positions
+    from (select s.* from unnest(candidates) c cross join lateral (
+              select s.key, s.ctid as place, s.position, s.suspect, s.available_at from :"schema".stream s
+              where s.box = p_box and s.key = c limit 1 for update skip locked) s
+          where s.suspect = p_suspect and s.available_at <= ts limit wanted) s;
 end $$;

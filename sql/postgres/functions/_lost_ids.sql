@@ -7,10 +7,10 @@ declare
     streamed :"schema".frontier := :"schema"._newest_frontier(p_box, 1::smallint);
 begin
     return array(
-        select m.work_id from :"schema".message m
+        select m.work_id from :"schema".message m left join :"schema".stream s on s.box = m.box and s.key = m.stream
         where m.box = p_box
           and (every or m.era <> plain.era or case m.lane when 0 then :"schema"._is_behind(plain, m.xid, m.work_id)
-                                               when 1 then :"schema"._is_behind(streamed, m.xid, m.work_id)
+                                               when 1 then :"schema"._is_behind(streamed, m.xid, m.work_id) and coalesce(m.work_id <= s.position, true)
                                                else true end)
           and not (m.lane = 0 and m.work_id in (select :"schema"._ids(p.items) from :"schema".pool p))
           and not exists (select from :"schema".parked p where p.work_id = m.work_id)

@@ -7,6 +7,8 @@ begin
             message = format('stream "%s" was resumed and has halted again meanwhile', p_key);
     end if;
     if exists (select from :"schema".parked p where p.box = p_box and p.stream = p_key limit 1)
+       or exists (select from :"schema".stream s
+                  where s.box = p_box and s.key = p_key collate "C" and :"schema"._is_stream_leased(s))
        or exists (select from :"schema"._fresh m where m.box = p_box and m.stream = p_key) then
         raise exception using errcode = 'BX003', message = format('stream "%s" is not halted', p_key);
     end if;

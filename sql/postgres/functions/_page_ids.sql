@@ -56,7 +56,9 @@ begin
                    and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
                    and (p_status = 'ready' or (p_status = 'claimable') = (
                            coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
-                           and (m.stream is null or m.work_id = any (heads)
+                           and (m.stream is null
+                                or (m.work_id = any (heads)
+                                    or exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream))
                                 and not :"schema"._is_held_back(p_box, m.stream, m.work_id))))
                  order by m.work_id desc limit max_messages)) x
             order by x.work_id desc limit max_messages);

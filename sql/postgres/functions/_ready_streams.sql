@@ -34,9 +34,8 @@ begin
                  where s.box = p_box and s.available_at is not null and not s.suspect and s.topic is null
                    and s.available_at >= due_from and s.available_at <= ts
                  order by s.topic, s.available_at limit wanted * mine.workers)) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
-                select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
+            where c.is_own or mine.is_shared or c.available_at < ts - patience
+               or :"schema"._head_since(p_box, c.key) < ts - patience
             order by not c.is_own, c.available_at limit wanted);
     else
         candidates := array(
@@ -49,9 +48,8 @@ begin
                   and (p_except is null or s.topic is distinct from p_except)   -- a head that nobody looked at has none
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
-            where c.is_own or mine.is_shared or c.available_at < ts - patience or (
-                select p.available_at < ts - patience from :"schema".parked p
-                where p.box = p_box and p.stream >= c.key and p.stream <= c.key order by p.stream, p.work_id limit 1)
+            where c.is_own or mine.is_shared or c.available_at < ts - patience
+               or :"schema"._head_since(p_box, c.key) < ts - patience
             order by not c.is_own, c.available_at limit wanted);
     end if;
     return candidates;

@@ -4,8 +4,9 @@
 -- woken under the turn, or noted down if somebody has it. Locking its row before would break the order of locks.
 create or replace function :"schema"._requeue_streams(
     p_box smallint, keys text[], resumed bigint[], ts timestamptz)
-returns void language plpgsql volatile :pinned as $$
+returns void language plpgsql volatile :hot as $$
 declare
+    f :"schema".frontier;
     known text[] := array(
         select s.key from :"schema".stream s where s.box = p_box and s.key = any (keys) order by s.key for update);
 begin
@@ -15,12 +16,13 @@ begin
     if not :"schema"._turn(p_box) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
+    f := :"schema"._frontier(p_box, 1::smallint);
     insert into :"schema".stream_note (box, key)
     select p_box, k from unnest(:"schema"._wake_streams(
         p_box, array(select k from unnest(keys) k where k <> all (known)), ts)) k;
-    insert into :"schema".stream (box, key, available_at, partition)
-    select p_box, k, ts, :"schema"._partition(k, :"schema"._setting('partition_count', 10000)::int)
-    from (select distinct k from unnest(keys) k) n(k)
+    insert into :"schema".stream (box, key, available_at, partition, position, taken_from)
+    select p_box, k, ts, :"schema"._partition(k, :"schema"._setting('partition_count', 10000)::int), p, p
+    from (select distinct k from unnest(keys) k) n(k) cross join lateral :"schema"._new_position(f, n.k) p
     where not exists (select from :"schema".stream s where s.box = p_box and s.key = n.k);
     perform :"schema"._end_quiet(p_box);
 end $$;

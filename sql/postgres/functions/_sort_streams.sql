@@ -1,15 +1,19 @@
--- Sorts the streamed lane's new messages into parked, and makes sure each stream has its row.
--- Returns true when the window is sorted in whole. Only then may heads be handed out: within a
--- window the order of transaction ids says nothing about the order of enqueueing, so a window cut
--- in the middle would let a later message overtake an earlier one (BX-060). Only under the turn.
+-- Comes past the streamed lane's new messages: makes sure that each stream has its row, and parks what comes late, behind messages of
+-- its stream that were handed out already. All others stay in the log, where claims find them.
+-- Returns true when the window was met in whole. Before that heads may be handed out only if all that may be late has been met
+-- (_is_open): else a later message might overtake an earlier one (BX-060). Only under the turn.
+--
+-- The fence tells what may be late. Who draws a work id has the number of his transaction before (_enqueue_messages and others), so a
+-- transaction numbered after `base` was taken has only work ids that are larger than all that was handed out then. How far
+-- numbers had come, a snapshot does not tell: those at or after its xmax may have been given out already.
 create or replace function :"schema"._sort_streams(p_box smallint, ts timestamptz) returns boolean
 language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
     before :"schema".frontier := f;
-    chunk constant int := 5000;
-    partitions int;
+    chunk int;
     w record;
+    rounds int := 0;
     advanced boolean := false;
     moved boolean := false;
 begin
@@ -19,24 +23,31 @@ begin
           and m.xid >= pg_snapshot_xmax(f.base)) then
         return true;
     end if;
-    partitions := :"schema"._setting('partition_count', 10000);
     loop
-        select count(*) as n, (array_agg(x.xid))[count(*)] as last_xid, array_agg(x.work_id) as ids,
-               array_agg(x.topic) as topics, array_agg(x.stream) as streams, array_agg(x.due_at) as dues,
-               array_agg(x.expires_at) as expiries
+        rounds := rounds + 1;
+        chunk := case when f.base_fence is null then 5000 else 1000 end;
+        select count(*) as n, count(*) filter (where x.xid < f.base_fence) as late, (array_agg(x.xid))[count(*)] as last_xid,
+               array_agg(x.work_id) as ids, array_agg(x.topic) as topics, array_agg(x.stream) as streams
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
-            insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
-            select i.id, p_box, greatest(i.due_at, ts), i.expires_at, i.topic, i.stream
-            from unnest(w.ids, w.dues, w.expiries, w.topics, w.streams) i(id, due_at, expires_at, topic, stream);
-            perform :"schema"._meet_streams(p_box, w.streams, w.topics, w.ids, partitions, ts);
+            perform :"schema"._meet_streams(f, w.streams, w.topics, w.ids,
+                                            case when f.base_fence is null then w.n else w.late end, w.n < chunk, ts);
             moved := true;
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
         end if;
-        exit when w.n >= chunk or advanced;
+        if w.n >= chunk then
+            continue when w.last_xid < f.base_fence and rounds < 5;   -- what may be late first
+            exit;
+        end if;
+        exit when advanced;
         f.base := f.target;
+        f.base_low := f.target_low;
+        f.base_top := f.target_top;
+        f.base_fence := f.target_fence;
+        f.target_low := coalesce(pg_sequence_last_value(':"schema".message_work_id_seq'), 0);
         f.target := :"schema"._snapshot();
+        f.target_top := coalesce(pg_sequence_last_value(':"schema".message_work_id_seq'), 0);
         f.position_xid := '0';
         f.position_id := 0;
         advanced := true;
@@ -45,6 +56,9 @@ begin
     -- enough.
     f.whole := w.n < chunk;
     if moved or before.position_xid > '0' or f.whole <> before.whole then
+        if advanced then
+            f.target_fence := :"schema"._fence(p_box);
+        end if;
         f.seq := f.seq + 1;
         perform :"schema"._add_frontier(f);
     end if;

@@ -20,7 +20,7 @@ begin
                        where h.box = p_box and h.stream >= (s.parked).stream and h.stream <= (s.parked).stream
                        order by h.stream, h.work_id limit 1), false)
                        and not exists (select from :"schema".stream t where t.box = p_box and t.key = (s.parked).stream
-                                                                        and t.halted_at is not null)) as ready,
+                                                                        and t.available_at is null)) as ready,
                (s.parked).available_at as since, (s.parked).work_id, :"schema"._is_untried(s.parked) as untried, s.weight
         from :"schema"._parked_sample(p_box, sample) s),
     -- The few that wait longest, of each topic of the sample and of all that is parked.
@@ -44,7 +44,7 @@ begin
                               where h.box = p_box and h.stream >= f.stream and h.stream <= f.stream
                               order by h.stream, h.work_id limit 1), false)
                               and not exists (select from :"schema".stream s where s.box = p_box and s.key = f.stream
-                                                                               and s.halted_at is not null)) as ready,
+                                                                               and s.available_at is null)) as ready,
                      greatest(f.due_at, f.created_at) as since
               from (select f.*, row_number() over (partition by f.stream order by f.work_id) as nth
                     from :"schema"._fresh_sample(p_box, sample) f) f) m),

@@ -32,8 +32,11 @@ begin
                 (select s.key from :"schema".stream s
                  where s.box = p_box and s.key >= p_prefix collate "C" and s.key <= last_key collate "C"
                    and s.key > p_after collate "C"
-                   and (s.halted_at is not null or exists (
-                       select from :"schema".parked p where p.box = p_box and p.stream = s.key limit 1))
+                   and (s.halted_at is not null or s.available_at is null
+                        or exists (select from :"schema".parked p where p.box = p_box and p.stream = s.key limit 1)
+                        or exists (select from :"schema".message m
+                                   where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                                     and m.work_id > s.position limit 1))
                  order by s.box, s.key limit max_streams)
                 union
                 select n collate "C" from unnest(fresh_keys) n where n > p_after collate "C") k(key)
@@ -45,12 +48,13 @@ begin
             from unnest(fresh_keys, fresh_heads, fresh_counts) n(key, head, pending)
             cross join lateral (
                 select m.topic, m.due_at, m.created_at from :"schema".message m where m.work_id = n.head limit 1) m
-            where n.key = any (keys))
+            where n.key = any (keys) and not exists (   -- what else there is of it is found by its row
+                select from :"schema".stream s where s.box = p_box and s.key = n.key collate "C"))
         select k.key,
                case when v.halted_at is not null or v.state = 'in_progress' or not x.is_fresh then v.state
                     when n.available_at <= clock_timestamp() then 'ready' else 'waiting' end,
                coalesce(v.partition, :"schema"._partition(k.key, partitions)),
-               least(parked.pending + coalesce(n.pending, 0), 1000),
+               least(parked.pending + log.pending + coalesce(n.pending, 0), 1000),
                least(v.head, n.head),
                case when x.is_fresh then n.topic else v.topic end,
                case when v.halted_at is not null or v.state = 'in_progress' then null
@@ -65,6 +69,14 @@ begin
         cross join lateral (
             select count(*) as pending from (
                 select from :"schema".parked p where p.box = p_box and p.stream = k.key limit 1000) y) parked
+        cross join lateral (
+            select count(*) as pending from (
+                select from :"schema".stream s join :"schema".message m
+                  on m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.taken_from
+                where s.box = p_box and s.key = k.key collate "C"
+                  and (m.work_id > s.position or exists (
+                       select from :"schema".lease l where l.box = p_box and l.epoch = s.epoch and l.items @> m.work_id))
+                limit 1000) y) log
         where v.key is not null or n.key is not null
         order by k.n;
 end $$;

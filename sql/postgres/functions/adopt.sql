@@ -8,6 +8,7 @@ language plpgsql volatile security definer :pinned as $$
 declare
     next_era smallint;
     start pg_snapshot;
+    top bigint;
     ids regclass := pg_get_serial_sequence(':"schema".message', 'work_id');
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
@@ -33,11 +34,14 @@ begin
     update :"schema".pool p set holder = null where p.holder is not null;
     perform setval(':"schema".pool_place_seq', greatest((select max(p.place) from :"schema".pool p),
                                                         pg_sequence_last_value(':"schema".pool_place_seq'), 1));
+    top := coalesce(pg_sequence_last_value(ids), 0);
+    update :"schema".stream s set position = top, taken_from = case when s.epoch is null then top else s.taken_from end;
     update :"schema".join_row j set ended_xid = null where j.ended_xid is not null;
     start := :"schema"._snapshot();
-    insert into :"schema".frontier
-    select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch,
-           '-infinity', '-infinity', '-infinity', '-infinity', '-infinity'
+    insert into :"schema".frontier (box, lane, seq, era, base, target, position_xid, position_id, epoch, lease_from, due_from,
+                                    expiring_from, expired_from, look_at, whole, target_top, base_top, target_low, base_low)
+    select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '-infinity', '-infinity', '-infinity', '-infinity',
+           '-infinity', f.lane = 1, top, top, top, top
     from (select distinct on (x.box, x.lane) x.* from :"schema".frontier x
           order by x.box, x.lane, x.seq desc) f;
     update :"schema".store s

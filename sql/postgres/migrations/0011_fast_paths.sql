@@ -39,7 +39,8 @@ begin
     for f in
         select p.oid from pg_catalog.pg_proc p
         where p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
-          and p.proname in ('_claim_items', '_claim_fresh', '_sort_fresh', '_pass_over', '_still_skips', '_move_frontier')
+          and p.proname in ('_claim_items', '_claim_fresh', '_sort_fresh', '_pass_over', '_still_skips', '_move_frontier',
+                            '_due_streams', '_meet_streams', '_unpark', '_bound_claim', '_lock_streams')
     loop
         definition := pg_catalog.pg_get_functiondef(f);
         execute regexp_replace(left(definition, strpos(definition, 'AS $function$') - 1), 'LANGUAGE \w+', 'LANGUAGE plpgsql')
@@ -80,6 +81,85 @@ create sequence :"schema".inbox_claims;
 -- When a claim last found nothing but messages in the pool, in milliseconds (_is_quiet).
 create sequence :"schema".outbox_quiet minvalue 0;
 create sequence :"schema".inbox_quiet minvalue 0;
+
+-- Streams. Their messages stay in the log until they are claimed, and are found there by their key.
+-- Those from before the table checked, with a name too long for an index, are cut off, and dead letters (as in _bury_malformed).
+-- The table is written anew then, since an index is also made of rows that are not there any more.
+do $do$
+declare
+    fault constant text := 'its topic or its stream is longer than 255 characters';
+begin
+    if not exists (select from :"schema".message m where m.lane = 1 and char_length(m.stream) > 255) then
+        return;
+    end if;
+    with cut as (
+        update :"schema".message m set lane = 2, topic = left(m.topic, 255), stream = left(m.stream, 255)
+        where m.lane = 1 and char_length(m.stream) > 255
+        returning m.work_id, m.box, m.topic),
+    lost as materialized (
+        select c.* from cut c
+        where not exists (select from :"schema".finished f where c.work_id between f.first_id and f.last_id)
+          and not exists (select from :"schema".dead d where d.work_id = c.work_id)),
+    noted as (
+        insert into :"schema".attempt (work_id, at, retry_count, outcome, error) select l.work_id, now(), 0, 'cancelled', fault from lost l)
+    insert into :"schema".dead (work_id, box, reason, died_at, retry_count, crash_count, topic, last_error)
+    select l.work_id, l.box, 5, now(), 0, 0, l.topic, fault from lost l;
+    alter table :"schema".message add column rewritten double precision default random();
+    alter table :"schema".message drop column rewritten;
+end $do$;
+create index message_stream on :"schema".message (box, stream, work_id) where lane = 1;
+-- position: messages of the stream up to this one have been dealt with: they are leased, finished, dead or parked. Those after it
+-- are in the log, and only there (unless they left it early, lane 2). Only moved under the turn.
+-- epoch: of the lease that holds messages of it which came straight from the log: those after taken_from, where the position was
+-- before that claim.
+alter table :"schema".stream
+    add column position bigint not null default 0, add column taken_from bigint not null default 0, add column epoch bigint;
+create index stream_epoch on :"schema".stream (epoch) where epoch is not null;
+-- lease.has_parked is true as well where a lease has messages of streams, parked or not.
+-- No work id that is visible in target, in base, is larger than target_top, base_top.
+-- A transaction with a number from target_fence, base_fence on had none yet when that snapshot was taken, and the work ids that it
+-- draws are larger than target_low, base_low. A fence is null if that is not known.
+alter table :"schema".frontier
+    add column target_top bigint not null default 0, add column base_top bigint not null default 0,
+    add column target_low bigint not null default 0, add column base_low bigint not null default 0,
+    add column target_fence xid8, add column base_fence xid8;
+-- What version 10 has not met yet is parked, as it would have done. From here on streams are read from the log.
+do $do$
+declare
+    top constant bigint := coalesce(pg_sequence_last_value(pg_get_serial_sequence(':"schema".message', 'work_id')), 0);
+    f :"schema".frontier;
+begin
+    for f in select distinct on (x.box) x.* from :"schema".frontier x where x.lane = 1 order by x.box, x.seq desc loop
+        if f.seq = 0 and not exists (select from :"schema".message m where m.lane = 1) then   -- nothing is late
+            update :"schema".frontier x set target_fence = '0', base_fence = '0' where x.box = f.box and x.lane = 1;
+            continue;
+        end if;
+        with met as (
+            insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
+            select m.work_id, m.box, greatest(m.due_at, m.created_at), m.expires_at, m.topic, m.stream from :"schema".message m
+            where m.box = f.box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmin(f.base)
+              and not pg_visible_in_snapshot(m.xid, f.base)
+              and not (pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id))
+              and m.work_id not in (select k.work_id from :"schema".frontier_skip k)
+            returning box, stream)
+        insert into :"schema".stream as s (box, key, available_at) select distinct m.box, m.stream, now() from met m
+        on conflict (box, key) do update set available_at = least(s.available_at, excluded.available_at), topic = null
+            where s.available_at is not null;
+        f.seq := f.seq + 1;
+        f.base := pg_current_snapshot();
+        f.target := f.base;
+        f.position_xid := '0';
+        f.position_id := 0;
+        f.whole := true;
+        f.base_top := top;
+        f.target_top := top;
+        f.base_low := top;
+        f.target_low := top;
+        insert into :"schema".frontier select f.*;
+    end loop;
+    update :"schema".stream s set position = top, taken_from = top;
+end $do$;
+alter table :"schema".stream alter column position drop default, alter column taken_from drop default;
 
 -- A message that leaves the straight path before a claimer met it (buried, or claimed inside somebody's transaction) is
 -- put into lane 2, which no frontier passes. It had a row in frontier_skip before.

@@ -1,17 +1,34 @@
--- What stream_state shows, by the columns of the index.
+-- What stream_state shows, by the columns of the index. The head is a parked message, one that a lease holds (taken), or the first
+-- in the log behind the stream's position.
 create or replace view :"schema"._stream_state as
 select s.box, s.key,
-       case when s.halted_at is not null then 'halted' when x.epoch is not null then 'in_progress'
+       case when s.halted_at is not null then 'halted' when l.epoch is not null then 'in_progress'
             when h.available_at <= clock_timestamp() then 'ready' else 'waiting' end as state,
        s.partition, h.work_id as head, h.topic::text as topic,
-       case when s.halted_at is null and x.epoch is null then h.available_at end as available_at,
+       case when s.halted_at is null and l.epoch is null then h.available_at end as available_at,
        coalesce(h.retry_count, 0) as retry_count,
-       (select l.owner from :"schema".lease l where l.epoch = x.epoch and l.box = s.box limit 1) as owner,
+       (select x.owner from :"schema".lease x where x.epoch = l.epoch and x.box = s.box limit 1) as owner,
        s.halted_at, s.halted_by
-from :"schema".stream s left join lateral (
-    select p.work_id, p.topic, p.available_at, p.epoch, p.retry_count from :"schema".parked p
-    where p.box = s.box and p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id limit 1) h on true
+from :"schema".stream s
 left join lateral (
-    select p.epoch from :"schema".parked p
-    where p.box = s.box and p.stream = s.key and p.epoch is not null limit 1) x on true
+    select x.epoch, m.work_id, m.topic
+    from :"schema".lease x cross join lateral (
+        select m.work_id, m.topic from :"schema".message m
+        where m.box = s.box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+          and m.work_id > s.taken_from and m.work_id <= s.position and x.items @> m.work_id
+        order by m.stream, m.work_id limit 1) m
+    where x.box = s.box and x.epoch = s.epoch order by m.work_id limit 1) taken on true
+left join lateral (
+    (select p.work_id, p.topic, p.available_at, p.retry_count from :"schema".parked p
+     where p.box = s.box and p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id limit 1)
+    union all
+    select taken.work_id, taken.topic, null, 0 where taken.work_id is not null
+    union all
+    (select m.work_id, m.topic, greatest(m.due_at, m.created_at), 0 from :"schema".message m
+     where m.box = s.box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+     order by m.stream, m.work_id limit 1)
+    order by 1 limit 1) h on true
+left join lateral (
+    select coalesce((select p.epoch from :"schema".parked p
+                     where p.box = s.box and p.stream = s.key and p.epoch is not null limit 1), taken.epoch) as epoch) l on true
 where h.work_id is not null or s.halted_at is not null;

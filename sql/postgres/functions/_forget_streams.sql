@@ -1,0 +1,12 @@
+-- Streams that the caller has locked have no messages: their rows go. While a window is met in part they stay, since their positions
+-- tell what of it was taken. Only under the turn.
+create or replace function :"schema"._forget_streams(p_box smallint, keys text[], ts timestamptz) returns void
+language plpgsql volatile as $$
+begin
+    if (:"schema"._frontier(p_box, 1::smallint)).whole then
+        delete from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, keys)) and s.halted_at is null;
+    else
+        update :"schema".stream s set available_at = ts + interval '1 second', topic = null
+        where s.ctid = any (:"schema"._stream_rows(p_box, keys)) and s.halted_at is null;
+    end if;
+end $$;

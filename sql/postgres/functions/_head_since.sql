@@ -1,0 +1,14 @@
+-- Since when the head of a stream waits that nobody has leased, parked or in the log.
+create or replace function :"schema"._head_since(p_box smallint, p_key text) returns timestamptz
+language plpgsql stable as $$
+begin
+    return coalesce((
+        select p.available_at from :"schema".parked p
+        where p.box = p_box and p.stream >= p_key and p.stream <= p_key order by p.stream, p.work_id limit 1), (
+        select greatest(m.due_at, m.created_at)
+        from (select s.key, s.position from :"schema".stream s where s.box = p_box and s.key = p_key limit 1) s
+        cross join lateral (
+            select m.due_at, m.created_at from :"schema".message m
+            where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+            order by m.stream, m.work_id limit 1) m));
+end $$;

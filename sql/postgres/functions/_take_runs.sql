@@ -1,0 +1,40 @@
+-- Leases what is plain: the first messages in the log of streams that the caller has locked (_lock_ready), those that are ready and
+-- wanted, up to `wanted` in all. rest: streams with nothing of that kind, which need a closer look (_log_runs): a message of them
+-- is parked, expired, not due or unwanted, or they have none. Only under the turn, and only
+-- while heads may be handed out (_is_open).
+create or replace function :"schema"._take_runs(
+    p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint, ts timestamptz,
+    exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out rest text[])
+language plpgsql volatile :hot as $$
+declare
+    share constant int := (wanted + cardinality(keys) - 1) / cardinality(keys);
+begin
+    with f as materialized (
+        select y.era, y.target, y.target_top from :"schema".frontier y where y.box = p_box and y.lane = 1
+        order by y.box desc, y.lane desc, y.seq desc limit 1),
+    met as materialized (
+        select d.key, d.place, h.ids, coalesce(h.stop - 1, cardinality(h.ids)) as n
+        from f cross join unnest(keys, places, positions) d(key, place, position)
+        cross join lateral (
+            select array_agg(m.work_id) as ids, array_position(array_agg(m.goes), false) as stop
+            from (select m.work_id,
+                         m.due_at is null and m.expires_at is null and :"schema"._wanted(m.topic, exact, prefixes)
+                             and (p_named or m.topic is distinct from p_waits) as goes
+                  from :"schema".message m
+                  where m.box = p_box and m.lane = 1 and m.stream >= d.key and m.stream <= d.key
+                    and m.work_id > d.position and m.work_id <= f.target_top and m.era = f.era
+                    and pg_visible_in_snapshot(m.xid, f.target)
+                  order by m.stream, m.work_id limit share) m) h
+        where (select true from :"schema".parked p where p.box = p_box and p.stream >= d.key and p.stream <= d.key
+               order by p.stream, p.work_id limit 1) is null),
+    run as materialized (
+        select m.key, m.place, m.ids[:least(m.n, wanted - m.before)] as ids, least(m.n, wanted - m.before) as n
+        from (select m.*, sum(m.n) over (rows unbounded preceding)::int - m.n as before from met m where m.n > 0) m
+        where m.before < wanted),
+    held as (
+        update :"schema".stream s set available_at = null, taken_from = s.position, position = r.ids[r.n], epoch = p_epoch
+        from run r where s.ctid = r.place)
+    select coalesce((select array_agg(i) from run r, unnest(r.ids) i), '{}'),
+           array(select k from unnest(keys) k except select m.key from met m where m.n > 0)
+    into ids, rest;
+end $$;
