@@ -58,6 +58,6 @@ is "names nobody" 'ok' "$(json '.[]|select(.check == "held_streams")|.severity')
 refuses "enqueueing" 1 "*read-only transaction: connect to the primary server" boxcar enqueue t p
 refuses "upkeep" 1 "*read-only transaction: connect to the primary server" boxcar maintain --once
 exits "a worker that is to drain it" 1 boxcar worker --drain --handler 't=discard'
-like "says where to go" "*boxcar: worker: *read-only transaction: connect to the primary server" "$err"
+like "says where to go" "*boxcar: worker: cannot execute *: connect to the primary server" "$err"
 
 finish
