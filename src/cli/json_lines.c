@@ -154,7 +154,7 @@ static boxcar_str set_payload_aside(struct json_line *line, char *into, size_t s
     return (boxcar_str){into, before + 4 + after};
 }
 
-/* What is wrong is said of the line as it was written. */
+/* Errors name the line as it is in the file. */
 static bool load_line(struct json_line *line) {
     char short_text[512];
     json_error_t error;

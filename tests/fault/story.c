@@ -78,8 +78,10 @@ static void hear_passed_over(struct story *story, const struct record *call) {
 }
 
 static void hear_call(struct story *story, const struct record *call) {
-    if (call->outcome == OUTCOME_UNDONE)
+    if (call->outcome == OUTCOME_UNDONE) {
+        story->undone_at = call->before;
         return;
+    }
     if (call->verb == VERB_RENEW)
         return hear_renewal(story, call);
     if (call->outcome == OUTCOME_AFFECTED)

@@ -1,7 +1,6 @@
 -- Leases the heads of streams whose turn has come, and as many neighbours behind each as the claimer has room for.
--- Under the turn (who has none: _heads_inside), and only while heads may be handed out
--- (_is_open). The row in stream says when to look; the true head is looked up here, in the log and among the parked
--- messages.
+-- Under the turn (who has none: _heads_inside), and only while heads may be handed out (_is_open). The row in stream says when to
+-- look; the true head is looked up here, in the log and among the parked messages.
 create or replace function :"schema"._claim_heads(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
     exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean, has_turn boolean)

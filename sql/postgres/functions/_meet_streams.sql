@@ -1,7 +1,7 @@
 -- Claimers come past these messages of streams: each stream has its row afterwards, and is looked at again if what is known of its
 -- head may be wrong now. A message that comes late, at or before its stream's position, is parked, and so comes next. Arrays go
--- together by position. f: the window in which they were met; late_count: the first so many of them may be late; is_last: the window
--- has no more. Only under the turn.
+-- together by position. f: the window in which they were met; late_count: how many of them, from the first on, may be late; is_last:
+-- the window has no more. Only under the turn.
 --
 -- A new row's position is before all of the stream that is new in this window, and after what may be finished, or that would be found
 -- in the log again.
