@@ -363,6 +363,25 @@ static void open_cancellation_of_what_is_not_ready_delays_nobody(void **state) {
     PQfinish(conn);
 }
 
+/* Nor in a stream that claims have met. The canceller keeps that stream until he ends, and no other. BX-006, BX-028 */
+static void open_cancellation_in_a_stream_delays_no_other_stream(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_work_id a[2], b;
+    for (int i = 0; i < 2; i++)
+        a[i] = enqueue_streamed(f, "a", "p").work_id;
+    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* meets them */
+    pg_exec(conn, "begin; select outbox_cancel(%lld)", (long long)a[0].value);
+    b = enqueue_streamed(f, "b", "p").work_id;
+    assert_taken(f, &b, 1);
+    assert_nothing_claimable(f);
+    pg_exec(conn, "commit");
+    assert_taken(f, a + 1, 1);
+    assert_dead(f, a[0], BOXCAR_REASON_CANCELLED);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
 /* The same where all others claim inside transactions. BX-028, BX-030 */
 static void cancellation_rolled_back_is_found_by_transactions_alone(void **state) {
     struct fixture *f = *state;
@@ -517,6 +536,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(message_in_an_open_claim_cannot_be_cancelled),
     TEST(open_cancellation_delays_nobody),
     TEST(open_cancellation_of_what_is_not_ready_delays_nobody),
+    TEST(open_cancellation_in_a_stream_delays_no_other_stream),
     TEST(cancellation_rolled_back_is_found_by_transactions_alone),
     TEST(ack_in_the_same_transaction_counts_after_the_lease),
 };

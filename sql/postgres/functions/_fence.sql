@@ -1,6 +1,6 @@
--- A number that no transaction has yet when this is called: whoever gets a larger one begins afterwards. Ours, if we have none yet. Else
--- that of a part of our transaction, which is rolled back: the row that it locks names it. Only under the turn, which keeps others from
--- that row.
+-- A transaction number that nobody has when this is called. A transaction with a larger number gets it afterwards. We take our own
+-- number if we have none yet. Else we take that of a part of our transaction, which is rolled back: the row that it locks names it.
+-- Only under the turn, which keeps others from that row.
 create or replace function :"schema"._fence(p_box smallint) returns xid8
 language plpgsql volatile as $$
 declare

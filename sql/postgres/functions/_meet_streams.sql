@@ -44,7 +44,7 @@ begin
         select i.id from unnest(streams, ids) with ordinality i(stream, id, n) join overtaken s on s.key = i.stream
         where i.n <= late_count and i.id <= s.position)
     select (select array_agg(l.id) from late_in l),
-           -- A stream that waits for a head's time, or is said to have a head of some topic: an earlier message may have come.
+           -- The row of a stream tells when its head is due and of which topic it is. An earlier message may have come.
            array_agg(m.key) filter (where m.available_at > ts or m.available_at is not null and m.late_id is not null
                                                              and (m.known_topic is not null or m.position >= m.late_id))
     into late, changed from met m where m.position is not null;

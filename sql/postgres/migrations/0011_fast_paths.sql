@@ -71,7 +71,7 @@ create index pool_held on :"schema".pool (box, holder) where holder is not null;
 -- pool_from: no row of the pool has a place before this.
 alter table :"schema".frontier add column pool_from bigint not null default 0;
 
--- whole: of the streamed lane, all that is visible in target is sorted in (_sort_streams).
+-- whole: of the streamed lane, claimers have met all that is visible in target (_sort_streams).
 alter table :"schema".frontier add column whole boolean not null default false;
 
 -- One number a claim: whose turn it is (suspects' or the others'), and what makes epochs of one moment differ.
