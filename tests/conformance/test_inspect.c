@@ -281,6 +281,17 @@ static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void 
     assert_backlog(f, (int64_t)CLAIMS * CLAIM_SIZE, 0);
 }
 
+/* The same when somebody who wants none of them has come past. BX-005 */
+static void stats_of_a_large_backlog_that_was_passed_over_are_the_same(void **state) {
+    struct fixture *f = *state;
+    enqueue_backlog(f, "bulk.a");
+    enqueue_backlog(f, "bulk.b");
+    enqueue_backlog(f, "bulk.c");
+    for (int i = 0; i < 10; i++)
+        boxcar_message_list_free(claim_topic(f, f->owner, 1, "other"));
+    assert_backlog(f, 0, 0);
+}
+
 static void stats_by_topic_follow_the_row_about_all_in_order_of_names(void **state) {
     struct fixture *f = *state;
     enqueue(f, "b", "p");
@@ -441,6 +452,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claimer_of_another_topic_does_not_make_messages_younger),
     TEST(message_that_was_tried_waits_since_it_is_available_again),
     TEST(stats_of_a_large_backlog_have_every_topic_with_its_own_numbers),
+    TEST(stats_of_a_large_backlog_that_was_passed_over_are_the_same),
     TEST(stats_by_topic_follow_the_row_about_all_in_order_of_names),
     TEST(history_tells_every_bad_attempt_in_order),
     TEST(message_without_trouble_has_no_history),

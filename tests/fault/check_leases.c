@@ -9,7 +9,6 @@ struct walk {
     int64_t held_epoch;
     const struct record *last_claim;
     int64_t done_epoch;
-    int64_t done_claimed; /* when the claim was answered that led to it; 0: not known */
     int64_t not_before; /* the last one gave it back with a delay */
     bool replayed;
 };
@@ -24,9 +23,7 @@ static bool was_replayed(const struct ledger *ledger, int64_t work_id) {
 
 static void check_against_earlier(struct ledger *ledger, const struct story *story, const struct walk *walk) {
     long long id = story->work_id, epoch = story->epoch;
-    /* A claim draws its epoch, and may wait then. Another one, with a later epoch, may begin and be rolled back meanwhile. */
-    bool was_before = !story->claim && story->undone_at > 0 && story->undone_at <= walk->done_claimed;
-    if (walk->done_epoch > 0 && !was_before)
+    if (walk->done_epoch > 0)
         offend(ledger, "work id %lld was leased (epoch %lld) after it was done (epoch %lld)", id, epoch,
                (long long)walk->done_epoch);
     if (!story->claim)
@@ -52,10 +49,8 @@ static void remember(const struct story *story, struct walk *walk) {
     walk->not_before = 0;
     if (!story->ended)
         return;
-    if (story->verb == VERB_ACK) {
+    if (story->verb == VERB_ACK)
         walk->done_epoch = story->epoch;
-        walk->done_claimed = story->claim ? story->claim->after : 0;
-    }
     if ((story->verb == VERB_ABANDON || story->verb == VERB_DEFER) && story->end->ms > 0)
         walk->not_before = story->end->before + (int64_t)story->end->ms * 1000 - CLOCK_SLACK_US;
 }

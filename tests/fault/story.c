@@ -78,10 +78,8 @@ static void hear_passed_over(struct story *story, const struct record *call) {
 }
 
 static void hear_call(struct story *story, const struct record *call) {
-    if (call->outcome == OUTCOME_UNDONE) {
-        story->undone_at = call->before;
+    if (call->outcome == OUTCOME_UNDONE)
         return;
-    }
     if (call->verb == VERB_RENEW)
         return hear_renewal(story, call);
     if (call->outcome == OUTCOME_AFFECTED)

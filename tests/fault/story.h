@@ -17,7 +17,6 @@ struct story {
     int64_t from;
     int64_t to;
     int64_t promised_until; /* as far as the leases granted reached at least */
-    int64_t undone_at;      /* when a call began that was rolled back, and the claim with it; 0: none */
     bool may_be_lost;       /* the claim was followed by a crash too soon */
     bool unknown;           /* a call that may have ended it got no answer */
     bool passed_over;       /* a call found that it had ended */

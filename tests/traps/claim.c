@@ -178,7 +178,7 @@ static const char *rest_of_a_batch(struct fixture *f)
     return count == 28 ? NULL : "a batch was not filled";
 }
 
-#define EPOCH "return now_us - now_us % 64 + claim_count % 64;"
+#define EPOCH "return now_us - now_us % 64 + number % 64;"
 #define SHARE "wanted / 2 + (wanted % 2) * ((claims + 1) % 2)::int"
 
 static const struct trap TRAPS[] = {
@@ -194,7 +194,7 @@ static const struct trap TRAPS[] = {
      {{"the last time of a turn", "_epoch", "if now_us < last then", "if false then",
        "an epoch is lower than one before"}}},
     {"epochs_rise_without_the_turn_when_the_clock_is_set_back", clock_set_back_without_turn,
-     {{"the count of claims", "_epoch", "last + 1 + claim_count % 65536", "last + 1",
+     {{"the count of claims", "_epoch", "last + 1 + number % 65536", "last + 1",
        "a claim waits for another's transaction"}}},
     {"a_batch_is_half_parked_and_half_fresh_when_both_wait", halves,
      {{"the share of parked work", "_claim_items", SHARE, "wanted", "parked work crowds out fresh work"},

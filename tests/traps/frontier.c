@@ -1,6 +1,7 @@
 /* The frontier: what becomes visible late, or to its own transaction, or lies far behind. */
 #include <stdio.h>
 
+#include "mutate.h"
 #include "trap.h"
 
 static const char LOST[] = "a message was lost";
@@ -130,6 +131,18 @@ static const char *long_log(struct fixture *f)
     return claim_reads(conn) > READS_MAX ? "a claim reads the log from its start" : NULL;
 }
 
+/* Nothing comes from the log, and a parked message is found. Any look counts as a cheap one, however busy the machine. BX-020 */
+static const char *full_look(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    mutate(f, &(const struct mutation){.function = "_move_frontier", .piece = "2 milliseconds", .instead = "1 hour"});
+    sql_park(conn, "p");
+    sql_run(conn, "update frontier set look_at = '-infinity'");
+    assert_string_equal(sql_claim(conn, 1), "p");
+    return sql_number(conn, "select count(*) from frontier where box = 0 and lane = 0 and look_at > clock_timestamp()") > 0
+               ? NULL : "a full look that found something is not noted";
+}
+
 #define LATE                                                                                                           \
     "late := array(\n            select x from pg_snapshot_xip(f.base) x where x >= f.position_xid and "                \
     "pg_visible_in_snapshot(x, f.target));"
@@ -151,6 +164,8 @@ static const struct trap TRAPS[] = {
      {{"the row comparison", "_window", "(m.xid, m.work_id) > (from_xid, from_id)",
        "(m.xid > from_xid or (m.xid = from_xid and m.work_id > from_id))",
        "an idle claim reads the log from its start"}}},
+    {"a_full_look_that_found_something_is_noted", full_look,
+     {{"who found something", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
 };
 
 const struct trap_group FRONTIER_TRAPS = TRAP_GROUP("frontier", TRAPS);

@@ -1,7 +1,13 @@
 /* Leases in parts, and messages that nobody knows of. */
+#include <stdlib.h>
+
 #include "trap.h"
 
 #include "actions.h"
+#include "mutate.h"
+
+static const char LOWER_EPOCH[] = "a later lease has a lower epoch";
+static const char STILL_HELD[] = "a message or its stream is still held when its lease has ended";
 
 static void claim_many(PGconn *conn, int count, const char *lease)
 {
@@ -220,6 +226,50 @@ static const char *unburied_expired(struct fixture *f)
 #define REST "set items = h.items - wanted"
 #define ALL "set items = h.items"
 
+/* A claim is held up after it has drawn its epoch; meanwhile another one takes the message, with a later epoch, and rolls back.
+ * Whoever has it last has the highest epoch. BX-002, BX-030 */
+static const char *claimed_and_given_back(struct fixture *f, void (*prepare)(PGconn *, const char *))
+{
+    PGconn *slow = sql_connect(f), *inside = sql_connect(f), *gate = sql_connect(f);
+    mutate(f, &(const struct mutation){.function = "_claim_side", .piece = "    share := wanted;",
+                                       .instead = "    if current_setting('boxcar.is_slow', true) = 'yes' then "
+                                                  "perform pg_advisory_xact_lock(1); end if; share := wanted;"});
+    prepare(slow, "a");
+    sql_run(slow, "set boxcar.is_slow = yes");
+    sql_run(gate, "select pg_advisory_lock(1)");
+    sql_send(slow, "select coalesce(max(epoch), 0) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, null, true)");
+    sql_wait_blocked(gate, slow);
+    sql_run(inside, "begin");
+    const char *given_back = sql_text(inside, "select coalesce(max(epoch), 0) from outbox_claim(" OTHER_WORKER ", '30 s', 1)");
+    assert_string_not_equal(given_back, "0");
+    sql_run(inside, "rollback");
+    sql_run(gate, "select pg_advisory_unlock(1)");
+    const char *epoch = sql_answer(slow);
+    assert_string_not_equal(epoch, "0");
+    if (strtoll(epoch, NULL, 10) <= strtoll(given_back, NULL, 10))
+        return LOWER_EPOCH;
+    if (sql_number(gate, "select count(*) from outbox_ack(" WORKER ", '{1}', '{%s}')", epoch) != 1)
+        return "a message did not end with its lease";
+    return sql_number(gate, "select (select count(*) from parked) + (select count(*) from stream where available_at is null)") == 0
+               ? NULL : STILL_HELD;
+}
+
+static const char *parked_given_back(struct fixture *f) { return claimed_and_given_back(f, sql_park); }
+
+static void sort_streamed(PGconn *conn, const char *payload)
+{
+    sql_enqueue_streamed(conn, "s", payload);
+    sql_run(conn, SORT_STREAMS);
+}
+
+static const char *streamed_given_back(struct fixture *f) { return claimed_and_given_back(f, sort_streamed); }
+
+#define WITHOUT_STAMPING                                                                                                  \
+    {                                                                                                                     \
+        "drawing again", "_claim_items", "elsif pg_sequence_last_value(':\"schema\".epoch_count') = drawn.counted then", "elsif true then", \
+            LOWER_EPOCH                                                                                                   \
+    }
+
 static const struct trap TRAPS[] = {
     {"parts_of_a_big_lease_are_acked_once_each", partial_acks,
      {{"taking out what was acked", "_take_any", REST, ALL, "a message is in two places"},
@@ -252,6 +302,10 @@ static const struct trap TRAPS[] = {
        "the audit does not see what is lost"},
       {"the repair", "audit", "perform :\"schema\"._unbury(box::smallint, ids, true, clock_timestamp());", "null;",
        "the audit does not repair what is lost"}}},
+    {"a_parked_message_that_was_given_back_gets_a_higher_epoch", parked_given_back, {WITHOUT_STAMPING}},
+    {"a_streamed_message_that_was_given_back_gets_a_higher_epoch", streamed_given_back,
+     {WITHOUT_STAMPING,
+      {"stamping the stream", "_stamp_again", "and s.epoch = drawn", "and false", STILL_HELD}}},
 };
 
 const struct trap_group LEASE_TRAPS = TRAP_GROUP("lease", TRAPS);

@@ -14,7 +14,7 @@ declare
     p record;
     part int8multirange;
     is_free boolean;   -- null: one run of ids, and not known yet
-    claims bigint;
+    number bigint;   -- of the epoch
 begin
     -- In another isolation _before_claim refuses. The last answer of _is_quiet counts for 20 milliseconds.
     if current_setting('transaction_isolation') <> 'read committed'
@@ -61,8 +61,8 @@ begin
                  then int8multirange(int8range(lower(p.items), lower(p.items) + wanted))
                  else :"schema"._first_ids(p.items, wanted) end;
     ts := clock_timestamp();   -- after the frontier was read: see _epoch
-    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
-    epoch := :"schema"._epoch(ts, claims, p.epoch);
+    number := nextval(':"schema".epoch_count');
+    epoch := :"schema"._epoch(ts, number, p.epoch);
     until := ts + lease;
     if upper(part) - lower(part) > wanted then
         select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
@@ -92,7 +92,7 @@ begin
     -- Few rows are left: the pool is filled before it is empty. Of small claims one in sixteen tries, since there may be
     -- nothing to fill it with.
     if pg_sequence_last_value(':"schema".pool_place_seq') - p.place < greatest(least(2000 / wanted, 64), 4)
-       and (wanted >= 50 or claims % 16 = 0) then
+       and (wanted >= 50 or number % 16 = 0) then
         perform :"schema"._refill(p_box, wanted);
     end if;
 end $$;

@@ -10,7 +10,7 @@ declare
     plain record;
     room int;
     streams int;
-    taken bigint[] := '{}';
+    taken bigint[] := '{}'::bigint[];
 begin
     if not has_turn then
         return :"schema"._heads_inside(p_box, p_epoch, wanted, p_suspect, due_from, ts, exact, prefixes, p_owner, p_waits, p_named);
@@ -30,7 +30,7 @@ begin
             return (:"schema"._claim_odd_heads(p_box, p_epoch, due.keys[:1], null, 1, true, true, ts, exact, prefixes, p_waits,
                                           p_named)).ids;
         end if;
-        plain := :"schema"._take_runs(p_box, due.keys, due.places, due.positions, room, p_epoch, ts, exact, prefixes, p_waits, p_named);
+        plain := :"schema"._take_runs(p_box, due.keys, due.places, due.positions, room, p_epoch, exact, prefixes, p_waits, p_named);
         taken := taken || plain.ids;
         if plain.rest <> '{}' and cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_mixed_heads(p_box, p_epoch, plain.rest, wanted - cardinality(taken), ts, exact, prefixes,

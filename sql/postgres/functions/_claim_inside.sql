@@ -38,7 +38,7 @@ begin
                     -- somebody has to sort them
                     perform :"schema"._note_end(f.box, true, '{}');
                 end if;
-                return '{}';
+                return '{}'::int8multirange;
             end if;
             in_time := :"schema"._let_others_end(f.box, places, ahead <> '{}');
             f := :"schema"._frontier(f.box, 0::smallint);
@@ -57,5 +57,5 @@ begin
             exit when not in_time;
         end;
     end loop;
-    return '{}';
+    return '{}'::int8multirange;
 end $$;

@@ -15,13 +15,14 @@ language plpgsql volatile as $$
 declare
     f :"schema".frontier;
     ts timestamptz;
-    claims bigint;   -- how many there were, in this box
+    claims bigint;   -- how many there were in this box: decides what comes first
+    drawn record;    -- the epoch of what does not come straight from the log
     has_turn boolean := false;
     full_look boolean;
     moved boolean := false;
     with_streams boolean := false;
-    side bigint[] := '{}';
-    fresh int8multirange := '{}';
+    side bigint[] := '{}'::bigint[];
+    fresh int8multirange := '{}'::int8multirange;
     total int := 0;   -- of fresh
     share int := 0;   -- of what does not come straight from the log
     waits constant text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
@@ -72,11 +73,13 @@ begin
         end if;
     end if;
     claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
-    epoch := :"schema"._epoch(ts, claims, f.epoch);
 
     select l.* into look from :"schema"._look_aside(p_box, f.due_from, ts, suspects, with_streams, waits, named) l;
+    if look.suspects or look.others then
+        drawn := :"schema"._draw_epoch(f.epoch);
+    end if;
     if look.suspects and claims % 2 = 0 then
-        side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits, named,
+        side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits, named,
                                          has_turn);
     end if;
     if side = '{}' then
@@ -95,8 +98,8 @@ begin
             flags := flags | got.flags;
         end if;
         if look.others then
-            epoch := :"schema"._epoch(clock_timestamp(), claims, f.epoch);   -- as below
-            side := :"schema"._claim_side(p_box, epoch, wanted - total, claims % 4 < 2, with_streams,
+            drawn := :"schema"._draw_epoch(f.epoch);
+            side := :"schema"._claim_side(p_box, drawn.epoch, wanted - total, claims % 4 < 2, with_streams,
                                           f.due_from, ts, exact, prefixes, p_owner, waits, named, has_turn);
         end if;
         if share > 0 and total >= wanted - share and cardinality(side) + total < wanted then
@@ -111,7 +114,7 @@ begin
             flags := flags | got.flags;
         end if;
         if look.suspects and side = '{}' and total = 0 then
-            side := :"schema"._claim_suspect(p_box, epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits,
+            side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits,
                                              named, has_turn);
         end if;
     end if;
@@ -130,8 +133,14 @@ begin
             excess := :"schema"._beyond_bytes(items, max_bytes);
             items := items - :"schema"._multirange(excess);
         end if;
-        if not has_parked then   -- it may have waited, and somebody may have claimed, with a later epoch, and rolled back meanwhile
-            epoch := :"schema"._epoch(clock_timestamp(), claims, f.epoch);
+        -- Now that all is locked. A message that somebody had and gave back in the meantime must not get a lower epoch than it had.
+        if not has_parked then
+            epoch := (:"schema"._draw_epoch(f.epoch)).epoch;
+        elsif pg_sequence_last_value(':"schema".epoch_count') = drawn.counted then
+            epoch := drawn.epoch;
+        else
+            epoch := (:"schema"._draw_epoch(f.epoch)).epoch;
+            perform :"schema"._stamp_again(p_box, side, drawn.epoch, epoch);
         end if;
         until := ts + lease;
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)

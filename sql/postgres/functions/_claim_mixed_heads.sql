@@ -9,7 +9,7 @@ declare
     log record;
     got record;
     room int;
-    taken bigint[] := '{}';
+    taken bigint[] := '{}'::bigint[];
 begin
     for i in 1 .. 10 loop
         log := :"schema"._log_runs(p_box, due, wanted - cardinality(taken), true, p_epoch, ts, exact, prefixes, p_waits, p_named);

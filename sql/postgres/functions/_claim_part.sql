@@ -6,14 +6,14 @@ declare
     got record;
 begin
     if coalesce((part #>> '{claim,batch_size}')::int, 0) = 0 then
-        return '{}';
+        return '{}':::"schema".claimed_message[];
     end if;
     select * into topics from :"schema"._batch_topics(part);
     got := :"schema"._claim_items(
         p_box, p_owner, coalesce((part ->> 'lease')::interval, interval '30 seconds'),
         (part #>> '{claim,batch_size}')::int, topics.exact, topics.prefixes, true, null, false, 64 << 20);
     if got.items is null then
-        return '{}';
+        return '{}':::"schema".claimed_message[];
     end if;
     return array(
         select c from :"schema"._claimed_rows(p_box, got.items, got.has_parked, got.epoch, p_owner, got.until) c);

@@ -6,8 +6,8 @@ create or replace function :"schema"._claim_side(
     p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
-    taken bigint[] := '{}';
-    waits bigint[] := '{}';
+    taken bigint[] := '{}'::bigint[];
+    waits bigint[] := '{}'::bigint[];
     share int;
 begin
     if p_named and wanted > 0 then

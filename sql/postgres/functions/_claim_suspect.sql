@@ -20,7 +20,7 @@ begin
         return array[taken];
     end if;
     if not with_streams then
-        return '{}';
+        return '{}'::bigint[];
     end if;
     return :"schema"._claim_heads(p_box, p_epoch, 1, true, due_from, ts, exact, prefixes, p_owner, p_waits,
                                   p_named, has_turn);

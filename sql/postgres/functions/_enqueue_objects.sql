@@ -6,7 +6,7 @@ declare
     given record;
 begin
     if messages = '[]' then
-        return '[]';
+        return '[]'::jsonb;
     end if;
     given := :"schema"._read_messages(messages);
     return (

@@ -6,7 +6,7 @@ create or replace function :"schema"._evaluate_waits(ids bigint[], ts timestampt
 language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
-    nobody constant uuid := '00000000-0000-0000-0000-000000000001';
+    nobody constant uuid := '00000000-0000-0000-0000-000000000001'::uuid;
     too_long constant text := 'the correlation id of a wait is longer than 255 characters';   -- from before it was checked
     held bigint[];
     good record;

@@ -12,7 +12,7 @@ begin
     perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, errors);
     if ours.taken is null then
-        return '{}';
+        return '{}'::bigint[];
     end if;
     insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
     select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, i.error

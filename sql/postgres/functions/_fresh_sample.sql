@@ -9,7 +9,7 @@ language plpgsql stable rows 20000 :hot as $$
 #variable_conflict use_column
 declare
     look :"schema".frontier;
-    ids bigint[] := '{}';      -- beyond the frontier
+    ids bigint[] := '{}'::bigint[];      -- beyond the frontier
     pooled bigint[] := array(
         select i from :"schema".pool p, :"schema"._ids(p.items) i where p.box = p_box limit most + 1);
     pool_rows bigint;
@@ -39,7 +39,7 @@ begin
     if cardinality(pooled) > most then
         select count(*) into pool_rows from :"schema".pool p where p.box = p_box;
         return query
-            select m.work_id, p.topic::text, null, null, m.created_at, null, p.size * greatest(pool_rows::double precision / most, 1)
+            select m.work_id, p.topic::text, null::text, null::timestamptz, m.created_at, null::timestamptz, p.size * greatest(pool_rows::double precision / most, 1)
             from (select p.topic, p.size, lower(p.items) as first_id from :"schema".pool p where p.box = p_box limit most) p
             cross join lateral (select * from :"schema".message m where m.work_id = p.first_id limit 1) m;
         pooled := '{}';

@@ -10,7 +10,7 @@ begin
     perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, default_delay, delays, errors);
     if ours.taken is null then
-        return '{}';
+        return '{}'::bigint[];
     end if;
     perform :"schema"._release(
         p_box, ours.taken, array_fill(p_owner, array[cardinality(ours.taken)]), ours.taken_epochs, p_outcome,

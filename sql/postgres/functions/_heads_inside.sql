@@ -63,5 +63,5 @@ begin
             exit when candidates = '{}';
         end;
     end loop;
-    return '{}';
+    return '{}'::bigint[];
 end $$;

@@ -4,7 +4,7 @@ create or replace function :"schema"._hold_leases(p_box smallint, p_owner uuid, 
 language plpgsql volatile :hot as $$
 declare
     wanted int8multirange := :"schema"._multirange(ids);
-    off_path int8multirange := '{}';
+    off_path int8multirange := '{}'::int8multirange;
     f :"schema".frontier;
     held record;
 begin

@@ -3,7 +3,7 @@ create or replace function :"schema"._hold_streams(p_box smallint, items int8mul
 language plpgsql volatile :hot as $$
 begin
     if items = '{}' then
-        return '{}';
+        return '{}'::text[];
     end if;
     return array(
         select s.key from (

@@ -6,7 +6,7 @@ returns setof :"schema".outbox_join language plpgsql stable security definer :ho
 set enable_sort = off set enable_bitmapscan = off as $$
 declare
     upto timestamptz := coalesce(p_before, 'infinity');
-    upto_id uuid := '00000000-0000-0000-0000-000000000000';
+    upto_id uuid := '00000000-0000-0000-0000-000000000000'::uuid;
     last_at timestamptz;
     ids uuid[];
 begin

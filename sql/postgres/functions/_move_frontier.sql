@@ -1,9 +1,9 @@
 -- Appends the frontier row of a claim, if anything changed: position, clock, or the lower bounds
 -- that keep lookups off dead index entries. Those lag a second behind for what commits late, and a
 -- full look without them comes at intervals that cost a few percent. Only under the turn. f: the newest row, with the new
--- position if it has moved; found: the claim has found something.
+-- position if it has moved; has_found: the claim has found something.
 create or replace function :"schema"._move_frontier(
-    f :"schema".frontier, moved boolean, full_look boolean, found boolean, ts timestamptz)
+    f :"schema".frontier, moved boolean, full_look boolean, has_found boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
     looked timestamptz;
@@ -16,7 +16,7 @@ begin
         looked := clock_timestamp();
         f.look_at := looked + least(greatest(interval '1 second', 20 * (looked - ts)), interval '1 minute');
         -- An idle claimer whose look was cheap leaves no row behind.
-        if not moved and not found and looked - ts < interval '2 milliseconds' then
+        if not moved and not has_found and looked - ts < interval '2 milliseconds' then
             return;
         end if;
     end if;

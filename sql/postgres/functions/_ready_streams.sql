@@ -10,7 +10,7 @@ set enable_sort = off set enable_bitmapscan = off as $$
 declare
     mine record;
     is_picky boolean := exact is not null or prefixes is not null;
-    patience constant interval := '1 second';
+    patience constant interval := interval '1 second';
     candidates text[];
 begin
     select * into mine from :"schema"._own_partitions(p_box, p_owner, ts);

@@ -8,7 +8,7 @@ returns bigint[] language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
-    renewed int8multirange := '{}';
+    renewed int8multirange := '{}'::int8multirange;
     got record;
 begin
     perform :"schema"._check_lease(lease);

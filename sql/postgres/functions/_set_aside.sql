@@ -3,7 +3,7 @@
 create or replace function :"schema"._set_aside(p_box smallint, places bigint[]) returns void
 language plpgsql volatile :hot as $$
 declare
-    met int8multirange := '{}';
+    met int8multirange := '{}'::int8multirange;
     free int8multirange;
 begin
     places := array(

@@ -3,7 +3,7 @@
 create or replace function :"schema"._settle_part(p_box smallint, p_owner uuid, part jsonb) returns jsonb
 language plpgsql volatile :hot as $$
 declare
-    answer jsonb := '{}';
+    answer jsonb := '{}'::jsonb;
     list record;
 begin
     if jsonb_array_length(part -> 'stages') > 0 then

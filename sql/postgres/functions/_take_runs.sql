@@ -2,7 +2,7 @@
 -- wanted, up to `wanted` in all. rest: streams with nothing of that kind, which need a closer look (_log_runs): a message of them
 -- is parked, expired, not due or unwanted, or they have none. Only under the turn, and only while heads may be handed out (_is_open).
 create or replace function :"schema"._take_runs(
-    p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint, ts timestamptz,
+    p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint,
     exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out rest text[])
 language plpgsql volatile :hot as $$
 declare

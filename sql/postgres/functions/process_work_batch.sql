@@ -17,8 +17,8 @@ declare
     faults jsonb;
     settled record;
     also_settled record;
-    messages jsonb := '{}';
-    inbox_messages jsonb := '{}';
+    messages jsonb := '{}'::jsonb;
+    inbox_messages jsonb := '{}'::jsonb;
     result :"schema".work_batch_result;
 begin
     select jsonb_agg(jsonb_build_object('argument', f.argument, 'problem', f.problem)) into faults

@@ -74,7 +74,10 @@ alter table :"schema".frontier add column pool_from bigint not null default 0;
 -- whole: of the streamed lane, claimers have met all that is visible in target (_sort_streams).
 alter table :"schema".frontier add column whole boolean not null default false;
 
--- One number a claim: whose turn it is (suspects' or the others'), and what makes epochs of one moment differ.
+-- One number an epoch: makes those of one moment differ, and tells whether another was drawn since (_draw_epoch).
+create sequence :"schema".epoch_count;
+
+-- One number a claim that looks for more than the pool: whose turn it is, suspects' or the others'.
 create sequence :"schema".outbox_claims;
 create sequence :"schema".inbox_claims;
 
