@@ -1,0 +1,92 @@
+/* A claim while it is made: what the files of this folder share. */
+#ifndef BOXCAR_STORE_SQLITE_CLAIM_CLAIM_H
+#define BOXCAR_STORE_SQLITE_CLAIM_CLAIM_H
+
+#include "core/partition.h"
+#include "store/sqlite/message/park.h"
+
+struct frontier {
+    int64_t position, epoch, turn;
+    bool suspect_last;
+};
+
+/* Which streams a claimer is preferred for. */
+struct ownership {
+    bool loaded;
+    bool registered; /* a worker that has said that it lives; others may have everything */
+    int64_t rank, workers;
+    struct partition_range own;
+};
+
+/* What a claim has of one stream. */
+struct run {
+    boxcar_str stream;
+    int64_t last_id;
+    bool ended; /* what comes next cannot be handed out now */
+};
+
+struct run_list {
+    struct run *items; /* in the scratch arena */
+    size_t count, capacity;
+};
+
+struct claim {
+    boxcar_box box;
+    boxcar_owner owner;
+    const struct batch_part *part;
+    struct part_result *result;
+    struct arena *arena; /* of the answer */
+    struct frontier frontier;
+    boxcar_str waits; /* the topic of waits, which are only for those who name it; absent for these */
+    size_t capacity; /* of result->claimed */
+    size_t bytes;    /* of payload claimed so far */
+    boxcar_time until;
+    bool epoch_drawn;
+    bool every_topic;
+    boxcar_str *topics; /* those with parked messages that match, unless every_topic */
+    size_t topic_count;
+    struct ownership ownership;
+    struct run_list runs;
+    bool parked_streamed; /* the window brought streamed messages to the lot */
+};
+
+/* *ret_more: the claim stopped at its work limit before it found anything; call again. */
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
+                           struct batch_result *result, bool *ret_more, boxcar_error *err);
+bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic);
+bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
+boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
+                                boxcar_error *err);
+enum lease_way { LEASE_PLAIN, LEASE_PARKED, LEASE_STREAMED }; /* streamed: straight from the log */
+boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
+                                 enum lease_way way, boxcar_error *err);
+
+/* ---- the log (window.c) ---- */
+/* Takes fresh messages from the log. *ret_more: stopped at a limit, with rows left. */
+boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                                  boxcar_error *err);
+
+/* ---- the parking lot (parked.c) ---- */
+/* Takes parked messages in the given state until the claim holds `limit`. */
+boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *claim, enum parked_state state,
+                                  size_t limit, boxcar_error *err);
+boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *claim, boxcar_error *err);
+/* One parked message into the claim. *ret_taken NULL: it was too old and is buried. */
+boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim, int64_t work_id,
+                                enum parked_state state, boxcar_message **ret_taken, boxcar_error *err);
+
+/* ---- streams (stream.c) ---- */
+/* Which class of candidates a due message belongs to, for this claimer. */
+enum claim_right { RIGHT_OWN, RIGHT_OTHERS, RIGHT_NONE };
+boxcar_status sqlite_claim_right(struct sqlite_store *store, struct claim *claim, int partition,
+                                 boxcar_time available_at, enum claim_right *ret_right, boxcar_error *err);
+/* Whether a stream that lies in the log since then is the claimer's to take at once. */
+boxcar_status sqlite_claim_prefers(struct sqlite_store *store, struct claim *claim, boxcar_str stream,
+                                   boxcar_time created_at, bool *ret_prefers, boxcar_error *err);
+/* Remembers a head that was taken just now, and takes up to `count` of those behind it. */
+boxcar_status sqlite_claim_run_begin(struct sqlite_store *store, struct claim *claim,
+                                     const boxcar_message *head, size_t count, boxcar_error *err);
+/* Uses what room is left for longer runs of the streams that the claim has. */
+boxcar_status sqlite_claim_runs_extend(struct sqlite_store *store, struct claim *claim, boxcar_error *err);
+
+#endif

@@ -1,0 +1,262 @@
+/* One transaction a call: begun with the write lock, retried while the file is busy, and
+ * always ended. On a connection lent by a program it is a savepoint inside the program's
+ * own transaction, or a transaction by itself when the program has none open. Between
+ * sqlite_begin() and sqlite_commit() it is a savepoint, too. */
+#include "transaction.h"
+
+#include "connection.h"
+#include "store/join_log.h"
+#include "store/sqlite/join/join.h"
+#include "store/sqlite/message/tally.h"
+
+#define IMPATIENT_MS 2000
+
+/* Whether a call is a savepoint: it neither begins nor commits anything. */
+static bool is_guest(const struct sqlite_store *store) { return store->borrowed || store->begun; }
+
+static void scratch_clear(struct sqlite_store *store) {
+    sqlite_tally_clear(&store->tally);
+    store->buried = (struct burial_list){0};
+    store->rules = (struct stream_rules){0};
+    store->acked = (struct acked_list){0};
+    arena_release(&store->scratch);
+    store->settings.loaded = false;
+}
+
+static boxcar_status run(struct sqlite_store *store, enum statement statement, boxcar_error *err) {
+    struct query query = query_on(store, statement);
+
+    return query_run(&query, err);
+}
+
+/* Whatever failed may have ended the transaction already (a full disk, for one). */
+static void undo(struct sqlite_store *store) {
+    if (sqlite3_get_autocommit(store->db))
+        return;
+    if (!is_guest(store)) {
+        run(store, S_ROLLBACK, NULL);
+        return;
+    }
+    run(store, S_ROLLBACK_TO, NULL);
+    run(store, S_RELEASE, NULL);
+}
+
+static boxcar_status begin(struct sqlite_store *store, enum access access, boxcar_error *err) {
+    boxcar_status status;
+
+    if (!is_guest(store))
+        return run(store, access == ACCESS_READ ? S_BEGIN_READ : S_BEGIN_WRITE, err);
+    status = run(store, S_SAVEPOINT, err);
+    if (status == BOXCAR_OK && access != ACCESS_READ)
+        status = run(store, S_TAKE_TURN, err);
+    return status;
+}
+
+static boxcar_status work_in_turn(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                  void *context, boxcar_error *err) {
+    boxcar_status status;
+
+    store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
+    store->ended.count = 0;
+    stream_log_forget(&store->halted);
+    status = work(store, context, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_join_count_buried(store, err);
+    if (status == BOXCAR_OK && access != ACCESS_READ)
+        status = sqlite_join_follow(store, err);
+    if (status == BOXCAR_OK && access != ACCESS_READ)
+        status = sqlite_tally_flush(store, err);
+    if (status == BOXCAR_OK)
+        status = run(store, is_guest(store) ? S_RELEASE : S_COMMIT, err);
+    return status;
+}
+
+static boxcar_status attempt_once(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                  void *context, boxcar_error *err) {
+    boxcar_status status = begin(store, access, err);
+
+    if (status == BOXCAR_OK)
+        status = work_in_turn(store, access, work, context, err);
+    if (status != BOXCAR_OK)
+        undo(store);
+    scratch_clear(store);
+    return status;
+}
+
+/* Inside the caller's transaction nothing can be tried again: its snapshot is what it is. */
+static boxcar_status blame_transaction(struct sqlite_store *store, boxcar_status status, boxcar_error *err) {
+    bool gone = sqlite3_get_autocommit(store->db);
+
+    if (status != BOXCAR_OK && err != NULL && (gone || status == BOXCAR_E_UNAVAILABLE))
+        err->must_roll_back = true;
+    return status;
+}
+
+/* Ended by a statement of the handler, or by SQLite, which undoes it all when the disk is full. */
+static boxcar_status error_not_open(struct sqlite_store *store, boxcar_error *err) {
+    error_set(err, BOXCAR_E_TRANSACTION,
+              "%s: the handler's transaction is not open any more: it was ended by a statement of the "
+              "handler, or undone by SQLite after an error",
+              store->base.id);
+    if (err != NULL)
+        err->must_roll_back = true;
+    return BOXCAR_E_TRANSACTION;
+}
+
+/* Whoever has handlers to look after does not wait for the file as long as a program would. */
+static int64_t patience_ms(const struct sqlite_store *store) {
+    int64_t longest = store->base.call_ms < IMPATIENT_MS ? store->base.call_ms : IMPATIENT_MS;
+
+    return store->base.impatient && longest > 0 && longest < store->busy_timeout_ms ? longest : store->busy_timeout_ms;
+}
+
+static boxcar_status attempt_patiently(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                       void *context, boxcar_error *err) {
+    bool inside = is_guest(store) && !sqlite3_get_autocommit(store->db);
+    boxcar_status status;
+    int tries = 0;
+
+    if (store->begun && !inside)
+        return error_not_open(store, err);
+    if (inside)
+        return blame_transaction(store, attempt_once(store, access, work, context, err), err);
+    sqlite_busy_start(&store->busy, patience_ms(store));
+    status = access == ACCESS_READ ? BOXCAR_OK : sqlite_set_durable(store, access == ACCESS_WRITE, err);
+    if (status != BOXCAR_OK)
+        return status;
+    do
+        status = attempt_once(store, access, work, context, err);
+    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
+           sqlite_busy_wait(&store->busy, tries++));
+    if (status == BOXCAR_OK && access != ACCESS_READ)
+        sqlite_checkpoint_if_due(store);
+    return status;
+}
+
+/* One line when calls begin to fail for reasons outside, one when they work again. Only a commit that
+ * wrote something shows the latter: a full disk can still be read. */
+static boxcar_status note_health(struct sqlite_store *store, boxcar_status status, bool wrote,
+                                 const boxcar_error *err) {
+    bool down = status == BOXCAR_E_UNAVAILABLE || status == BOXCAR_E_FULL || status == BOXCAR_E_READ_ONLY;
+
+    if (down && !store->base.is_down && !store->base.impatient)
+        store_log(&store->base, BOXCAR_LOG_WARN, "store_down", NULL, 0, "%s", err->message);
+    if (status == BOXCAR_OK && wrote && store->base.is_down && !store->base.impatient)
+        store_log(&store->base, BOXCAR_LOG_INFO, "store_up", NULL, 0, "%s can be written again",
+                  store->base.id);
+    store->base.is_down = down || (store->base.is_down && !(status == BOXCAR_OK && wrote));
+    return status;
+}
+
+/* Who lends its connection, or is lent ours, finds sqlite3_last_insert_rowid() as it left it. */
+boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
+                                 void *context, boxcar_error *err) {
+    boxcar_error unwanted;
+    boxcar_error *said = err != NULL ? err : &unwanted;
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
+    int changes = sqlite3_total_changes(store->db);
+    boxcar_status status = attempt_patiently(store, access, work, context, said);
+
+    if (is_guest(store))
+        sqlite3_set_last_insert_rowid(store->db, rowid);
+    if (status == BOXCAR_OK)
+        stream_log_remembered(&store->base, &store->halted);
+    bool wrote = sqlite3_get_autocommit(store->db) && sqlite3_total_changes(store->db) != changes;
+    return note_health(store, status, wrote, said);
+}
+
+boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err) {
+    boxcar_status status;
+    int tries = 0;
+
+    sqlite_busy_start(&store->busy, longest_ms);
+    do
+        status = run(store, S_BEGIN_WRITE, err);
+    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
+           sqlite_busy_wait(&store->busy, tries++));
+    if (status != BOXCAR_OK && !(status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc)))
+        return status;
+    *ret_had_turn = status == BOXCAR_OK;
+    return status == BOXCAR_OK ? run(store, S_ROLLBACK, err) : BOXCAR_OK;
+}
+
+/* ---- a transaction that spans calls ---- */
+
+static boxcar_status run_patiently(struct sqlite_store *store, enum statement statement, boxcar_error *err) {
+    boxcar_status status;
+    int tries = 0;
+
+    sqlite_busy_start(&store->busy, patience_ms(store));
+    do
+        status = run(store, statement, err);
+    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
+           sqlite_busy_wait(&store->busy, tries++));
+    return status;
+}
+
+/* A statement that a handler left halfway would keep the commit waiting, or the old view of the file
+ * in use: its connection could not begin again. */
+static void reset_statements(struct sqlite_store *store) {
+    sqlite3_stmt *stmt = NULL;
+
+    while ((stmt = sqlite3_next_stmt(store->db, stmt)) != NULL) {
+        if (sqlite3_stmt_busy(stmt))
+            sqlite3_reset(stmt);
+    }
+}
+
+boxcar_status sqlite_begin(struct boxcar_store *base, boxcar_error *err) {
+    struct sqlite_store *store = sqlite_of(base);
+    boxcar_error unwanted;
+    boxcar_error *said = err != NULL ? err : &unwanted;
+    boxcar_status status;
+
+    if (store->borrowed)
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "the transactions of a borrowed connection are begun by who lends it");
+    if (store->begun)
+        return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
+    status = sqlite_follow_name(store, said);
+    if (status != BOXCAR_OK)
+        return status;
+    sqlite_busy_start(&store->busy, patience_ms(store));
+    status = sqlite_set_durable(store, true, said); /* cannot be changed once it is open */
+    if (status == BOXCAR_OK)
+        status = run_patiently(store, S_BEGIN_WRITE, said);
+    store->begun = status == BOXCAR_OK;
+    if (store->begun)
+        join_log_hold(base);
+    return note_health(store, status, false, said);
+}
+
+void sqlite_rollback(struct boxcar_store *base) {
+    struct sqlite_store *store = sqlite_of(base);
+
+    if (!store->begun)
+        return;
+    store->begun = false;
+    join_log_release(base, false);
+    reset_statements(store);
+    undo(store);
+}
+
+boxcar_status sqlite_commit(struct boxcar_store *base, boxcar_error *err) {
+    struct sqlite_store *store = sqlite_of(base);
+    boxcar_error unwanted;
+    boxcar_error *said = err != NULL ? err : &unwanted;
+    boxcar_status status;
+
+    if (!store->begun || sqlite3_get_autocommit(store->db)) {
+        sqlite_rollback(base);
+        return error_not_open(store, err);
+    }
+    reset_statements(store);
+    status = run_patiently(store, S_COMMIT, said);
+    if (status != BOXCAR_OK)
+        sqlite_rollback(base);
+    store->begun = false;
+    join_log_release(base, true); /* nothing is held after a rollback */
+    if (status == BOXCAR_OK)
+        sqlite_checkpoint_if_due(store);
+    return note_health(store, status, true, said);
+}

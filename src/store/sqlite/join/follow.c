@@ -1,0 +1,184 @@
+/* Waits that nobody holds, evaluated by the store itself: those of joins that a transaction has ended, in the same
+ * transaction, and those that are due, by claims and by upkeep. Each is leased for the moment, so that everything else is
+ * as for a worker (wait.c). */
+#include "core/wait.h"
+#include "join.h"
+#include "store/sqlite/admin/setting.h"
+#include "store/sqlite/claim/claim.h"
+#include "store/sqlite/connection/transaction.h"
+#include "store/sqlite/message/park.h"
+#include "store/sqlite/settle/lease.h"
+#include "store/sqlite/settle/settle.h"
+
+#define FOLLOW_MAX 1000 /* waits evaluated in one transaction because their joins have ended */
+
+/* The owner of such leases, in both stores: nobody. */
+static const boxcar_owner NOBODY = {{[15] = 1}};
+
+struct due_wait {
+    int64_t work_id;
+    enum parked_state state;
+};
+
+struct due_list {
+    struct due_wait *items; /* in the scratch arena */
+    size_t count;
+};
+
+/* ---- one ---- */
+
+static boxcar_status fail_wait(struct sqlite_store *store, const struct lease *lease, const boxcar_error *why,
+                               boxcar_error *err) {
+    return sqlite_lease_fail(store, lease, BOXCAR_REASON_REJECTED, boxcar_str_of(why->message), err);
+}
+
+static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message *message, struct wait *ret_wait,
+                               boxcar_error *err) {
+    boxcar_status status = wait_parse(message->payload, &store->scratch, ret_wait, err);
+
+    if (status == BOXCAR_OK) /* the limit may have been lowered meanwhile; nobody's ack may fail for that */
+        status = sqlite_check_sizes(store, ret_wait->on_complete_payload, BOXCAR_NO_STR, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_check_sizes(store, ret_wait->on_fail_payload, BOXCAR_NO_STR, err);
+    ret_wait->correlation_id = message->correlation_id;
+    ret_wait->continuation_id = boxcar_join_continuation_id(message->message_id);
+    return status;
+}
+
+/* One whose time to live has ended is buried instead. */
+static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait *due, struct resolving *resolving,
+                              boxcar_error *err) {
+    struct part_result room = {.claimed = NULL};
+    struct batch_part part = {.claim_size = 1};
+    struct claim claim = {.box = BOXCAR_OUTBOX,
+                          .owner = NOBODY,
+                          .part = &part,
+                          .result = &room,
+                          .arena = &store->scratch,
+                          .until = store->now};
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    struct wait wait = {.allow_failures = false};
+    enum wait_outcome outcome;
+    boxcar_message *message;
+    bool found = false;
+    boxcar_status status = sqlite_claim_take(store, &claim, due->work_id, due->state, &message, err);
+
+    if (status != BOXCAR_OK || message == NULL)
+        return status;
+    status = sqlite_lease_read(store, due->work_id, &resolving->lease, &found, err);
+    if (status != BOXCAR_OK || !found)
+        return status;
+    status = read_wait(store, message, &wait, &why);
+    if (status == BOXCAR_E_INVALID)
+        return fail_wait(store, &resolving->lease, &why, err);
+    if (status == BOXCAR_OK)
+        return sqlite_join_resolve_wait(store, resolving, &wait, &outcome, err);
+    if (err)
+        *err = why;
+    return status;
+}
+
+static boxcar_status evaluate_all(struct sqlite_store *store, const struct due_list *list, boxcar_error *err) {
+    struct resolving resolving = {.box = BOXCAR_OUTBOX, .owner = NOBODY};
+    boxcar_status status = BOXCAR_OK;
+
+    resolving.acked.items = arena_alloc_array(&store->scratch, list->count, sizeof(*resolving.acked.items));
+    if (resolving.acked.items == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++)
+        status = evaluate(store, &list->items[i], &resolving, err);
+    if (status == BOXCAR_OK && resolving.acked.count > 0)
+        status = sqlite_finish(store, resolving.owner, &resolving.acked, err);
+    return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
+}
+
+/* Collected first: evaluating changes the index that is walked. */
+static boxcar_status collect(struct query *query, size_t limit, struct due_list *list, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    bool row = true;
+
+    while (list->count < limit && (status = query_step(query, &row, err)) == BOXCAR_OK && row)
+        list->items[list->count++] = (struct due_wait){query_get_int(query, 0), (enum parked_state)query_get_int(query, 1)};
+    return status;
+}
+
+/* ---- joins that have ended ---- */
+
+static boxcar_status follow_one(struct sqlite_store *store, boxcar_join_id join_id, size_t *room, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_WAITS_OF_JOIN);
+    struct due_list list = {.count = 0};
+    boxcar_status status;
+
+    query_id(&query, join_id.bytes);
+    list.items = arena_alloc_array(&store->scratch, *room, sizeof(*list.items));
+    if (list.items == NULL)
+        return error_no_memory(err);
+    status = collect(&query, *room, &list, err);
+    query_end(&query);
+    *room -= list.count;
+    return status == BOXCAR_OK && list.count > 0 ? evaluate_all(store, &list, err) : status;
+}
+
+boxcar_status sqlite_join_follow_one(struct sqlite_store *store, boxcar_join_id join_id, boxcar_error *err) {
+    size_t room = FOLLOW_MAX;
+
+    return follow_one(store, join_id, &room, err);
+}
+
+/* A wait may be the last step of another join: the list grows meanwhile. */
+boxcar_status sqlite_join_follow(struct sqlite_store *store, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    size_t room = FOLLOW_MAX;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < store->ended.count && room > 0; i++)
+        status = follow_one(store, store->ended.items[i].join_id, &room, err);
+    return status;
+}
+
+/* ---- waits that are due ---- */
+
+static boxcar_status collect_due(struct sqlite_store *store, enum parked_state state, boxcar_time since, size_t limit,
+                                 struct due_list *list, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_WAITS_DUE);
+
+    query_int(&query, state);
+    query_int(&query, since);
+    query_text(&query, store->settings.wait_topic);
+    return collect(&query, limit, list, err);
+}
+
+boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time since, size_t limit,
+                                       int64_t *ret_count, boxcar_error *err) {
+    struct due_list list = {.count = 0};
+    boxcar_status status = sqlite_settings_load(store, err);
+
+    *ret_count = 0;
+    list.items = arena_alloc_array(&store->scratch, limit, sizeof(*list.items));
+    if (list.items == NULL)
+        return error_no_memory(err);
+    if (status == BOXCAR_OK)
+        status = collect_due(store, PARKED_OPEN, since, limit, &list, err);
+    if (status == BOXCAR_OK)
+        status = collect_due(store, PARKED_SUSPECT, since, limit, &list, err);
+    if (status != BOXCAR_OK || list.count == 0)
+        return status;
+    *ret_count = (int64_t)list.count;
+    return evaluate_all(store, &list, err);
+}
+
+/* ---- the seam ---- */
+
+static boxcar_status evaluate_some(struct sqlite_store *store, void *context, boxcar_error *err) {
+    return sqlite_join_evaluate_due(store, store->now, FOLLOW_MAX, context, err);
+}
+
+boxcar_status sqlite_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    int64_t count = 0;
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, evaluate_some, &count, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    sqlite_join_log_ended(sqlite_of(store));
+    *ret_count = count;
+    return BOXCAR_OK;
+}

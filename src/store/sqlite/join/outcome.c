@@ -1,0 +1,77 @@
+/* What became of members. Those that are neighbours and end together share a row, so that counting does not
+ * rewrite a thousand members where one row says the same. A member that is reported by hand, and may have no
+ * message and no neighbours, is marked in its own row, as programs of schema version 3 mark all of them: a
+ * trigger sees to it that nothing gets two outcomes. */
+#include "join.h"
+
+/* Looks from this work id on. If it has its outcome already, those up to known_to have theirs as well. */
+static boxcar_status look_ahead(struct sqlite_store *store, struct outcome_walk *walk, int64_t work_id,
+                                boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_OUTCOME_GAP);
+    bool row;
+    boxcar_status status;
+
+    query_id(&query, walk->join_id.bytes);
+    query_int(&query, work_id);
+    status = query_step(&query, &row, err);
+    if (status != BOXCAR_OK)
+        return status;
+    walk->known_to = query_get_int(&query, 0);
+    walk->known_from = query_is_null(&query, 1) ? INT64_MAX : query_get_int(&query, 1);
+    return BOXCAR_OK;
+}
+
+static boxcar_status write_run(struct sqlite_store *store, boxcar_join_id join_id,
+                               const struct member_run *run, boxcar_error *err) {
+    struct query query = query_on(store, S_OUTCOME_INSERT);
+
+    query_id(&query, join_id.bytes);
+    query_int(&query, run->first);
+    query_int(&query, run->last);
+    query_int(&query, run->outcome);
+    return query_run(&query, err);
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Almost always the walk is one look ahead, and the run one row. Only who was reported by hand, or died and
+ * was replayed, has an outcome when its message ends. */
+boxcar_status sqlite_join_outcome_add(struct sqlite_store *store, struct outcome_walk *walk,
+                                      const struct member_run *run, int64_t room, int64_t *ret_counted,
+                                      boxcar_error *err) {
+    struct member_run part = *run;
+    int64_t counted = 0;
+    boxcar_status status = BOXCAR_OK;
+
+    while (status == BOXCAR_OK && part.first <= run->last && counted < room) {
+        if (part.first >= walk->known_from)
+            status = look_ahead(store, walk, part.first, err);
+        if (status == BOXCAR_OK && part.first > walk->known_to) {
+            part.last = smaller(smaller(run->last, walk->known_from - 1), part.first + (room - counted) - 1);
+            status = write_run(store, walk->join_id, &part, err);
+            counted += part.last - part.first + 1;
+            part.first = part.last + 1;
+        } else {
+            part.first = walk->known_to + 1;
+        }
+    }
+    if (status == BOXCAR_OK)
+        *ret_counted = counted;
+    return status;
+}
+
+/* The row of its own says it as well; a trigger writes the other one, or refuses. */
+boxcar_status sqlite_join_outcome_report(struct sqlite_store *store, boxcar_join_id join_id,
+                                         boxcar_message_id message_id, boxcar_member_status outcome,
+                                         bool *ret_counted, boxcar_error *err) {
+    struct query query = query_on(store, S_MEMBER_COUNT);
+    boxcar_status status;
+
+    query_id(&query, join_id.bytes);
+    query_id(&query, message_id.bytes);
+    query_int(&query, outcome);
+    status = query_run(&query, err);
+    if (status == BOXCAR_OK)
+        *ret_counted = sqlite3_changes(store->db) > 0;
+    return status;
+}

@@ -1,0 +1,197 @@
+/* Looking at messages: one, a page, a history. */
+#include "inspect.h"
+
+#include "read.h"
+#include "store/sqlite/connection/transaction.h"
+
+static void free_message_list(struct boxcar_message_list *list) {
+    if (list == NULL)
+        return;
+    arena_release(&list->arena);
+    free(list);
+}
+
+/* ---- one ---- */
+
+struct finding {
+    boxcar_box box;
+    boxcar_message_ref ref;
+    struct boxcar_message_list *list;
+};
+
+static boxcar_status read_one(struct sqlite_store *store, struct finding *finding, int64_t work_id,
+                              bool *ret_found, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_FIND_WITH_PAYLOAD);
+    struct boxcar_message_list *list = finding->list;
+    bool found = false;
+    boxcar_status status;
+
+    query_int(&query, work_id);
+    status = query_step(&query, &found, err);
+    *ret_found = status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)finding->box;
+    if (!*ret_found)
+        return status;
+    list->items = arena_alloc(&list->arena, sizeof(*list->items));
+    if (list->items == NULL)
+        return error_no_memory(err);
+    list->count = 1;
+    return sqlite_read_found(&query, true, &list->arena, list->items, err);
+}
+
+static boxcar_status find(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct finding *finding = context;
+    int64_t work_id;
+    bool found = false;
+    boxcar_status status = sqlite_ref_resolve(store, finding->box, finding->ref, &work_id, &found, err);
+
+    arena_release(&finding->list->arena);
+    if (status == BOXCAR_OK && found)
+        status = read_one(store, finding, work_id, &found, err);
+    if (status == BOXCAR_OK && !found)
+        status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
+                           boxcar_box_name(finding->box));
+    return status;
+}
+
+boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                          struct boxcar_message_list **ret_list, boxcar_error *err) {
+    struct finding finding = {.box = box, .ref = ref, .list = calloc(1, sizeof(*finding.list))};
+    boxcar_status status;
+
+    if (finding.list == NULL)
+        return error_no_memory(err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, find, &finding, err);
+    if (status == BOXCAR_OK)
+        *ret_list = finding.list;
+    else
+        free_message_list(finding.list);
+    return status;
+}
+
+/* ---- a page ---- */
+
+struct paging {
+    const boxcar_list_options *options;
+    struct boxcar_message_list *list;
+};
+
+static enum statement page_statement(const boxcar_list_options *options) {
+    static const enum statement by_status[] = {[BOXCAR_IN_PROGRESS] = S_PAGE_IN_PROGRESS,
+                                               [BOXCAR_DONE] = S_PAGE_DONE,
+                                               [BOXCAR_FAILED] = S_PAGE_FAILED};
+    static const enum statement by_readiness[] = {[BOXCAR_READINESS_ANY] = S_PAGE_READY,
+                                                  [BOXCAR_CLAIMABLE] = S_PAGE_CLAIMABLE,
+                                                  [BOXCAR_WAITING] = S_PAGE_WAITING};
+    if (options->by_status && options->status == BOXCAR_READY)
+        return by_readiness[options->readiness];
+    return options->by_status ? by_status[options->status] : S_PAGE_ALL;
+}
+
+static boxcar_status page(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct paging *paging = context;
+    const boxcar_list_options *options = paging->options;
+    AUTO_QUERY struct query query = query_on(store, page_statement(options));
+    struct topic_range range;
+    int64_t *ids;
+    size_t count;
+    boxcar_status status = sqlite_topic_range(store, options->topic, &range, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    arena_release(&paging->list->arena);
+    paging->list->count = 0;
+    query_int(&query, options->box);
+    query_text(&query, range.low);
+    query_text(&query, range.high);
+    query_int(&query, options->after.value > 0 ? options->after.value : INT64_MAX);
+    query_int(&query, options->limit);
+    if (options->readiness != BOXCAR_READINESS_ANY)
+        query_int(&query, store->now);
+    status = sqlite_collect_ids(store, &query, &ids, &count, err);
+    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, paging->list, err) : status;
+}
+
+boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options *options,
+                          struct boxcar_message_list **ret_list, boxcar_error *err) {
+    struct paging paging = {.options = options, .list = calloc(1, sizeof(*paging.list))};
+    boxcar_status status;
+
+    if (paging.list == NULL)
+        return error_no_memory(err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, page, &paging, err);
+    if (status == BOXCAR_OK)
+        *ret_list = paging.list;
+    else
+        free_message_list(paging.list);
+    return status;
+}
+
+/* ---- a history ---- */
+
+struct recalling {
+    boxcar_work_id work_id;
+    struct boxcar_attempt_list *list;
+    size_t capacity;
+};
+
+static boxcar_attempt *add_attempt(struct recalling *recalling) {
+    struct boxcar_attempt_list *list = recalling->list;
+
+    if (list->count == recalling->capacity) {
+        size_t capacity = recalling->capacity == 0 ? 16 : recalling->capacity * 2;
+        boxcar_attempt *items = arena_alloc_array(&list->arena, capacity, sizeof(*items));
+        if (items == NULL)
+            return NULL;
+        for (size_t i = 0; i < list->count; i++)
+            items[i] = list->items[i];
+        list->items = items;
+        recalling->capacity = capacity;
+    }
+    return &list->items[list->count++];
+}
+
+static boxcar_status read_attempt(struct query *query, struct recalling *recalling, boxcar_error *err) {
+    boxcar_attempt *attempt = add_attempt(recalling);
+    struct arena *arena = &recalling->list->arena;
+    boxcar_status status;
+
+    if (attempt == NULL)
+        return error_no_memory(err);
+    attempt->at = query_get_int(query, 0);
+    attempt->retry_count = (int)query_get_int(query, 1);
+    query_get_id(query, 3, attempt->owner.bytes);
+    attempt->epoch.value = query_get_int(query, 4);
+    status = query_copy_text(query, 2, arena, &attempt->outcome, err);
+    return status == BOXCAR_OK ? query_copy_text(query, 5, arena, &attempt->error, err) : status;
+}
+
+static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct recalling *recalling = context;
+    AUTO_QUERY struct query query = query_on(store, S_ATTEMPTS);
+    bool row = true;
+    boxcar_status status = BOXCAR_OK;
+
+    arena_release(&recalling->list->arena);
+    recalling->list->count = recalling->capacity = 0;
+    query_int(&query, recalling->work_id.value);
+    while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
+        status = read_attempt(&query, recalling, err);
+    return status;
+}
+
+boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                              struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+    struct recalling recalling = {.work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
+    boxcar_status status;
+
+    if (recalling.list == NULL)
+        return error_no_memory(err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, recall, &recalling, err);
+    if (status == BOXCAR_OK) {
+        *ret_list = recalling.list;
+        return BOXCAR_OK;
+    }
+    arena_release(&recalling.list->arena);
+    free(recalling.list);
+    return status;
+}

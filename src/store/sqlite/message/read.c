@@ -1,0 +1,223 @@
+/* Rows become messages. */
+#include "read.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "core/topic.h"
+
+/* Behind the columns of the message, see FIND in statement/statement.c. */
+enum find_column {
+    F_STATE = M_COLUMNS,
+    F_AVAILABLE_AT,
+    F_PARKED_EXPIRES_AT,
+    F_RETRY_COUNT,
+    F_CRASH_COUNT,
+    F_LAST_ERROR,
+    F_OWNER,
+    F_EPOCH,
+    F_UNTIL,
+    F_FINISHED_OWNER,
+    F_FINISHED_AT,
+    F_REASON,
+    F_DIED_AT,
+    F_SOURCE,
+    F_EXTERNAL_ID,
+    F_PAYLOAD,
+    F_STAGES
+};
+
+/* The columns every statement that reads a message begins with. */
+boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxcar_message *message,
+                                  boxcar_error *err) {
+    static const boxcar_message blank = {.due_at = BOXCAR_TIME_NONE,
+                                         .available_at = BOXCAR_TIME_NONE,
+                                         .expires_at = BOXCAR_TIME_NONE,
+                                         .locked_until = BOXCAR_TIME_NONE,
+                                         .processed_at = BOXCAR_TIME_NONE,
+                                         .died_at = BOXCAR_TIME_NONE};
+    boxcar_status status;
+
+    *message = blank;
+    message->work_id.value = query_get_int(query, M_WORK_ID);
+    query_get_id(query, M_MESSAGE_ID, message->message_id.bytes);
+    message->box = (boxcar_box)query_get_int(query, M_BOX);
+    message->created_at = query_get_int(query, M_CREATED_AT);
+    message->due_at = query_get_time(query, M_DUE_AT);
+    message->expires_at = query_get_time(query, M_EXPIRES_AT);
+    message->max_attempts = (int)query_get_int(query, M_MAX_ATTEMPTS);
+    status = query_copy_text(query, M_TOPIC, arena, &message->topic, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_STREAM, arena, &message->stream, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_CORRELATION_ID, arena, &message->correlation_id, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_HEADERS, arena, &message->headers, err);
+    return status;
+}
+
+boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
+                                  boxcar_message *message, boxcar_error *err) {
+    return query_copy_text(query, column, arena, &message->payload, err);
+}
+
+static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_message *message,
+                               boxcar_error *err) {
+    char *text = arena_alloc_text(arena, BOXCAR_UUID_TEXT_SIZE);
+    uint8_t owner[16];
+
+    if (text == NULL)
+        return error_no_memory(err);
+    query_get_id(query, F_FINISHED_OWNER, owner);
+    uuid_format(owner, text);
+    message->status = BOXCAR_DONE;
+    message->processed_at = query_get_time(query, F_FINISHED_AT);
+    message->processed_by = (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1};
+    return BOXCAR_OK;
+}
+
+static void read_leased(struct query *query, boxcar_message *message) {
+    message->status = BOXCAR_IN_PROGRESS;
+    query_get_id(query, F_OWNER, message->owner.bytes);
+    message->epoch.value = query_get_int(query, F_EPOCH);
+    message->locked_until = query_get_time(query, F_UNTIL);
+}
+
+static void read_dead(struct query *query, boxcar_message *message) {
+    message->status = BOXCAR_FAILED;
+    message->reason = (boxcar_reason)query_get_int(query, F_REASON);
+    message->died_at = query_get_time(query, F_DIED_AT);
+}
+
+static void read_ready(struct query *query, boxcar_message *message) {
+    bool parked = !query_is_null(query, F_STATE);
+
+    message->status = BOXCAR_READY;
+    message->available_at = parked ? query_get_time(query, F_AVAILABLE_AT) : message->created_at;
+}
+
+static boxcar_status read_status(struct query *query, struct arena *arena, boxcar_message *message,
+                                 boxcar_error *err) {
+    if (!query_is_null(query, F_FINISHED_AT))
+        return read_done(query, arena, message, err);
+    if (!query_is_null(query, F_REASON))
+        read_dead(query, message);
+    else if (!query_is_null(query, F_UNTIL))
+        read_leased(query, message);
+    else
+        read_ready(query, message);
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
+                                boxcar_message *message, boxcar_error *err) {
+    boxcar_status status = sqlite_read_message(query, arena, message, err);
+
+    if (!query_is_null(query, F_STATE)) /* a replay ends the time to live */
+        message->expires_at = query_get_time(query, F_PARKED_EXPIRES_AT);
+    message->retry_count = (int)query_get_int(query, F_RETRY_COUNT);
+    message->crash_count = (int)query_get_int(query, F_CRASH_COUNT);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, F_LAST_ERROR, arena, &message->last_error, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, F_SOURCE, arena, &message->source, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, F_EXTERNAL_ID, arena, &message->external_id, err);
+    if (status == BOXCAR_OK)
+        status = read_status(query, arena, message, err);
+    if (status == BOXCAR_OK && payload)
+        status = sqlite_read_payload(query, F_PAYLOAD, arena, message, err);
+    if (status == BOXCAR_OK && payload)
+        message->stages = (int)query_get_int(query, F_STAGES);
+    return status;
+}
+
+boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
+                               struct boxcar_message_list *list, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    list->items = arena_alloc_array(&list->arena, count, sizeof(*list->items));
+    if (list->items == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++) {
+        AUTO_QUERY struct query query = query_on(store, S_FIND);
+        bool found = false;
+        query_int(&query, ids[i]);
+        status = query_step(&query, &found, err);
+        if (status == BOXCAR_OK && found)
+            status = sqlite_read_found(&query, false, &list->arena, &list->items[list->count++], err);
+    }
+    return status;
+}
+
+boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query, int64_t **ret_ids,
+                                 size_t *ret_count, boxcar_error *err) {
+    int64_t *ids = NULL;
+    size_t count = 0, capacity = 0;
+    bool row = true;
+    boxcar_status status;
+
+    while ((status = query_step(query, &row, err)) == BOXCAR_OK && row) {
+        if (count == capacity) {
+            capacity = capacity == 0 ? 32 : capacity * 2;
+            int64_t *more = arena_alloc_array(&store->scratch, capacity, sizeof(*more));
+            if (more == NULL)
+                return error_no_memory(err);
+            if (count > 0)
+                memcpy(more, ids, count * sizeof(*ids));
+            ids = more;
+        }
+        ids[count++] = query_get_int(query, 0);
+    }
+    query_end(query);
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_ids = ids;
+    *ret_count = count;
+    return BOXCAR_OK;
+}
+
+/* Topics hold no NUL, so nothing lies between a topic and the same with a byte 1 behind it; and
+ * no byte of UTF-8 is 0xff, so the last one of a prefix can always be counted up. */
+boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
+                                 struct topic_range *ret_range, boxcar_error *err) {
+    bool prefix = pattern.data != NULL && topic_is_prefix_pattern(pattern);
+    size_t len = prefix ? pattern.len - 1 : pattern.len;
+    char *high = arena_alloc_text(&store->scratch, len + 1);
+
+    if (high == NULL)
+        return error_no_memory(err);
+    if (len == 0) {
+        *ret_range = (struct topic_range){BOXCAR_STR(""), BOXCAR_STR("\xff")};
+        return BOXCAR_OK;
+    }
+    memcpy(high, pattern.data, len);
+    if (prefix)
+        high[len - 1]++;
+    else
+        high[len] = 1;
+    *ret_range = (struct topic_range){{pattern.data, len}, {high, prefix ? len : len + 1}};
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,
+                                 int64_t *ret_work_id, bool *ret_found, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_on(store, S_MESSAGE_BY_MESSAGE_ID);
+    bool found = false;
+    boxcar_status status;
+
+    if (ref.work_id.value != 0) { /* the statement that uses it checks the box */
+        *ret_work_id = ref.work_id.value;
+        *ret_found = true;
+        return BOXCAR_OK;
+    }
+    query_id(&query, ref.message_id.bytes);
+    status = query_step(&query, &found, err);
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_found = found && query_get_int(&query, 1) == (int64_t)box;
+    if (*ret_found)
+        *ret_work_id = query_get_int(&query, 0);
+    return BOXCAR_OK;
+}

@@ -1,0 +1,30 @@
+/* Rows become messages; which messages a reference or a pattern of topics names. */
+#ifndef BOXCAR_STORE_SQLITE_MESSAGE_READ_H
+#define BOXCAR_STORE_SQLITE_MESSAGE_READ_H
+
+#include "store/sqlite/state.h"
+
+boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxcar_message *message,
+                                  boxcar_error *err);
+boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
+                                  boxcar_message *message, boxcar_error *err);
+boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
+                                boxcar_message *message, boxcar_error *err);
+/* Reads the messages with these work ids, in this order, without payloads. */
+boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
+                               struct boxcar_message_list *list, boxcar_error *err);
+boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,
+                                 int64_t *ret_work_id, bool *ret_found, boxcar_error *err);
+
+/* The bytes between which exactly the topics of a pattern lie; absent = every topic. The
+ * texts live in the scratch arena. */
+struct topic_range {
+    boxcar_str low, high;
+};
+boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
+                                 struct topic_range *ret_range, boxcar_error *err);
+/* Runs a statement that yields work ids; they live in the scratch arena. */
+boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query, int64_t **ret_ids,
+                                 size_t *ret_count, boxcar_error *err);
+
+#endif
