@@ -1,0 +1,197 @@
+/* Following events of all streams in the order of positions (BX-066). What only overlapping transactions can
+ * do to that order is in postgres.c, many at once in race.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "events.h"
+
+#define ANY BOXCAR_ANY_VERSION
+
+/* BX-066 */
+static void positions_are_1_2_3_across_streams(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(last_position(f), 0);
+    for (int i = 0; i < 12; i++)
+        append(f, i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c", ANY, "p");
+    assert_sequence(f, 12);
+    append_many(f, "b", 5);
+    assert_sequence(f, 17);
+}
+
+/* BX-066 */
+static void follower_goes_on_behind_what_it_has_seen(void **state) {
+    struct fixture *f = *state;
+    append_many(f, "s", 5);
+    boxcar_event_list *list = read_all(f, 0, 2);
+    assert_int_equal(boxcar_event_list_count(list), 2);
+    assert_int_equal(boxcar_event_list_position(list), 2);
+    boxcar_event_list_free(list);
+    list = read_all(f, 2, 100);
+    assert_int_equal(boxcar_event_list_count(list), 3);
+    assert_int_equal(boxcar_event_list_get(list, 0)->position, 3);
+    assert_int_equal(boxcar_event_list_get(list, 0)->version, 3);
+    assert_int_equal(boxcar_event_list_position(list), 5);
+    boxcar_event_list_free(list);
+    list = read_all(f, 5, 100);
+    assert_int_equal(boxcar_event_list_count(list), 0);
+    assert_int_equal(boxcar_event_list_position(list), 5);
+    boxcar_event_list_free(list);
+    append(f, "t", ANY, "p");
+    list = read_all(f, 5, 100);
+    assert_int_equal(boxcar_event_list_count(list), 1);
+    assert_int_equal(boxcar_event_list_get(list, 0)->position, 6);
+    assert_text(boxcar_event_list_get(list, 0)->stream, "t");
+    boxcar_event_list_free(list);
+}
+
+/* BX-066 */
+static void position_beyond_the_end_finds_nothing_and_stays(void **state) {
+    struct fixture *f = *state;
+    append(f, "s", ANY, "p");
+    static const int64_t FAR[] = {1, 2, 1000, INT64_MAX / 2, INT64_MAX};
+    for (size_t i = 0; i < sizeof(FAR) / sizeof(FAR[0]); i++) {
+        boxcar_event_list *list = read_all(f, FAR[i], 10000);
+        assert_int_equal(boxcar_event_list_count(list), 0);
+        assert_int_equal(boxcar_event_list_position(list), FAR[i]);
+        boxcar_event_list_free(list);
+    }
+}
+
+/* BX-066 */
+static void positions_are_the_same_for_everybody_and_for_ever(void **state) {
+    struct fixture *f = *state;
+    boxcar_store *own = f->store, *other = fixture_open(f);
+    boxcar_event_id ids[9];
+    for (int i = 0; i < 9; i++) {
+        boxcar_new_event event = new_event("T", "p");
+        event.event_id = ids[i] = boxcar_event_id_new();
+        append_this(f, i % 2 ? "a" : "b", ANY, &event);
+        if (i % 4 == 0)
+            boxcar_event_list_free(read_all(f, 0, 10)); /* positions are given out in several steps */
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        f->store = turn ? other : own;
+        for (int after = 0; after < 9; after++) {
+            boxcar_event_list *list = read_all(f, after, 3);
+            assert_same_event_id(boxcar_event_list_get(list, 0)->event_id, ids[after]);
+            boxcar_event_list_free(list);
+        }
+    }
+    f->store = own;
+    boxcar_store_close(other);
+    boxcar_event_list *list = read_stream(f, "a", 1, 10);
+    for (size_t i = 0; i < boxcar_event_list_count(list); i++)
+        assert_int_equal(boxcar_event_list_get(list, i)->position, 2 * i + 2);
+    boxcar_event_list_free(list);
+}
+
+static size_t count_filtered(struct fixture *f, boxcar_event_filter *filter, const char *const *types,
+                             const char *stream) {
+    boxcar_str patterns[4];
+    filter->types = patterns;
+    filter->type_count = 0;
+    for (; types && types[filter->type_count]; filter->type_count++)
+        patterns[filter->type_count] = boxcar_str_of(types[filter->type_count]);
+    filter->stream = boxcar_str_of(stream);
+    boxcar_event_list *list = read_filtered(f, filter);
+    size_t count = boxcar_event_list_count(list);
+    for (size_t i = 1; i < count; i++)
+        assert_true(boxcar_event_list_get(list, i)->position > boxcar_event_list_get(list, i - 1)->position);
+    boxcar_event_list_free(list);
+    return count;
+}
+
+/* BX-066 */
+static void follower_may_want_only_some_types_and_streams(void **state) {
+    struct fixture *f = *state;
+    static const char *const WRITTEN[][2] = {{"order-1", "order.placed"}, {"order-1", "order.paid"},
+                                             {"order-2", "order.placed"}, {"cart-1", "cart.filled"},
+                                             {"order-2", "order"},        {"order-1", "ordered*"},
+                                             {"Order-1", "order.paid"},   {"cart-1", "order.paid"}};
+    for (size_t i = 0; i < 8; i++) {
+        boxcar_new_event event = new_event(WRITTEN[i][1], "p");
+        append_this(f, WRITTEN[i][0], ANY, &event);
+    }
+    static const struct {
+        const char *types[4];
+        const char *stream;
+        size_t count;
+    } CASES[] = {
+        {{NULL}, NULL, 8},
+        {{"order.paid", NULL}, NULL, 3},
+        {{"order*", NULL}, NULL, 7},
+        {{"order.placed", "cart*", NULL}, NULL, 3},
+        {{"*", NULL}, NULL, 8},
+        {{"nothing", NULL}, NULL, 0},
+        {{NULL}, "order-1", 3},
+        {{NULL}, "order-*", 5},
+        {{NULL}, "*", 8},
+        {{"order.paid", NULL}, "order-*", 1},
+        {{"order.p*", "cart.filled", NULL}, "cart-1", 2},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
+        assert_int_equal(count_filtered(f, &filter, CASES[i].types, CASES[i].stream), CASES[i].count);
+        filter.after = 8;
+        assert_int_equal(count_filtered(f, &filter, CASES[i].types, CASES[i].stream), 0);
+    }
+}
+
+/* BX-066 */
+static void filtered_pages_tell_how_far_they_looked(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 10; i++) {
+        boxcar_new_event event = new_event(i % 5 == 2 ? "wanted" : "other", "p"); /* at 3 and 8 */
+        append_this(f, "s", ANY, &event);
+    }
+    boxcar_str type = BOXCAR_STR("wanted");
+    boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
+    filter.types = &type;
+    filter.type_count = 1;
+    filter.limit = 1;
+    static const int64_t LOOKED[] = {3, 8, 10, 10};
+    for (int i = 0; i < 4; i++) {
+        boxcar_event_list *list = read_filtered(f, &filter);
+        assert_int_equal(boxcar_event_list_count(list), i < 2);
+        assert_int_equal(boxcar_event_list_position(list), LOOKED[i]);
+        filter.after = boxcar_event_list_position(list);
+        boxcar_event_list_free(list);
+    }
+}
+
+/* BX-066: one call looks through a bounded number of events, and a follower gets past them all the same. */
+static void needle_behind_many_others_is_found(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 4; i++)
+        append_many(f, "hay", 10000);
+    boxcar_new_event needle = new_event("needle", "p");
+    append_this(f, "s", ANY, &needle);
+    boxcar_str type = BOXCAR_STR("needle");
+    boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
+    filter.types = &type;
+    filter.type_count = 1;
+    int calls = 0;
+    for (size_t found = 0; found == 0; calls++) {
+        boxcar_event_list *list = read_filtered(f, &filter);
+        found = boxcar_event_list_count(list);
+        assert_true(found == 1 || boxcar_event_list_position(list) > filter.after);
+        if (found == 1)
+            assert_int_equal(boxcar_event_list_get(list, 0)->position, 40001);
+        filter.after = boxcar_event_list_position(list);
+        boxcar_event_list_free(list);
+    }
+    assert_true(calls > 1);
+    assert_int_equal(filter.after, 40001);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(positions_are_1_2_3_across_streams),
+    TEST(follower_goes_on_behind_what_it_has_seen),
+    TEST(position_beyond_the_end_finds_nothing_and_stays),
+    TEST(positions_are_the_same_for_everybody_and_for_ever),
+    TEST(follower_may_want_only_some_types_and_streams),
+    TEST(filtered_pages_tell_how_far_they_looked),
+    TEST(needle_behind_many_others_is_found),
+};
+
+const struct suite EVENT_FOLLOW_SUITE = SUITE(TESTS);

@@ -1,0 +1,186 @@
+/* Stages: what is done of a message is seen by its next attempt. BX-063 */
+#include "boxes.h"
+
+/* Whether it was the owner's to record. */
+static bool record(struct fixture *f, boxcar_box box, boxcar_owner owner, struct taken taken, int stages) {
+    boxcar_stage_record item = {taken.work_id, taken.epoch, stages};
+    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result = NULL;
+    size_t count;
+    part.stages = &item;
+    part.stage_count = 1;
+    batch.owner = owner;
+    if (box == BOXCAR_OUTBOX)
+        batch.outbox = &part;
+    else
+        batch.inbox = &part;
+    ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
+    (void)boxcar_batch_result_affected(result, box, BOXCAR_BATCH_STAGES, &count);
+    boxcar_batch_result_free(result);
+    return count == 1;
+}
+
+static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
+    boxcar_message_ref ref = {.work_id = id};
+    boxcar_message_list *list = NULL;
+    ASSERT_OK(f, boxcar_message_find(f->store, box, ref, &list, &f->err));
+    int stages = look(list)->stages;
+    boxcar_message_list_free(list);
+    return stages;
+}
+
+static void settle_in(struct fixture *f, boxcar_box box, enum settle_kind kind, struct taken taken) {
+    boxcar_settlement said = settlement_of(taken);
+    struct batch batch = {.owner = f->owner};
+    said.delay_ms = 0;
+    batch.parts[box].settle[kind] = (struct settlement_list){&said, 1};
+    struct batch_result result = send_batch(f, &batch);
+    assert_int_equal(result.parts[box].settled[kind].count, 1);
+    batch_result_release(&result);
+}
+
+/* The claimed row of the next attempt. */
+static int claimed_stages(struct fixture *f, boxcar_box box, struct taken *ret_taken) {
+    struct batch batch = {.owner = f->owner};
+    batch.parts[box] = (struct batch_part){.claim_size = 10, .claim_lease_ms = 30000};
+    struct batch_result result = send_batch(f, &batch);
+    assert_int_equal(result.parts[box].claimed_count, 1);
+    const boxcar_message *m = &result.parts[box].claimed[0];
+    int stages = m->stages;
+    *ret_taken = (struct taken){m->work_id, m->epoch, m->retry_count, m->crash_count};
+    batch_result_release(&result);
+    return stages;
+}
+
+static void retry_sees_what_is_done(void **state) {
+    struct fixture *f = *state;
+    for (int box = 0; box < BOXES; box++) {
+        boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
+        struct taken taken;
+        assert_int_equal(claimed_stages(f, (boxcar_box)box, &taken), 0);
+        assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_STORED));
+        assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_PUBLISHED));
+        assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS); /* it keeps the lease */
+        assert_int_equal(stages_of(f, (boxcar_box)box, id), 5);
+        settle_in(f, (boxcar_box)box, SETTLE_ABANDON, taken);
+        assert_int_equal(claimed_stages(f, (boxcar_box)box, &taken), 5);
+        assert_int_equal(taken.retry_count, 1);
+        assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_PERSPECTIVE_PROCESSED));
+        settle_in(f, (boxcar_box)box, SETTLE_ACK, taken); /* only this finishes it */
+        assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_DONE);
+        assert_int_equal(stages_of(f, (boxcar_box)box, id), 21);
+    }
+}
+
+/* BX-002 */
+static void records_are_fenced_like_acks(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = put_into(f, BOXCAR_OUTBOX, "t", "x", NULL);
+    struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, id), wrong = taken, any = taken;
+    assert_false(record(f, BOXCAR_OUTBOX, f->other, taken, 1));
+    assert_false(record(f, BOXCAR_INBOX, f->owner, taken, 1));
+    wrong.epoch.value--;
+    assert_false(record(f, BOXCAR_OUTBOX, f->owner, wrong, 1));
+    wrong = taken;
+    wrong.work_id.value += 100;
+    assert_false(record(f, BOXCAR_OUTBOX, f->owner, wrong, 1));
+    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 0);
+    any.epoch.value = 0;
+    assert_true(record(f, BOXCAR_OUTBOX, f->owner, any, 2));
+    settle_in(f, BOXCAR_OUTBOX, SETTLE_DEFER, taken);
+    assert_false(record(f, BOXCAR_OUTBOX, f->owner, taken, 1)); /* the lease is gone */
+    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 2);
+}
+
+/* In one batch the record comes before the verdict. */
+static void stages_and_verdict_go_in_one_batch(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = put_into(f, BOXCAR_OUTBOX, "t", "x", NULL);
+    struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, id);
+    boxcar_stage_record items[2] = {{taken.work_id, taken.epoch, 8}, {taken.work_id, taken.epoch, 1}};
+    boxcar_settlement said = settlement_of(taken);
+    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result = NULL;
+    size_t count;
+    said.delay_ms = 0;
+    part.stages = items;
+    part.stage_count = 2; /* an id given twice counts once, with both */
+    part.abandons = &said;
+    part.abandon_count = 1;
+    batch.owner = f->owner;
+    batch.outbox = &part;
+    ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
+    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_STAGES, &count);
+    assert_int_equal(count, 1);
+    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_ABANDONS, &count);
+    assert_int_equal(count, 1);
+    boxcar_batch_result_free(result);
+    assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 9);
+}
+
+/* BX-011 */
+static void unknown_flags_are_refused(void **state) {
+    struct fixture *f = *state;
+    boxcar_stage_record item = {{1}, {0}, 0};
+    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_batch_result *result = NULL;
+    static const int BAD[] = {0, 32, -1, 33};
+    part.stages = &item;
+    part.stage_count = 1;
+    batch.owner = f->owner;
+    batch.outbox = &part;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        item.stages = BAD[i];
+        ASSERT_INVALID(f, "outbox.stages[0].stages", boxcar_process(f->store, &batch, &result, &f->err));
+    }
+}
+
+static int64_t count_rows(struct fixture *f) {
+    return fixture_sql_number(f, "select count(*) from boxcar_stage", "select count(*) from stage");
+}
+
+/* Gone with the message, whether it was done or dead. */
+static void stages_are_purged_with_their_messages(void **state) {
+    struct fixture *f = *state;
+    boxcar_maintenance done;
+    for (int dead = 0; dead < 2; dead++) {
+        struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
+        assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));
+        settle_in(f, BOXCAR_OUTBOX, dead ? SETTLE_FAIL : SETTLE_ACK, taken);
+    }
+    assert_int_equal(count_rows(f), 2);
+    set_setting(f, "retention_done", "0");
+    set_setting(f, "retention_dead", "0");
+    do {
+        ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    } while (done.more);
+    assert_int_equal(count_rows(f), 0);
+}
+
+/* A replay goes on where the dead one stopped. */
+static void replay_sees_what_was_done(void **state) {
+    struct fixture *f = *state;
+    struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    int64_t count = 0;
+    filter.all = true;
+    assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));
+    settle_in(f, BOXCAR_OUTBOX, SETTLE_FAIL, taken);
+    ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 4);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(retry_sees_what_is_done),
+    TEST(records_are_fenced_like_acks),
+    TEST(stages_and_verdict_go_in_one_batch),
+    TEST(unknown_flags_are_refused),
+    TEST(stages_are_purged_with_their_messages),
+    TEST(replay_sees_what_was_done),
+};
+
+const struct suite STAGES_SUITE = SUITE(TESTS);
