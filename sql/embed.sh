@@ -1,19 +1,37 @@
 #!/bin/sh
-# embed.sh SQL_DIR OUTPUT DEPFILE: writes every file named in postgres/manifest and sqlite/manifest
-# as a C string, in that order; and into DEPFILE, as make would, what OUTPUT was made from.
+# embed.sh SQL_DIR OUTPUT DEPFILE: writes every file that postgres/manifest and sqlite/manifest name as a C string, in
+# that order; and into DEPFILE, as make would, what OUTPUT was made from. The name of a folder (it ends in /) stands for
+# all files below it that were not named before.
 set -eu
 dir=$1 out=$2 depfile=$3
+names() { sed -e '/^#/d' -e '/^$/d' "$dir/$1/manifest"; } # store
+files() { # store: every file once, where it is named first
+    names "$1" | while read -r name; do
+        case $name in
+        */) (cd "$dir/$1" && find "${name%/}" -name '*.sql' | LC_ALL=C sort) ;;
+        *) echo "$name" ;;
+        esac
+    done | awk '!seen[$0]++'
+}
+folders() { # store: a file that comes or goes changes its folder
+    names "$1" | while read -r name; do
+        case $name in */) (cd "$dir/$1" && find "${name%/}" -type d) ;; esac
+    done | sort -u
+}
 emit() { # store array
     echo "const struct sql_file $2[] = {"
-    while read -r name; do
-        case $name in ''|'#'*) continue ;; esac
+    files "$1" | while read -r name; do
         printf '    {"%s",\n' "$name"
         sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/     "/' -e 's/$/\\n"/' "$dir/$1/$name"
         echo '    },'
-    done < "$dir/$1/manifest"
+    done
     echo '    {0, 0}'
     echo '};'
 }
+
+# A function's name is that of its file: two files of one name would make one function, the last one.
+twice=$(files postgres | sed -n 's|^functions/.*/||p' | sort | uniq -d)
+[ -z "$twice" ] || { echo "embed.sh: two files have the name" $twice >&2; exit 1; }
 {
     echo '#include "embedded.h"'
     emit postgres SQL_POSTGRES
@@ -24,7 +42,7 @@ mv "$out.tmp" "$out"
 {
     printf '%s:' "$out"
     for store in postgres sqlite; do
-        { echo manifest; sed -e '/^#/d' -e '/^$/d' "$dir/$store/manifest"; } |
+        { echo manifest; files $store; folders $store; } |
             sed -e "s|^|$dir/$store/|" -e 's/ /\\ /g' | while read -r name; do printf ' %s' "$name"; done
     done
     echo

@@ -23,7 +23,7 @@ boxcar_message_id boxcar_join_continuation_id(boxcar_message_id wait_id) {
 
 enum field { JOIN_ID, STRICT, COMPLETE_TOPIC, COMPLETE_PAYLOAD, FAIL_TOPIC, FAIL_PAYLOAD, FIELDS };
 
-/* Ours first; the other spellings are read as well. functions/_read_wait.sql reads the same. */
+/* Ours first; the other spellings are read as well. _read_wait.sql reads the same. */
 #define SPELLINGS 3
 static const char *const NAMES[FIELDS][SPELLINGS] = {
     [JOIN_ID] = {"join_id", "joinId", "JoinId"},

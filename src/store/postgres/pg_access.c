@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "embedded.h"
-#include "pg_store.h"
+#include "base/utf8.h"
+#include "pg_deploy.h"
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz_0123456789"
 
-static const char *text_of(const char *name) {
+/* The text of the file that makes a function; NULL: we have no such function. */
+static const char *text_of(const char *function) {
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
-        if (strcmp(file->name, name) == 0)
+        if (pg_is_function_file(file) && str_equal(pg_object_of_file(file), boxcar_str_of(function)))
             return file->text;
     return NULL;
 }
@@ -33,8 +34,8 @@ const char *pg_access_needed(const char *message, bool *ret_for_workers) {
     static const struct {
         const char *list, *access;
     } LISTS[] = {{"producer", "producer"}, {"doctor", "viewer"}, {"viewer", "viewer"}, {"worker", "worker"}};
-    const char *text = text_of("functions/grant_access.sql");
-    char file[96], name[64];
+    const char *text = text_of("grant_access");
+    char name[64];
     size_t end = strlen(message), start = end;
 
     while (start > 0 && strchr(NAME_CHARACTERS, message[start - 1]))
@@ -44,6 +45,5 @@ const char *pg_access_needed(const char *message, bool *ret_for_workers) {
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
         if (lists(text, LISTS[i].list, name))
             return LISTS[i].access;
-    snprintf(file, sizeof(file), "functions/%s.sql", name);
-    return text_of(file) ? "admin" : NULL;
+    return text_of(name) ? "admin" : NULL;
 }

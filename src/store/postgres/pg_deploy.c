@@ -7,11 +7,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/uuid.h"
-#include "embedded.h"
 #include "pg_deploy.h"
 
 #define MIGRATION_PREFIX "migrations/"
-#define FUNCTION_PREFIX "functions/"
 #define TRIES 5 /* after collisions with other first deployments */
 
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
@@ -85,7 +83,7 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
 }
 
 /* The first migration asks for the number of the cluster, which a server run by somebody else may refuse. It was released and
- * is not edited: it is told "unknown" instead (functions/_is_own.sql). */
+ * is not edited: it is told "unknown" instead (_is_own.sql). */
 static boxcar_status migrate_once(struct pg_store *pg, const char *text, bool is_refused, boxcar_error *err) {
     static const char CALL[] = "pg_control_system()", INSTEAD[] = "(select 'unknown' as system_identifier) c";
     AUTO_BUF struct buf told = BUF_INIT;
@@ -131,10 +129,10 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
                            "join pg_namespace n on n.oid = p.pronamespace "
                            "where n.nspname = :'schema' and p.proname in (''");
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
-        size_t prefix = strlen(FUNCTION_PREFIX), len = strlen(file->name);
+        boxcar_str name = pg_object_of_file(file);
 
-        if (strncmp(file->name, FUNCTION_PREFIX, prefix) == 0)
-            buf_append_format(&text, ", '%.*s'", (int)(len - prefix - strlen(".sql")), file->name + prefix);
+        if (pg_is_function_file(file))
+            buf_append_format(&text, ", '%.*s'", (int)name.len, name.data);
     }
     buf_append_text(&text,
                     ") loop execute format('revoke all on function %s from public', f); end loop; end $do$");
@@ -167,9 +165,10 @@ static boxcar_status explain_function(const struct sql_file *file, boxcar_status
                      file->name, why);
 }
 
+/* The server does not check bodies here: functions may call each other in any order then. */
 static boxcar_status make_all_functions(struct pg_store *pg, const char *digest, boxcar_error *err) {
     AUTO_BUF struct buf remember = BUF_INIT;
-    boxcar_status status = BOXCAR_OK;
+    boxcar_status status = pg_deploy_run(pg, "set local check_function_bodies = off", err);
 
     for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
         if (migration_number(file) == 0 && (status = pg_deploy_run(pg, file->text, err)) != BOXCAR_OK)

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "embedded.h"
 #include "pg_store.h"
 
 /* pg_deploy.c: one text, tokens filled in. */
@@ -50,6 +51,9 @@ struct pg_object_list {
     size_t count;
 };
 
+/* The view or function that a file of the library makes: it has the file's name, whatever folder that is in. */
+boxcar_str pg_object_of_file(const struct sql_file *file);
+bool pg_is_function_file(const struct sql_file *file);
 boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_list, boxcar_error *err);
 /* Rows (kind, name) for a FROM clause: ('r', 'message'), ... with the letters of pg_class.relkind, and 't' for a type,
  * 'c' for a constraint, 'g' for a trigger and 'f' for a function. */

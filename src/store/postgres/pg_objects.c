@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "embedded.h"
 #include "pg_deploy.h"
 
 #define MIGRATIONS "migrations/"
@@ -74,13 +73,18 @@ static void read_migration(const char *text, struct pg_object_list *list) {
         read_statement(line, list);
 }
 
-/* Views and functions are made together, so that they have no statement of their own. */
-static void read_name(const struct sql_file *file, const char *folder, enum pg_object_kind kind,
-                      struct pg_object_list *list) {
-    size_t len = strlen(file->name) - strlen(folder) - strlen(SUFFIX);
+boxcar_str pg_object_of_file(const struct sql_file *file) {
+    const char *name = strrchr(file->name, '/') + 1;
 
-    list->items[list->count++] = (struct pg_object){
-        .kind = kind, .name = {file->name + strlen(folder), len}, .source = file->text};
+    return (boxcar_str){name, strlen(name) - strlen(SUFFIX)};
+}
+
+bool pg_is_function_file(const struct sql_file *file) { return begins(file->name, FUNCTIONS); }
+
+/* Views and functions are made together, so that they have no statement of their own. */
+static void read_name(const struct sql_file *file, enum pg_object_kind kind, struct pg_object_list *list) {
+    list->items[list->count++] =
+        (struct pg_object){.kind = kind, .name = pg_object_of_file(file), .source = file->text};
 }
 
 static void read_constraint(const struct pg_constraint *constraint, struct pg_object_list *list) {
@@ -113,9 +117,9 @@ boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_li
         if (begins(file->name, MIGRATIONS))
             read_migration(file->text, &list);
         else if (begins(file->name, VIEWS))
-            read_name(file, VIEWS, PG_OBJECT_VIEW, &list);
-        else if (begins(file->name, FUNCTIONS))
-            read_name(file, FUNCTIONS, PG_OBJECT_FUNCTION, &list);
+            read_name(file, PG_OBJECT_VIEW, &list);
+        else if (pg_is_function_file(file))
+            read_name(file, PG_OBJECT_FUNCTION, &list);
     }
     for (const struct pg_constraint *constraint = PG_CONSTRAINTS; constraint->table; constraint++)
         read_constraint(constraint, &list);

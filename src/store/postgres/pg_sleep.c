@@ -1,7 +1,7 @@
 /* Waiting for work without asking for it all the time.
  *
  * A worker that is about to sleep puts a row into `sleeper` and listens; who enqueues looks there, and
- * notifies only if somebody sleeps who would want the message (functions/_wake_topic.sql). The first call
+ * notifies only if somebody sleeps who would want the message (_wake_topic.sql). The first call
  * only registers and returns, so that the worker looks once more for what came before; the next one
  * waits. A worker that is woken takes its row back, so that a burst of messages costs one notification.
  * Rows end by themselves after NAP_MS and are renewed after a sleep that was not disturbed.

@@ -162,7 +162,7 @@ static void function_that_cannot_be_put_back_is_named_with_what_to_do(void **sta
     pg_exec(conn, "drop function _claim_blockers(smallint)");
     pg_exec(conn, "create function _claim_blockers(smallint) returns int language sql as 'select 1'");
     ASSERT_FAILS(f, BOXCAR_E_STORE, deploy_again(f, &deployment));
-    assert_non_null(strstr(f->err.message, "functions/_claim_blockers.sql"));
+    assert_non_null(strstr(f->err.message, "functions/admin/doctor/_claim_blockers.sql"));
     assert_non_null(strstr(f->err.message, "drop that function, then run `boxcar init` again"));
     pg_exec(conn, "drop function _claim_blockers(smallint)");
     assert_int_equal(deploy_and_count_mended(f), 1);

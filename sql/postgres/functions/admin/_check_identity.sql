@@ -1,5 +1,5 @@
 -- Refuses to go on when the transaction ids in the log belong to another cluster or table: after a
--- dump and restore, a logical copy, an upgrade. functions/adopt.sql is the remedy.
+-- dump and restore, a logical copy, an upgrade. adopt() is the remedy.
 create or replace function :"schema"._check_identity() returns void
 language plpgsql stable :pinned as $$
 begin
