@@ -9,11 +9,15 @@
 
 enum { EXIT_USAGE = 2, EXIT_SKIPPED = 77, RUNS_MAX = 64 };
 
-static const struct trap_group *const GROUPS[] = {
-    &FRONTIER_TRAPS, &CLAIM_TRAPS, &TURN_TRAPS, &HAMMER_TRAPS, &DURABILITY_TRAPS,
-    &DEAD_ENTRY_TRAPS, &PLAN_TRAPS, &RESTORE_TRAPS, &LEASE_TRAPS, &JOIN_TRAPS, &JOIN_LANE_TRAPS,
-    &JOIN_SPAN_TRAPS, &INBOX_TRAPS, &EVENT_TRAPS, &STREAM_TRAPS, &SETTLE_TRAPS,
-    &KEY_TRAPS, &CLOCK_TRAPS, &SKIP_TRAPS, &OUTSIDER_TRAPS, &PREPARED_TRAPS, &INSIDE_TRAPS, &QUIET_TRAPS,
+#define GROUP_ENTRY(name, group) extern const struct trap_group group;
+#include "groups.inc"
+#undef GROUP_ENTRY
+#define GROUP_ENTRY(name, group) {name, &group},
+static const struct entry {
+    const char *name;
+    const struct trap_group *group;
+} GROUPS[] = {
+#include "groups.inc"
 };
 static const size_t GROUP_COUNT = sizeof(GROUPS) / sizeof(GROUPS[0]);
 
@@ -63,8 +67,9 @@ static void add_run(struct run *run, struct CMUnitTest *test, const struct trap 
                                 .teardown_func = tear_down, .initial_state = run};
 }
 
-static int run_group(const struct trap_group *group)
+static int run_group(const struct entry *entry)
 {
+    const struct trap_group *group = entry->group;
     static struct run runs[RUNS_MAX];
     static struct CMUnitTest tests[RUNS_MAX];
     size_t count = 0;
@@ -76,14 +81,14 @@ static int run_group(const struct trap_group *group)
             add_run(&runs[count], &tests[count], trap, k < 0 ? NULL : &trap->without[k]);
         }
     }
-    return _cmocka_run_group_tests(group->name, tests, count, NULL, NULL);
+    return _cmocka_run_group_tests(entry->name, tests, count, NULL, NULL);
 }
 
 static int usage(const char *program)
 {
     fprintf(stderr, "usage: %s GROUP [NAME-PATTERN]\ngroups:", program);
     for (size_t i = 0; i < GROUP_COUNT; i++)
-        fprintf(stderr, " %s", GROUPS[i]->name);
+        fprintf(stderr, " %s", GROUPS[i].name);
     fputc('\n', stderr);
     return EXIT_USAGE;
 }
@@ -98,7 +103,7 @@ int main(int argc, char **argv)
     if (argc == 3)
         cmocka_set_test_filter(argv[2]);
     for (size_t i = 0; argc > 1 && i < GROUP_COUNT; i++)
-        if (strcmp(GROUPS[i]->name, argv[1]) == 0)
-            return run_group(GROUPS[i]) ? 1 : 0;
+        if (strcmp(GROUPS[i].name, argv[1]) == 0)
+            return run_group(&GROUPS[i]) ? 1 : 0;
     return usage(argv[0]);
 }
