@@ -2,7 +2,7 @@
 #ifndef BOXCAR_STORE_SQLITE_BATCH_H
 #define BOXCAR_STORE_SQLITE_BATCH_H
 
-#include "store/sqlite/state.h"
+#include "state.h"
 
 boxcar_status sqlite_process(struct boxcar_store *store, const struct batch *batch,
                              struct batch_result *ret_result, boxcar_error *err);

@@ -5,7 +5,8 @@
 
 #include "findings.h"
 #include "pg.h"
-#include "store/postgres/pg_deploy.h"
+#include "store/postgres/deploy/objects.h"
+#include "store/postgres/deploy/steps.h"
 
 /* Everything in the schema that deployment can make again, as the server describes it. */
 #define EVERYTHING                                                                                                   \

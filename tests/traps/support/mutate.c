@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "store/postgres/pg_store.h"
+#include "store/postgres/statement/statement.h"
 
 static char *fill_in(const char *text, const struct fixture *f)
 {

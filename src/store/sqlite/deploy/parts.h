@@ -2,8 +2,8 @@
 #ifndef BOXCAR_STORE_SQLITE_DEPLOY_PARTS_H
 #define BOXCAR_STORE_SQLITE_DEPLOY_PARTS_H
 
-#include "store/sqlite/state.h"
 #include "store/finding.h"
+#include "store/sqlite/state.h"
 
 /* Missing and changed ones can be made again. A table cannot: an empty one in its place would hide that its rows are
  * gone. Nor can what belongs to a table, without writing the table anew. */

@@ -2,8 +2,8 @@
 #ifndef BOXCAR_STORE_SQLITE_SETTLE_RELEASE_H
 #define BOXCAR_STORE_SQLITE_SETTLE_RELEASE_H
 
+#include "lease.h"
 #include "store/sqlite/message/park.h"
-#include "store/sqlite/settle/lease.h"
 
 struct release {
     const char *outcome; /* of the attempt; NULL = none was spent */

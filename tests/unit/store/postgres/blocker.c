@@ -1,5 +1,5 @@
 /* When the log names who keeps claims waiting: a line a minute at most, and about the same one every ten minutes. */
-#include "store/postgres/pg_blocker.h"
+#include "store/postgres/claim/blocker.h"
 
 #include "unit.h"
 

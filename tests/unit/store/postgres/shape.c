@@ -1,5 +1,6 @@
 /* Answers of a PostgreSQL server that are not what was asked for: each is refused before anything of it is read. */
-#include "store/postgres/pg_store.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/shape.h"
 
 #include <endian.h>
 #include <string.h>

@@ -1,0 +1,27 @@
+/* What an operator should know, and what the parts of the doctor share. */
+#ifndef BOXCAR_STORE_POSTGRES_ADMIN_DIAGNOSE_H
+#define BOXCAR_STORE_POSTGRES_ADMIN_DIAGNOSE_H
+
+#include "session.h"
+#include "store/finding.h"
+
+boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
+                          boxcar_error *err);
+
+/* How to end what this session does, for the finding that was added last; and what shows `role` more of it. */
+void pg_remedy_session(struct findings *findings, const struct pg_session *session, boxcar_str role);
+/* Transactions, standbys and slots that keep dead rows from being removed. */
+boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct findings *findings, boxcar_error *err);
+/* Transactions that keep streams from being claimed. */
+boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
+                               boxcar_error *err);
+/* Whether a claim works just now, and who is in its way. `may_claim`: the role has the right to try one. *ret_locked: what
+ * is in the way is a lock on a table, which others wait for, too. */
+boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
+                             struct findings *findings, bool *ret_locked, boxcar_error *err);
+/* Which parts of the schema are missing, by name. *ret_whole: everything is there that looking needs. */
+boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole, boxcar_error *err);
+/* Which functions were changed by hand, in a store whose functions this very library made. */
+boxcar_status pg_check_changed(struct pg_store *pg, struct findings *findings, boxcar_error *err);
+
+#endif

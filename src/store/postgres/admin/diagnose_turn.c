@@ -1,0 +1,98 @@
+/* Whether a claim works just now: the doctor makes one of its own and takes it back. Who may not claim only looks who is in
+ * the way of claims. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "diagnose.h"
+#include "session.h"
+#include "store/checkup.h"
+#include "store/postgres/claim/blocker.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+
+#define CHECK "claim"
+
+static boxcar_status report_blocker(struct findings *findings, const struct pg_blocker *blocker, boxcar_str role,
+                                    boxcar_error *err) {
+    AUTO_BUF struct buf text = BUF_INIT;
+
+    pg_describe_blocker(blocker, &text);
+    buf_append_text(&text, ": nobody else gets new messages");
+    pg_describe_query(&blocker->session, &text);
+    if (text.failed)
+        return error_no_memory(err);
+    findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "%s", text.data);
+    pg_remedy_session(findings, &blocker->session, role);
+    return BOXCAR_OK;
+}
+
+static void report_none(struct findings *findings, bool waited) {
+    if (!waited) {
+        findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+        return;
+    }
+    findings_add(findings, CHECK, BOXCAR_SEVERITY_WARNING,
+                 "a claim waited for its turn in vain; now nobody has it for long");
+    findings_remedy(findings, "boxcar doctor, once more");
+}
+
+/* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. */
+static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxcar_str role, bool waited,
+                                      struct findings *findings, bool *ret_locked, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_find_blockers(pg, box, &result, err);
+    bool locked = false;
+    int reported = 0;
+
+    for (int row = 0; status == BOXCAR_OK && row < PQntuples(result); row++) {
+        struct pg_blocker blocker = pg_read_blocker(result, row);
+
+        locked = locked || blocker.relation.len || blocker.behind;
+        if (!waited && !(blocker.session.has_seconds && blocker.session.seconds > PG_HELD_SECONDS))
+            continue;
+        status = report_blocker(findings, &blocker, role, err);
+        reported++;
+    }
+    if (status != BOXCAR_OK)
+        return status;
+    if (!reported)
+        report_none(findings, waited);
+    *ret_locked = locked;
+    return BOXCAR_OK;
+}
+
+static boxcar_status query_try(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    pg_params_int2(&params, box);
+    return pg_query(pg, PG_TRY_CLAIM, &params, ret_result, err);
+}
+
+static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
+                               bool *ret_locked, boxcar_error *err) {
+    AUTO_RESULT PGresult *tried = NULL;
+    boxcar_status status = query_try(pg, box, &tried, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_locked = false;
+    if (!PQgetisnull(tried, 0, 2)) {
+        findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "a claim fails: %.*s",
+                     FINDING_TEXT(pg_get_text(tried, 0, 2)));
+        findings_remedy(findings, "look into the server's log; boxcar init brings back what is missing");
+        return BOXCAR_OK;
+    }
+    if (!pg_get_bool(tried, 0, 0))
+        return look_at_blockers(pg, box, role, true, findings, ret_locked, err);
+    findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "a claim that was tried had its turn after %s",
+                 CHECKUP_AGE(pg_get_float8(tried, 0, 1)));
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
+                             struct findings *findings, bool *ret_locked, boxcar_error *err) {
+    if (may_claim && !pg_is_joined(pg))
+        return try_claim(pg, box, role, findings, ret_locked, err);
+    return look_at_blockers(pg, box, role, false, findings, ret_locked, err);
+}

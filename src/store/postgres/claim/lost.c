@@ -1,0 +1,70 @@
+/* Claims whose answer did not arrive: the connection broke, or there was no memory for it. The server may have leased
+ * messages that nobody knows of. Every claim has a number of ours, so they can be given back, no attempt spent: whoever says
+ * so lives, so no lease of a crashed claimer is ever given back.
+ *
+ * A server that has not heard of the broken connection may run the claim after we have asked. So it is asked again, less and
+ * less often, until it has found the claim or the lease has ended. */
+#include "lost.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+
+#define FIRST_PAUSE_MS 100
+
+int64_t pg_claim_number(struct pg_store *pg) {
+    if (pg->claim_number == 0 && getrandom(&pg->claim_number, sizeof(pg->claim_number), 0) != sizeof(pg->claim_number))
+        pg->claim_number = 0;
+    else
+        pg->claim_number++;
+    return (int64_t)(pg->claim_number & INT64_MAX);
+}
+
+static void forget(struct pg_store *pg, size_t i) {
+    pg->lost_count--;
+    memmove(&pg->lost[i], &pg->lost[i + 1], (pg->lost_count - i) * sizeof(pg->lost[0]));
+}
+
+void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box, int64_t number, int64_t lease_ms) {
+    if (number == 0)
+        return;
+    if (pg->lost_count == PG_LOST_MAX)
+        forget(pg, 0); /* its lease expires */
+    pg->lost[pg->lost_count++] = (struct pg_lost_claim){.owner = owner,
+                                                        .box = box,
+                                                        .number = number,
+                                                        .pause_ms = FIRST_PAUSE_MS,
+                                                        .until_ms = clock_ms() + lease_ms};
+}
+
+/* Whether it is settled: there is nothing left to ask. */
+static bool give_back(struct pg_store *pg, struct pg_lost_claim *lost, int64_t now_ms) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (now_ms < lost->next_ms)
+        return false;
+    lost->next_ms = now_ms + lost->pause_ms;
+    lost->pause_ms *= 2;
+    pg_params_int2(&params, lost->box);
+    pg_params_uuid(&params, lost->owner.bytes);
+    pg_params_int8(&params, lost->number);
+    if (pg_query_once(pg, PG_GIVE_BACK_CLAIM, &params, &result, NULL) != BOXCAR_OK)
+        return false;
+    return pg_get_int8(result, 0, 0) > 0 || now_ms >= lost->until_ms;
+}
+
+void pg_give_back_lost(struct pg_store *pg) {
+    int64_t now_ms = pg->lost_count > 0 ? clock_ms() : 0;
+
+    for (size_t i = 0; i < pg->lost_count && pg_is_connected(pg) && !pg_in_transaction(pg);)
+        if (give_back(pg, &pg->lost[i], now_ms))
+            forget(pg, i);
+        else
+            i++;
+}

@@ -1,0 +1,25 @@
+/* Connecting, and connecting again. */
+#ifndef BOXCAR_STORE_POSTGRES_CONNECTION_CONNECTION_H
+#define BOXCAR_STORE_POSTGRES_CONNECTION_CONNECTION_H
+
+#include "store/postgres/state.h"
+
+/* BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
+boxcar_status pg_check_url(const char *url, boxcar_error *err);
+
+boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);
+bool pg_is_connected(const struct pg_store *pg);
+void pg_disconnect(struct pg_store *pg);
+/* For the start of a call: connects if there is no connection. BOXCAR_E_TRANSACTION when a transaction
+ * that was begun is not open any more. */
+boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err);
+/* After a loss in the middle of a call: connects again, patiently, and says so in the log. `status` and
+ * `err` describe the loss; an impatient store just passes them on. */
+boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_error *err);
+/* The transaction is somebody else's business: never reconnect, retry, begin or commit. */
+bool pg_is_joined(const struct pg_store *pg);
+bool pg_in_transaction(const struct pg_store *pg); /* such a one */
+/* A pause that grows with `round` and is never the same for two. */
+void pg_pause(int round);
+
+#endif

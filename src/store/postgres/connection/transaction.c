@@ -1,0 +1,125 @@
+/* A transaction that spans calls, for handlers. While it is open (pg->begun), every call is part of it and
+ * nothing is retried: the handler's own statements cannot be repeated. */
+#include "transaction.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "connection.h"
+#include "error.h"
+#include "query.h"
+#include "store/join_log.h"
+#include "wait.h"
+
+static boxcar_status run(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
+                         boxcar_error *err) {
+    PGresult *result = pg_run_text(pg, pg->sql[statement]);
+    boxcar_status status;
+
+    if (PQresultStatus(result) == PGRES_COMMAND_OK) {
+        *ret_result = result;
+        return BOXCAR_OK;
+    }
+    status = pg_error_from_result(pg, result, err);
+    PQclear(result);
+    return status;
+}
+
+/* Nothing has happened yet, so a connection that turns out to be dead is replaced, once. */
+boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    if (pg->borrowed)
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "the transaction of a borrowed connection is its owner's");
+    if (pg->begun)
+        return error_set(err, BOXCAR_E_TRANSACTION, "a transaction is open already");
+    status = pg_ready(pg, err);
+    if (status == BOXCAR_OK)
+        status = run(pg, PG_BEGIN, &result, err);
+    if (status != BOXCAR_OK && !pg_is_connected(pg)) {
+        status = pg_ready(pg, err);
+        if (status == BOXCAR_OK)
+            status = run(pg, PG_BEGIN, &result, err);
+    }
+    pg->begun = status == BOXCAR_OK;
+    if (pg->begun)
+        join_log_hold(store);
+    return status;
+}
+
+/* Whether the connection can take a statement: a handler may have left it in the middle of something. */
+static bool is_usable(const struct pg_store *pg) {
+    return PQpipelineStatus(pg->conn) == PQ_PIPELINE_OFF && PQtransactionStatus(pg->conn) != PQTRANS_ACTIVE;
+}
+
+void pg_rollback(struct boxcar_store *store) {
+    struct pg_store *pg = pg_store_of(store);
+    PGTransactionStatusType state = PQtransactionStatus(pg->conn);
+    PGresult *result;
+
+    if (!pg->begun)
+        return;
+    pg->begun = false;
+    join_log_release(store, false);
+    if (pg_is_cut(pg))
+        pg_disconnect(pg);
+    if (!pg_is_connected(pg) || (state == PQTRANS_IDLE && is_usable(pg)))
+        return;
+    if (!is_usable(pg)) {
+        pg_disconnect(pg);
+        return;
+    }
+    (void)PQsetnonblocking(pg->conn, 0);
+    result = pg_run_text(pg, "rollback");
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        pg_disconnect(pg);
+    PQclear(result);
+}
+
+static boxcar_status check_open(struct pg_store *pg, boxcar_error *err) {
+    if (!pg->begun)
+        return error_set(err, BOXCAR_E_TRANSACTION, "no transaction is open");
+    if (!pg_is_connected(pg))
+        return pg_error_from_connection(pg, err);
+    if (!is_usable(pg))
+        return error_set(err, BOXCAR_E_TRANSACTION, "the connection is busy with an unfinished statement");
+    switch (PQtransactionStatus(pg->conn)) {
+    case PQTRANS_INTRANS:
+        return BOXCAR_OK;
+    case PQTRANS_INERROR:
+        return error_set(err, BOXCAR_E_TRANSACTION, "the transaction is aborted: a statement in it failed");
+    default:
+        return error_set(err, BOXCAR_E_TRANSACTION,
+                         "the transaction is not open any more: somebody ended it");
+    }
+}
+
+/* A COMMIT that the server answers with ROLLBACK met an aborted transaction. */
+static boxcar_status send_commit(struct pg_store *pg, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    (void)PQsetnonblocking(pg->conn, 0);
+    status = run(pg, PG_COMMIT, &result, err);
+    if (status != BOXCAR_OK && err)
+        err->outcome_unknown = !pg_is_connected(pg);
+    if (status == BOXCAR_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        return error_set(err, BOXCAR_E_TRANSACTION, "the transaction was aborted");
+    return status;
+}
+
+boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    boxcar_status status = check_open(pg, err);
+
+    if (status == BOXCAR_OK)
+        status = send_commit(pg, err);
+    if (status != BOXCAR_OK)
+        pg_rollback(store);
+    pg->begun = false;
+    join_log_release(store, true); /* nothing is held after a rollback */
+    return status;
+}

@@ -1,0 +1,369 @@
+/* Deployment: one transaction, one at a time (turn.c). Tables change by numbered migrations;
+ * functions and views are made anew whenever their texts differ from what the store has. In it only pg_catalog is
+ * searched for names, and a schema that is not its deployer's own is refused (trust.c). */
+#include "deploy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/uuid.h"
+#include "objects.h"
+#include "steps.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/error.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/connection/wait.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+#include "store/postgres/statement/shape.h"
+
+#define MIGRATION_PREFIX "migrations/"
+#define TRIES 5 /* after collisions with other first deployments */
+
+boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
+    AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
+    AUTO_RESULT PGresult *result = NULL;
+    ExecStatusType kind;
+
+    if (!filled)
+        return error_no_memory(err);
+    result = pg_run_text(pg, filled);
+    kind = PQresultStatus(result);
+    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK || kind == PGRES_EMPTY_QUERY) /* that: only comments */
+        return BOXCAR_OK;
+    return pg_error_from_result(pg, result, err);
+}
+
+boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err) {
+    AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (!filled)
+        return error_no_memory(err);
+    result = pg_run_text(pg, filled);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return pg_error_from_result(pg, result, err);
+    if (PQnfields(result) != 1 || PQfformat(result, 0) != 0)
+        return pg_malformed(pg, "not one text", err);
+    *ret_text = NULL;
+    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 0))
+        return BOXCAR_OK;
+    *ret_text = strdup(PQgetvalue(result, 0, 0));
+    return *ret_text ? BOXCAR_OK : error_no_memory(err);
+}
+
+/* Which functions and views this library brings, in 36 characters. */
+boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
+    AUTO_BUF struct buf all = BUF_INIT;
+    uint8_t digest[16];
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
+        if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
+            buf_append_text(&all, file->text);
+    if (all.failed)
+        return error_no_memory(err);
+    uuid_derive("boxcar:functions:", (boxcar_str){all.data, all.len}, digest);
+    uuid_format(digest, ret_digest);
+    return BOXCAR_OK;
+}
+
+static int migration_number(const struct sql_file *file) {
+    if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
+        return 0;
+    return atoi(file->name + strlen(MIGRATION_PREFIX));
+}
+
+static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
+    AUTO_FREE char *found = NULL;
+    AUTO_FREE char *version = NULL;
+    boxcar_status status = pg_deploy_ask(pg,
+                               "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+                               "where n.nspname = :'schema' and c.relname = 'store'",
+                               &found, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (found)
+        status = pg_deploy_ask(pg, "select schema_version::text from :\"schema\".store", &version, err);
+    if (status == BOXCAR_OK)
+        *ret_version = version ? atoi(version) : 0;
+    return status;
+}
+
+/* The first migration asks for the number of the cluster, which a server run by somebody else may refuse. It was released and
+ * is not edited: it is told "unknown" instead (_is_own.sql). */
+static boxcar_status migrate_once(struct pg_store *pg, const char *text, bool is_refused, boxcar_error *err) {
+    static const char CALL[] = "pg_control_system()", INSTEAD[] = "(select 'unknown' as system_identifier) c";
+    AUTO_BUF struct buf told = BUF_INIT;
+    const char *call = is_refused ? strstr(text, CALL) : NULL;
+
+    if (!call)
+        return pg_deploy_run(pg, text, err);
+    buf_append(&told, text, (size_t)(call - text));
+    buf_append_text(&told, INSTEAD);
+    buf_append_text(&told, call + strlen(CALL));
+    return told.failed ? error_no_memory(err) : pg_deploy_run(pg, told.data, err);
+}
+
+static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied, boxcar_error *err) {
+    AUTO_FREE char *refused = NULL;
+    boxcar_status asked =
+        pg_deploy_ask(pg, "select 'yes' where not has_function_privilege('pg_control_system()', 'execute')", &refused, err);
+    int applied = 0;
+
+    if (asked != BOXCAR_OK)
+        return asked;
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
+        boxcar_status status;
+
+        if (migration_number(file) <= version)
+            continue;
+        status = migrate_once(pg, file->text, refused != NULL, err);
+        if (status != BOXCAR_OK)
+            return status;
+        applied++;
+    }
+    *ret_applied = applied;
+    return BOXCAR_OK;
+}
+
+/* Our functions are not for everyone; other people's functions in the same schema are none of our
+ * business. */
+static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
+    AUTO_BUF struct buf text = BUF_INIT;
+
+    buf_append_text(&text, "do $do$ declare f regprocedure; begin for f in select p.oid from pg_proc p "
+                           "join pg_namespace n on n.oid = p.pronamespace "
+                           "where n.nspname = :'schema' and p.proname in (''");
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
+        boxcar_str name = pg_object_of_file(file);
+
+        if (pg_is_function_file(file))
+            buf_append_format(&text, ", '%.*s'", (int)name.len, name.data);
+    }
+    buf_append_text(&text,
+                    ") loop execute format('revoke all on function %s from public', f); end loop; end $do$");
+    return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
+}
+
+/* The accesses that roles have, as statements that grant them again, or nothing. Functions whose signature
+ * changed were dropped with their rights, and there are new ones; workers of the version before go on
+ * meanwhile. Who may not use the schema any more was thrown out. */
+static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
+    return pg_deploy_ask(pg,
+               "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
+               "case p.proname when 'outbox_claim' then 'worker' when 'enqueue' then 'producer' "
+               "when '_page' then 'viewer' else 'admin' end), '; ') "
+               "from pg_proc p cross join aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee "
+               "join pg_namespace n on n.oid = p.pronamespace "
+               "where n.nspname = :'schema' and p.proname in ('outbox_claim', 'enqueue', '_page', 'grant_access') "
+               "and a.grantee <> p.proowner and has_schema_privilege(a.grantee, n.oid, 'usage')",
+               ret_grants, err);
+}
+
+/* Somebody made one by hand that returns something else, or whose parameters have other names. */
+static boxcar_status explain_function(const struct sql_file *file, boxcar_status status, boxcar_error *err) {
+    char why[sizeof(err->message)];
+
+    if (!err || strcmp(err->sqlstate, "42P13") != 0)
+        return status;
+    memcpy(why, err->message, sizeof(why));
+    return error_set(err, status, "%s is not made again: %.300s: drop that function, then run `boxcar init` again",
+                     file->name, why);
+}
+
+/* The server does not check bodies here: functions may call each other in any order then. */
+static boxcar_status make_all_functions(struct pg_store *pg, const char *digest, boxcar_error *err) {
+    AUTO_BUF struct buf remember = BUF_INIT;
+    boxcar_status status = pg_deploy_run(pg, "set local check_function_bodies = off", err);
+
+    for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
+        if (migration_number(file) == 0 && (status = pg_deploy_run(pg, file->text, err)) != BOXCAR_OK)
+            return explain_function(file, status, err);
+    status = close_functions(pg, err);
+    buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
+                      digest, STORE_SCHEMA_VERSION);
+    if (status == BOXCAR_OK && remember.failed)
+        status = error_no_memory(err);
+    return status == BOXCAR_OK ? pg_deploy_run(pg, remember.data, err) : status;
+}
+
+static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_error *err) {
+    AUTO_FREE char *known = NULL;
+    char digest[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_status status = pg_digest_functions(digest, err);
+    bool deployed = false;
+
+    if (status == BOXCAR_OK)
+        status = pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err);
+    if (status == BOXCAR_OK) {
+        deployed = known && strcmp(known, digest) == 0;
+        status = pg_repair(pg, &deployed, mended, err);
+    }
+    if (status == BOXCAR_OK && !deployed)
+        status = make_all_functions(pg, digest, err);
+    return status == BOXCAR_OK ? pg_repair_triggers(pg, mended, err) : status;
+}
+
+/* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
+static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
+    AUTO_FREE char *found = NULL;
+    boxcar_status status = pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
+
+    if (status != BOXCAR_OK || found)
+        return status;
+    status = pg_deploy_run(pg, "create schema :\"schema\"", err);
+    if (status == BOXCAR_E_DENIED)
+        return error_set(err, status,
+                         "there is no schema \"%s\", and this role may not create one: have the database's owner run "
+                         "create schema \"%s\" authorization this role, or grant create on database", pg->schema, pg->schema);
+    return status;
+}
+
+static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
+                                           boxcar_error *err) {
+    AUTO_FREE char *grants = NULL;
+    int previous = 0, version = 0, applied = 0, mended = 0;
+    boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
+
+    if (status == BOXCAR_OK)
+        status = pg_deploy_bound_waits(pg, err);
+    if (status == BOXCAR_OK)
+        status = make_schema(pg, err);
+    if (status == BOXCAR_OK)
+        status = pg_trust_schema(pg, err);
+    if (status == BOXCAR_OK)
+        status = pg_deploy_take_turn(pg, ret_turn, err);
+    if (status == BOXCAR_OK)
+        status = read_version(pg, &previous, err);
+    if (status == BOXCAR_OK && previous == 0)
+        status = pg_check_empty(pg, err);
+    if (status == BOXCAR_OK && previous > 0 && previous < STORE_SCHEMA_VERSION)
+        status = pg_deploy_lock(pg, err);
+    version = previous;
+    if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
+        status = read_grants(pg, &grants, err);
+        if (status == BOXCAR_OK)
+            status = migrate(pg, version, &applied, err);
+        if (status == BOXCAR_OK)
+            status = make_functions(pg, &mended, err);
+        if (status == BOXCAR_OK && grants)
+            status = pg_deploy_run(pg, grants, err);
+        version = STORE_SCHEMA_VERSION;
+    }
+    if (status == BOXCAR_OK)
+        status = pg_deploy_run(pg, "select :\"schema\".adopt()", err);
+    if (status == BOXCAR_OK)
+        *ret_deployment = (boxcar_deployment){version, applied, previous, mended};
+    return status;
+}
+
+/* In a transaction of its own: that of an upgrade keeps everybody from the table of messages. Each deployment asks for it,
+ * because that of the upgrade may have ended in between; the store knows when it is done. */
+static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_BURY_MALFORMED, &none, &result, err);
+
+    if (status == BOXCAR_OK && pg_get_int8(result, 0, 0) > 0)
+        store_log(&pg->base, BOXCAR_LOG_WARN, "deploy", NULL, 0,
+                  "%lld messages with a topic or a stream of more than 255 characters are dead letters now",
+                  (long long)pg_get_int8(result, 0, 0));
+    return status;
+}
+
+static boxcar_status deploy_once(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
+                                 boxcar_error *err) {
+    boxcar_status status = pg_deploy_run(pg, "begin isolation level read committed", err);
+
+    if (status == BOXCAR_OK)
+        status = deploy_in_transaction(pg, ret_turn, ret_deployment, err);
+    if (status == BOXCAR_OK)
+        return pg_deploy_run(pg, "commit", err);
+    (void)pg_deploy_run(pg, "rollback", NULL);
+    return status;
+}
+
+/* Others may make the same schema at the same time. When one of them is done there is a table to lock. */
+static boxcar_status deploy_among_others(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = BOXCAR_OK;
+    bool has_turn = false;
+
+    for (int i = 0; i < TRIES; i++) {
+        has_turn = false;
+        status = deploy_once(pg, &has_turn, ret_deployment, &why);
+        if (status == BOXCAR_OK || has_turn || !pg_deploy_has_collided(&why))
+            break;
+    }
+    if (status == BOXCAR_OK)
+        return BOXCAR_OK;
+    status = pg_deploy_name_blockers(pg, status, &why);
+    if (err)
+        *err = why;
+    return status;
+}
+
+static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    boxcar_deployment deployment = {0};
+    boxcar_status status = pg_ready(pg, err);
+
+    if (status == BOXCAR_OK)
+        status = deploy_among_others(pg, &deployment, err);
+    if (status == BOXCAR_OK)
+        status = pg_check_version(pg, err);
+    if (status == BOXCAR_OK && deployment.schema_version == STORE_SCHEMA_VERSION)
+        status = bury_malformed(pg, err);
+    if (status == BOXCAR_OK)
+        *ret_deployment = deployment;
+    return status;
+}
+
+/* Migrations of large tables take their time, and so does a deployment that waits for another one. */
+boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    boxcar_status status;
+
+    if (pg_is_joined(pg))
+        return error_set(err, BOXCAR_E_UNSUPPORTED,
+                         "a borrowed connection cannot deploy: open a store of its own");
+    pg->pace = PG_LONG;
+    status = deploy(pg, ret_deployment, err);
+    pg->pace = PG_ORDINARY;
+    return status;
+}
+
+static boxcar_status remember_id(struct pg_store *pg, boxcar_str id, boxcar_error *err) {
+    char *copy = memory_copy_text(id);
+
+    if (!copy)
+        return error_no_memory(err);
+    free(pg->base.id);
+    pg->base.id = copy;
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = pg_query(pg, PG_STORE_INFO, &none, &result, err);
+    int version, oldest;
+
+    if (status != BOXCAR_OK)
+        return pg_explain_absence(pg, status, err);
+    version = pg_get_int4(result, 0, 0);
+    oldest = pg_get_int4(result, 0, 1);
+    if (version < STORE_SCHEMA_VERSION)
+        return error_set(err, BOXCAR_E_VERSION,
+                         "the store has schema version %d, this program needs %d: run `boxcar init`", version,
+                         STORE_SCHEMA_VERSION);
+    if (oldest > STORE_SCHEMA_VERSION)
+        return error_set(err, BOXCAR_E_VERSION,
+                         "the store has schema version %d and accepts programs from version %d on, "
+                         "this one has %d: upgrade the program",
+                         version, oldest, STORE_SCHEMA_VERSION);
+    return remember_id(pg, pg_get_text(result, 0, 2), err);
+}

@@ -1,0 +1,107 @@
+/* An upgrade changes tables and views that everybody uses, and needs them for itself.
+ *
+ * Whoever waits for a lock keeps everybody waiting who comes later. And one who holds some locks and waits for others can
+ * meet a client that does the same the other way round: the server would end one of the two, maybe the client. So an
+ * upgrade takes all locks at the beginning, in one statement that gives up after a moment, before the server looks for
+ * deadlocks (deadlock_timeout, 1 s by default). Then it lets go of them, others go on, and it tries again. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "objects.h"
+#include "steps.h"
+#include "store/postgres/connection/connection.h"
+
+#define PAUSE_ROUND 8 /* of pg_pause(): a quarter to half a second */
+#define MOMENT "'300ms'"
+#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that somebody waits for */
+
+/* Our tables, with views or without, that are there already. */
+static void append_names(struct buf *text, const struct pg_object_list *there, bool views) {
+    const char *between = "";
+
+    for (size_t i = 0; i < there->count; i++) {
+        const struct pg_object *object = &there->items[i];
+
+        if (object->kind != PG_OBJECT_TABLE && !(views && object->kind == PG_OBJECT_VIEW))
+            continue;
+        buf_append_format(text, "%s:\"schema\".%.*s", between, (int)object->name.len, object->name.data);
+        between = ", ";
+    }
+}
+
+static boxcar_status lock(struct pg_store *pg, const struct pg_object_list *there, bool views, const char *mode,
+                          boxcar_error *err) {
+    AUTO_BUF struct buf text = BUF_INIT;
+
+    buf_append_text(&text, "lock table ");
+    append_names(&text, there, views);
+    buf_append_format(&text, " in %s mode", mode);
+    return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
+}
+
+/* The first lock conflicts with vacuums and with nothing that clients do: waiting for it disturbs nobody. With a view goes
+ * what it reads, which is ours. The moment is for the whole statement, so it is not a lock_timeout. */
+static boxcar_status try_lock(struct pg_store *pg, const struct pg_object_list *there, boxcar_error *err) {
+    boxcar_status status = pg_deploy_run(pg, "savepoint unlocked", err);
+
+    if (status == BOXCAR_OK)
+        status = pg_deploy_run(pg, "set local lock_timeout = " VACUUM, err);
+    if (status == BOXCAR_OK)
+        status = lock(pg, there, false, "share update exclusive", err);
+    if (status == BOXCAR_OK)
+        status = pg_deploy_run(pg, "set local statement_timeout = " MOMENT, err);
+    if (status == BOXCAR_OK)
+        status = lock(pg, there, true, "access exclusive", err);
+    if (status != BOXCAR_OK)
+        (void)pg_deploy_run(pg, "rollback to savepoint unlocked", NULL);
+    return status;
+}
+
+static bool is_in_the_way(const boxcar_error *why) {
+    return strcmp(why->sqlstate, "55P03") == 0 || strcmp(why->sqlstate, "57014") == 0 ||
+           strcmp(why->sqlstate, "40P01") == 0;
+}
+
+static boxcar_status lock_in_time(struct pg_store *pg, const struct pg_object_list *there, boxcar_error *err) {
+    int64_t give_up_at = clock_ms() + pg_deploy_patience_ms(pg);
+
+    for (;;) {
+        boxcar_error why = BOXCAR_ERROR_INIT;
+        boxcar_status status = try_lock(pg, there, &why);
+        bool in_the_way = status != BOXCAR_OK && is_in_the_way(&why);
+
+        if (in_the_way && clock_ms() < give_up_at) {
+            pg_pause(PAUSE_ROUND);
+            continue;
+        }
+        if (in_the_way)
+            memcpy(why.sqlstate, "55P03", sizeof("55P03")); /* what a lock that was not free is elsewhere */
+        if (status != BOXCAR_OK && err)
+            *err = why;
+        return status;
+    }
+}
+
+boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct pg_object_list list, there;
+    boxcar_status status = pg_objects_read(&arena, &list, err);
+
+    if (status == BOXCAR_OK)
+        status = pg_objects_find(pg, &list, true, &arena, &there, err);
+    if (status == BOXCAR_OK)
+        status = pg_deploy_run(pg,
+                               "select set_config('boxcar.statement_timeout', current_setting('statement_timeout'), true), "
+                               "set_config('boxcar.lock_timeout', current_setting('lock_timeout'), true)",
+                               err);
+    if (status == BOXCAR_OK)
+        status = lock_in_time(pg, &there, err);
+    if (status == BOXCAR_OK)
+        status = pg_deploy_run(pg,
+                               "select set_config('statement_timeout', current_setting('boxcar.statement_timeout'), true), "
+                               "set_config('lock_timeout', current_setting('boxcar.lock_timeout'), true)",
+                               err);
+    return status;
+}

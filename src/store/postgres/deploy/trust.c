@@ -1,0 +1,85 @@
+/* Whose code a deployment would run.
+ *
+ * Our functions run with the rights of the role that owns them, and call each other by name. Whoever can create in the
+ * schema can add one that fits an argument better, and then it runs instead of ours. So everything in the schema has to
+ * belong to one role, and only that role may create there. Looking at the catalogs executes nothing of the schema's.
+ *
+ * A superuser is a member of every role and may deploy for any of them. It then takes on the rights of the schema's
+ * owner, so that it lends nobody its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "objects.h"
+#include "steps.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+
+static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
+    const char *owner = pg_get_text(result, 0, 0).data, *role = pg_get_text(result, 0, 1).data;
+    const char *creators = PQgetisnull(result, 0, 3) ? NULL : pg_get_text(result, 0, 3).data;
+
+    if (!pg_get_bool(result, 0, 2))
+        return error_set(err, BOXCAR_E_DENIED,
+                         "schema \"%s\" belongs to role %s, and this is role %s: deploy as %s, or use another schema",
+                         pg->schema, owner, role, owner);
+    if (creators)
+        return error_set(err, BOXCAR_E_DENIED,
+                         "other roles may create in schema \"%s\", and what they create could run with its owner's "
+                         "rights: revoke create on schema \"%s\" from %s;",
+                         pg->schema, pg->schema, creators);
+    return BOXCAR_OK;
+}
+
+/* Something with the name of one of our objects that belongs to somebody else than the schema. */
+static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    AUTO_BUF struct buf text = BUF_INIT;
+    AUTO_FREE char *stranger = NULL;
+    struct pg_object_list list;
+    boxcar_status status = pg_objects_read(&arena, &list, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    buf_append_text(&text, "with ours(kind, name) as (values ");
+    pg_objects_as_values(&text, &list);
+    buf_append_text(&text,
+                    "), n as (select oid from pg_namespace where nspname = :'schema') "
+                    "select format('%s belongs to role %I', o.what, pg_get_userbyid(o.owner)) from ("
+                    "select format('function %s', p.oid::regprocedure) as what, p.proowner as owner from pg_proc p "
+                    "join n on n.oid = p.pronamespace join ours on ours.kind = 'f' and ours.name = p.proname "
+                    "union all select format('relation %s', c.oid::regclass), c.relowner from pg_class c "
+                    "join n on n.oid = c.relnamespace join ours on ours.kind <> 'f' and ours.name = c.relname "
+                    "union all select format('type %s', t.oid::regtype), t.typowner from pg_type t "
+                    "join n on n.oid = t.typnamespace join ours on ours.kind <> 'f' and ours.name = t.typname) o "
+                    "where o.owner <> ");
+    buf_append_format(&text, "%lld order by 1 limit 1", (long long)pg_get_int8(rights, 0, 4));
+    status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &stranger, err);
+    if (status != BOXCAR_OK || !stranger)
+        return status;
+    return error_set(err, BOXCAR_E_DENIED,
+                     "in schema \"%s\", which is role %s's, %s: if that is no part of Boxcar drop it, else make one role "
+                     "own both (alter schema ... owner to ...)",
+                     pg->schema, pg_get_text(rights, 0, 0).data, stranger);
+}
+
+boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    AUTO_BUF struct buf become = BUF_INIT;
+    const char *owner;
+    boxcar_status status = pg_query_once(pg, PG_SCHEMA_RIGHTS, &none, &result, err);
+
+    if (status != BOXCAR_OK || PQntuples(result) == 0)
+        return status;
+    owner = pg_get_text(result, 0, 0).data;
+    status = check_rights(pg, result, err);
+    if (status == BOXCAR_OK)
+        status = check_objects(pg, result, err);
+    if (status != BOXCAR_OK || strcmp(owner, pg_get_text(result, 0, 1).data) == 0)
+        return status;
+    buf_append_format(&become, "set local role %s", owner);
+    return become.failed ? error_no_memory(err) : pg_deploy_run(pg, become.data, err);
+}

@@ -1,0 +1,276 @@
+/* Joins: everything but what a batch does to them. */
+#include "join.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "store/join_log.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+
+/* The columns of PG_JOIN_COUNTS, from `column` on. */
+void pg_read_join_counts(const PGresult *r, int row, int column, boxcar_join *join) {
+    join->expected_steps = pg_get_int4(r, row, column);
+    join->completed_steps = pg_get_int4(r, row, column + 1);
+    join->failed_steps = pg_get_int4(r, row, column + 2);
+    (void)boxcar_join_status_parse(pg_get_text(r, row, column + 3), &join->status);
+    join->reason = PQgetisnull(r, row, column + 4) ? BOXCAR_JOIN_REASON_NONE : BOXCAR_JOIN_REASON_TIMED_OUT;
+}
+
+static void read_change(const PGresult *r, int column, boxcar_join_id join_id, struct join_change *change) {
+    *change = (struct join_change){.counted = pg_get_bool(r, 0, column),
+                                   .ended = pg_get_bool(r, 0, column + 1),
+                                   .join = {.join_id = join_id}};
+    pg_read_join_counts(r, 0, column + 2, &change->join);
+}
+
+boxcar_status pg_join_start(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg_params_uuid(&params, join->join_id.bytes);
+    pg_params_int4(&params, (int)join->expected_steps);
+    pg_params_text(&params, join->grouping_key);
+    pg_params_text(&params, join->metadata);
+    pg_params_time(&params, join->deadline);
+    pg_params_int8(&params, join->deadline_ms);
+    return pg_query(pg_store_of(store), PG_JOIN_START, &params, &result, err);
+}
+
+boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
+                             const boxcar_message_id *message_ids, size_t count,
+                             boxcar_attached *ret_attached, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    struct buf *array;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    array = pg_params_array_begin(&params, PG_UUID_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_uuid(array, message_ids[i].bytes);
+    status = pg_query(pg_store_of(store), PG_ATTACH, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if ((size_t)PQntuples(result) != count)
+        return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
+                         count);
+    for (size_t i = 0; i < count; i++)
+        ret_attached[i] = (boxcar_attached){.is_new = pg_get_bool(result, (int)i, 0),
+                                            .message_exists = pg_get_bool(result, (int)i, 1)};
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_join_report(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
+                             boxcar_member_status outcome, struct join_change *ret_change,
+                             boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, message_id.bytes);
+    pg_params_int2(&params, outcome);
+    status = pg_query(pg_store_of(store), PG_JOIN_REPORT, &params, &result, err);
+    if (status == BOXCAR_OK)
+        read_change(result, 0, join_id, ret_change);
+    return status;
+}
+
+/* ---- telling who has ended ---- */
+
+/* The server tells of all joins that a transaction has ended. In one of the caller's own, several calls would tell of the
+ * same ones: what it had ended before a call is looked up and left out. */
+bool pg_shares_ends(const struct pg_store *pg) {
+    return pg->borrowed && pg_in_transaction(pg) && store_logs(&pg->base, BOXCAR_LOG_INFO);
+}
+
+void pg_forget_ends(struct pg_store *pg) {
+    PQclear(pg->ended_before);
+    pg->ended_before = NULL;
+}
+
+void pg_look_for_ends(struct pg_store *pg) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+
+    pg_forget_ends(pg);
+    if (pg_shares_ends(pg) && pg_query(pg, PG_JOINS_ENDED, &none, &pg->ended_before, NULL) != BOXCAR_OK)
+        pg->ended_before = NULL;
+}
+
+bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
+    int rows = pg->ended_before ? PQntuples(pg->ended_before) : 0;
+
+    for (int i = 0; i < rows; i++) {
+        boxcar_join_id before;
+
+        pg_get_uuid(pg->ended_before, i, 0, before.bytes);
+        if (memcmp(before.bytes, join_id.bytes, sizeof(before.bytes)) == 0)
+            return true;
+    }
+    return false;
+}
+
+void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
+    size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_uuid_count(result, 0, column) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct boxcar_join_list *list;
+        boxcar_join_id join_id;
+
+        pg_get_uuid_at(result, 0, column, i, join_id.bytes);
+        if (pg_had_ended(pg, join_id) || pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
+            continue;
+        join_log_ended(&pg->base, list->items, 1);
+        boxcar_join_list_free(list);
+    }
+}
+
+/* When the answer to a first try was lost, the second may find the join cancelled: by the first. */
+static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change) {
+    struct boxcar_join_list *list;
+
+    if (pg_join_find(store, join_id, &list, NULL) != BOXCAR_OK)
+        return false;
+    *ret_change = (struct join_change){.ended = true, .join = list->items[0]};
+    ret_change->join.grouping_key = ret_change->join.metadata = BOXCAR_NO_STR;
+    boxcar_join_list_free(list);
+    return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
+}
+
+boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
+                             struct join_change *ret_change, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    status = pg_query(pg_store_of(store), PG_JOIN_CANCEL, &params, &result, &why);
+    if (status == BOXCAR_OK)
+        read_change(result, 0, join_id, ret_change);
+    if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(store, join_id, ret_change))
+        return BOXCAR_OK;
+    if (status != BOXCAR_OK && err)
+        *err = why;
+    return status;
+}
+
+boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
+                           const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
+                           struct join_change *ret_change, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, message->message_id.bytes);
+    pg_params_text(&params, message->payload);
+    pg_params_text(&params, message->correlation_id);
+    pg_params_int4(&params, message->max_attempts);
+    status = pg_query(pg_store_of(store), PG_JOIN_WAIT, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    ret_enqueued->work_id.value = pg_get_int8(result, 0, 0);
+    ret_enqueued->message_id = message->message_id;
+    ret_enqueued->duplicate = pg_get_bool(result, 0, 1);
+    read_change(result, 2, join_id, ret_change);
+    return BOXCAR_OK;
+}
+
+/* ---- looking ---- */
+
+static void read_join(const PGresult *r, int row, void *item) {
+    boxcar_join *join = item;
+
+    memset(join, 0, sizeof(*join));
+    pg_get_uuid(r, row, 0, join->join_id.bytes);
+    pg_read_join_counts(r, row, 1, join);
+    join->grouping_key = pg_get_text(r, row, 6);
+    join->created_at = pg_get_time(r, row, 7);
+    join->last_updated_at = pg_get_time(r, row, 8);
+    join->deadline = pg_get_time(r, row, 9);
+    join->metadata = pg_get_text(r, row, 10);
+}
+
+#define WAITS_MAX 500
+
+boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_int4(&params, WAITS_MAX);
+    pg_look_for_ends(pg_store_of(store));
+    status = pg_query(pg_store_of(store), PG_EVALUATE_WAITS, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    pg_log_ended(pg_store_of(store), result, 1);
+    *ret_count = pg_get_int8(result, 0, 0);
+    return BOXCAR_OK;
+}
+
+boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
+                           struct boxcar_join_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    status = pg_query(pg_store_of(store), PG_JOIN_FIND, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (PQntuples(result) > 0)
+        return PG_INTO_LIST(result, read_join, ret_list, err);
+    PQclear(result);
+    boxcar_join_id_format(join_id, text);
+    return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
+}
+
+boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                           struct boxcar_join_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_text(&params, filter->grouping_key);
+    if (filter->by_status)
+        pg_params_int2(&params, filter->status);
+    else
+        pg_params_null(&params, PG_INT2);
+    pg_params_time(&params, filter->before);
+    if (boxcar_join_id_is_none(filter->after))
+        pg_params_null(&params, PG_UUID);
+    else
+        pg_params_uuid(&params, filter->after.bytes);
+    pg_params_int4(&params, filter->limit);
+    status = pg_query(pg_store_of(store), PG_JOIN_PAGE, &params, &result, err);
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_join, ret_list, err) : status;
+}
+
+static void read_member(const PGresult *r, int row, void *item) {
+    boxcar_join_member *member = item;
+
+    memset(member, 0, sizeof(*member));
+    pg_get_uuid(r, row, 0, member->message_id.bytes);
+    member->work_id.value = pg_get_int8(r, row, 1);
+    member->status = (boxcar_member_status)pg_get_int4(r, row, 2);
+    member->created_at = pg_get_time(r, row, 3);
+}
+
+boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
+                              int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, after.bytes);
+    pg_params_int4(&params, limit);
+    status = pg_query(pg_store_of(store), PG_JOIN_MEMBERS, &params, &result, err);
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_member, ret_list, err) : status;
+}

@@ -1,0 +1,74 @@
+/* Looking at messages: one, a page, a history. */
+#include "inspect.h"
+
+#include "base/error.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/statement/choice.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+
+boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    pg_params_ref(&params, ref);
+    status = pg_query(pg_store_of(store), PG_FIND, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (PQntuples(result) == 0) {
+        PQclear(result);
+        return error_set(err, BOXCAR_E_NOT_FOUND, "no such message in the %s", boxcar_box_name(box));
+    }
+    return pg_items_into_list(result, ret_list, err);
+}
+
+/* _page knows two more words than there are statuses. */
+static boxcar_str status_word(const boxcar_list_options *options) {
+    if (!options->by_status)
+        return BOXCAR_NO_STR;
+    if (options->readiness == BOXCAR_CLAIMABLE)
+        return BOXCAR_STR("claimable");
+    if (options->readiness == BOXCAR_WAITING)
+        return BOXCAR_STR("waiting");
+    return boxcar_str_of(boxcar_message_status_name(options->status));
+}
+
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int2(&params, options->box);
+    pg_params_text(&params, status_word(options));
+    pg_params_topic(&params, options->topic);
+    pg_params_after(&params, options->after);
+    pg_params_int4(&params, options->limit);
+    status = pg_query(pg_store_of(store), PG_PAGE, &params, &result, err);
+    return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
+}
+
+static void read_attempt(const PGresult *r, int row, void *item) {
+    boxcar_attempt *attempt = item;
+
+    attempt->at = pg_get_time(r, row, 0);
+    attempt->retry_count = pg_get_int4(r, row, 1);
+    attempt->outcome = pg_get_text(r, row, 2);
+    pg_get_uuid(r, row, 3, attempt->owner.bytes);
+    attempt->epoch.value = pg_get_int8(r, row, 4);
+    attempt->error = pg_get_text(r, row, 5);
+}
+
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                          struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    PGresult *result;
+    boxcar_status status;
+
+    pg_params_int8(&params, work_id.value);
+    status = pg_query(pg_store_of(store), PG_ATTEMPTS, &params, &result, err);
+    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_attempt, ret_list, err) : status;
+}

@@ -1,0 +1,14 @@
+/* Looking at messages: the seam. */
+#ifndef BOXCAR_STORE_POSTGRES_MESSAGE_INSPECT_H
+#define BOXCAR_STORE_POSTGRES_MESSAGE_INSPECT_H
+
+#include "store/postgres/state.h"
+
+boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                      struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+                      struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+                          struct boxcar_attempt_list **ret_list, boxcar_error *err);
+
+#endif

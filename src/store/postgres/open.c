@@ -1,0 +1,182 @@
+/* Opening a store on a connection of its own, or on one that a program lends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boxcar/postgres.h"
+#include "store/join_log.h"
+#include "store/postgres/admin/dead.h"
+#include "store/postgres/admin/diagnose.h"
+#include "store/postgres/admin/instance.h"
+#include "store/postgres/admin/maintain.h"
+#include "store/postgres/admin/setting.h"
+#include "store/postgres/admin/stats.h"
+#include "store/postgres/batch/batch.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/sleep.h"
+#include "store/postgres/connection/transaction.h"
+#include "store/postgres/deploy/deploy.h"
+#include "store/postgres/event/event.h"
+#include "store/postgres/inbox/inbox.h"
+#include "store/postgres/join/join.h"
+#include "store/postgres/message/inspect.h"
+#include "store/postgres/stream/stream.h"
+
+#define ANSWER_MS_DEFAULT 30000
+
+static void close_store(struct boxcar_store *store) {
+    struct pg_store *pg = pg_store_of(store);
+
+    if (!pg->borrowed)
+        PQfinish(pg->conn);
+    pg_statements_free(pg);
+    join_log_release(store, false);
+    PQclear(pg->ended_before);
+    arena_release(&pg->halted.arena);
+    free(pg->url);
+    free(pg->schema);
+    free(pg->base.id);
+    free(pg);
+}
+
+static const struct store_ops OPS = {
+    .kind = "postgres",
+    .close = close_store,
+    .deploy = pg_deploy,
+    .process = pg_process,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .rollback = pg_rollback,
+    .heartbeat = pg_heartbeat,
+    .farewell = pg_farewell,
+    .sleep = pg_sleep,
+    .is_drained = pg_is_drained,
+    .find = pg_find,
+    .page = pg_page,
+    .attempts = pg_attempts,
+    .stats = pg_stats,
+    .dead_page = pg_dead_page,
+    .dead_act = pg_dead_act,
+    .cancel = pg_cancel,
+    .join_start = pg_join_start,
+    .join_attach = pg_join_attach,
+    .join_report = pg_join_report,
+    .join_cancel = pg_join_cancel,
+    .join_wait = pg_join_wait,
+    .evaluate_waits = pg_evaluate_waits,
+    .join_find = pg_join_find,
+    .join_page = pg_join_page,
+    .join_members = pg_join_members,
+    .inbox_look = pg_inbox_look,
+    .inbox_accept = pg_inbox_accept,
+    .inbox_find = pg_inbox_find,
+    .event_append = pg_event_append,
+    .event_read = pg_event_read,
+    .event_read_all = pg_event_read_all,
+    .stream_page = pg_stream_page,
+    .stream_resume = pg_stream_resume,
+    .stream_skip = pg_stream_skip,
+    .stream_rule_write = pg_stream_rule_write,
+    .stream_rule_remove = pg_stream_rule_remove,
+    .stream_rules = pg_stream_rules,
+    .stream_violations = pg_stream_violations,
+    .instances = pg_instances,
+    .maintain = pg_maintain,
+    .upkeep = pg_upkeep,
+    .audit = pg_audit,
+    .settings_read = pg_settings_read,
+    .setting_write = pg_setting_write,
+    .setting_reset = pg_setting_reset,
+    .diagnose = pg_diagnose,
+};
+
+static boxcar_status store_new(const boxcar_store_options *options, struct pg_store **ret_pg,
+                               boxcar_error *err) {
+    struct pg_store *pg = calloc(1, sizeof(*pg));
+
+    if (!pg)
+        return error_no_memory(err);
+    pg->base.ops = &OPS;
+    pg->base.log = options->log;
+    pg->base.log_context = options->log_context;
+    pg->base.log_level = options->log_level;
+    pg->patience_ms = options->busy_timeout_ms;
+    pg->answer_ms = options->answer_timeout_ms;
+    pg->schema = memory_copy_text(options->schema);
+    pg->base.id = memory_copy_text(BOXCAR_STR("postgres"));
+    if (!pg->schema || !pg->base.id || pg_statements_make(pg, err) != BOXCAR_OK) {
+        close_store(&pg->base);
+        return error_no_memory(err);
+    }
+    *ret_pg = pg;
+    return BOXCAR_OK;
+}
+
+PGconn *boxcar_store_postgres_handle(boxcar_store *store) {
+    return store && store->ops == &OPS ? pg_store_of(store)->conn : NULL;
+}
+
+boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                  boxcar_error *err) {
+    struct pg_store *pg;
+    boxcar_status status = store_new(options, &pg, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (pg->answer_ms == 0)
+        pg->answer_ms = ANSWER_MS_DEFAULT;
+    pg->url = memory_copy_text(options->url);
+    status = pg->url ? pg_check_url(pg->url, err) : error_no_memory(err);
+    if (status == BOXCAR_OK)
+        status = pg_connect(pg, err);
+    if (status == BOXCAR_OK)
+        status =
+            options->deploy ? pg_deploy(&pg->base, &pg->base.deployment, err) : pg_check_version(pg, err);
+    if (status != BOXCAR_OK) {
+        close_store(&pg->base);
+        return status;
+    }
+    *ret_store = &pg->base;
+    return BOXCAR_OK;
+}
+
+/* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database keeps them. */
+static bool speaks_utf8(const PGconn *conn) {
+    const char *client = PQparameterStatus(conn, "client_encoding"), *server = PQparameterStatus(conn, "server_encoding");
+
+    if (client && server && strcmp(client, "SQL_ASCII") == 0)
+        client = server;
+    return !client || strcmp(client, "UTF8") == 0 || strcmp(client, "SQL_ASCII") == 0;
+}
+
+boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
+                                           boxcar_store **ret_store, boxcar_error *err) {
+    boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
+    struct pg_store *pg;
+    boxcar_status status;
+
+    if (!conn || PQstatus(conn) != CONNECTION_OK)
+        return error_invalid(err, "conn", "conn is not an open connection");
+    if (PQpipelineStatus(conn) != PQ_PIPELINE_OFF || PQisnonblocking(conn))
+        return error_invalid(err, "conn", "conn is in pipeline or non-blocking mode: leave that first");
+    if (!speaks_utf8(conn))
+        return error_invalid(err, "conn", "conn has the client_encoding %s: set client_encoding to 'UTF8' first",
+                             PQparameterStatus(conn, "client_encoding"));
+    if (!ret_store)
+        return error_invalid(err, "ret_store", "ret_store is NULL");
+    status = store_options_read(options ? options : &checked, &checked, err);
+    if (status == BOXCAR_OK)
+        status = store_new(&checked, &pg, err);
+    if (status != BOXCAR_OK)
+        return status;
+    pg->conn = conn;
+    pg->borrowed = true;
+    status = pg_check_version(pg, err);
+    if (status != BOXCAR_OK) {
+        close_store(&pg->base);
+        return status;
+    }
+    *ret_store = &pg->base;
+    return BOXCAR_OK;
+}

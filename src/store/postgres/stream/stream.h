@@ -1,0 +1,20 @@
+/* Streams and their rules: the seam. */
+#ifndef BOXCAR_STORE_POSTGRES_STREAM_STREAM_H
+#define BOXCAR_STORE_POSTGRES_STREAM_STREAM_H
+
+#include "store/postgres/state.h"
+
+boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
+                             struct boxcar_stream_list **ret_list, boxcar_error *err);
+boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
+                               boxcar_error *err);
+boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                             boxcar_work_id *ret_work_id, boxcar_error *err);
+boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
+                                   boxcar_error *err);
+boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
+boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+                              boxcar_error *err);
+boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+
+#endif
