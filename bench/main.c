@@ -6,30 +6,15 @@
 
 #include "bench.h"
 
-static const struct scenario {
+#define SCENARIO_ENTRY(name, object) extern const struct scenario object;
+#include "scenarios.inc"
+#undef SCENARIO_ENTRY
+#define SCENARIO_ENTRY(name, object) {name, &object},
+static const struct entry {
     const char *name;
-    const char *summary;
-    void (*run)(struct bench *b);
+    const struct scenario *scenario;
 } SCENARIOS[] = {
-    /* first: a child's peak begins with what its parent has in memory */
-    {"payload", "memory that a message of 64 MiB takes", bench_payload_big},
-    {"drain", "claim and ack, small batches and big ones", bench_drain},
-    {"sitters", "drain while 8 sessions sit in transactions in which they claimed (PostgreSQL)", bench_sitters},
-    {"services", "services with topics of their own on one store (PostgreSQL)", bench_services},
-    {"single", "enqueue one message in a transaction", bench_single},
-    {"bulk", "enqueue many messages in a transaction", bench_bulk},
-    {"keys", "enqueue with a key (PostgreSQL)", bench_keys},
-    {"inbox", "inbox: storing a message with its key, and duplicates", bench_inbox},
-    {"joins", "joins: members, messages outside, a million steps, reading", bench_joins},
-    {"streams", "streams: many, one long one, claims, listing", bench_streams},
-    {"latency", "boxcar worker at 500 messages a second", bench_latency},
-    {"wal", "WAL bytes a message, by path and step (PostgreSQL)", bench_wal},
-    {"sizes", "table sizes after a million messages and one upkeep (PostgreSQL)", bench_sizes},
-    {"snapshot", "drain while somebody holds an old snapshot (PostgreSQL)", bench_snapshot},
-    {"backlog", "drain with a million waiting, against ten thousand", bench_backlog},
-    {"worker", "boxcar worker: drain, memory, exec, asleep", bench_worker},
-    {"events", "events: append, follow", bench_events},
-    {"coordinator", "enqueue through a coordinator, by each strategy", bench_coordinator},
+#include "scenarios.inc"
 };
 #define SCENARIO_COUNT (sizeof(SCENARIOS) / sizeof(SCENARIOS[0]))
 
@@ -58,7 +43,7 @@ static void print_help(void) {
         printf("  --%-8s %-10s %s\n", option->longName, option->argDescrip ? option->argDescrip : "", option->descrip);
     printf("\nScenarios:\n");
     for (size_t i = 0; i < SCENARIO_COUNT; i++)
-        printf("  %-12s %s\n", SCENARIOS[i].name, SCENARIOS[i].summary);
+        printf("  %-12s %s\n", SCENARIOS[i].name, SCENARIOS[i].scenario->summary);
     printf("\nTables go into schemas bench_PID_* (PostgreSQL) or a new folder PATH.XXXXXX (SQLite) and are\n"
            "removed at the end.\n\nExamples:\n"
            "  boxcar-bench --store sqlite:/var/tmp/bench\n"
@@ -111,7 +96,7 @@ static void collect_rows(void) {
     for (int kind = BENCH_SQLITE; kind <= BENCH_POSTGRES; kind++) {
         b.kind = (enum bench_kind)kind;
         for (size_t i = 0; i < SCENARIO_COUNT; i++)
-            SCENARIOS[i].run(&b);
+            SCENARIOS[i].scenario->run(&b);
     }
 }
 
@@ -134,7 +119,7 @@ int main(int argc, char **argv) {
     rows_check(given.only);
     b.report = report_new();
     for (size_t i = 0; i < SCENARIO_COUNT; i++)
-        SCENARIOS[i].run(&b);
+        SCENARIOS[i].scenario->run(&b);
     bench_progress("%s", "");
     report_print(b.report, json, b.kind == BENCH_POSTGRES ? "postgres" : "sqlite");
     met = report_is_met(b.report);

@@ -119,7 +119,7 @@ static void run(struct bench *b, const struct contest *contest) {
     report_add(b->report, contest->name, "event/s", &rates, NO_TARGET);
 }
 
-void bench_events(struct bench *b) {
+static void scenario_events(struct bench *b) {
     int many = b->kind == BENCH_POSTGRES ? 4 : 1;
     size_t bulk = bench_count(b, 100000, 2000);
     const struct contest contests[] = {
@@ -134,3 +134,5 @@ void bench_events(struct bench *b) {
     for (size_t i = 0; i < sizeof(contests) / sizeof(contests[0]); i++)
         run(b, &contests[i]);
 }
+
+const struct scenario EVENTS_SCENARIO = {"events: append, follow", scenario_events};

@@ -266,7 +266,7 @@ static void run(struct bench *b, const struct path *path) {
     report_path(b, path, steps, &all);
 }
 
-void bench_wal(struct bench *b) {
+static void scenario_wal(struct bench *b) {
     static const struct path paths[] = {
         {.row = "wal/single", .name = "1 at a time", .batch = 1, .target = {TARGET_AT_MOST, 1}},
         {.row = "wal/batched", .name = "1,000 at a time", .batch = 1000},
@@ -280,3 +280,5 @@ void bench_wal(struct bench *b) {
     for (size_t i = 0; b->kind == BENCH_POSTGRES && i < sizeof(paths) / sizeof(paths[0]); i++)
         run(b, &paths[i]);
 }
+
+const struct scenario WAL_SCENARIO = {"WAL bytes a message, by path and step (PostgreSQL)", scenario_wal};

@@ -46,7 +46,7 @@ static void enqueue_keyed(void *connection) {
 
 static const struct side SIDE_KEYED = {"keyed", open_keyed, close_keyed, NULL, enqueue_keyed, NULL};
 
-void bench_keys(struct bench *b) {
+static void scenario_keys(struct bench *b) {
     struct work work = {.goal = bench_count(b, 12000, 200), .batch = 1};
     struct pairs rates = {0};
     struct place places[2];
@@ -73,3 +73,5 @@ void bench_keys(struct bench *b) {
         place_remove(&places[i]);
     }
 }
+
+const struct scenario KEYS_SCENARIO = {"enqueue with a key (PostgreSQL)", scenario_keys};

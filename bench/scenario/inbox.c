@@ -150,7 +150,7 @@ static void run(struct bench *b, const struct contest *contest) {
     }
 }
 
-void bench_inbox(struct bench *b) {
+static void scenario_inbox(struct bench *b) {
     bool postgres = b->kind == BENCH_POSTGRES;
     int many = postgres ? 4 : 1;
     const struct side *raw_new = postgres ? &SIDE_ON_CONFLICT_NEW : &SIDE_BOXCAR;
@@ -170,3 +170,5 @@ void bench_inbox(struct bench *b) {
     for (size_t i = 0; i < sizeof(contests) / sizeof(contests[0]); i++)
         run(b, &contests[i]);
 }
+
+const struct scenario INBOX_SCENARIO = {"inbox: storing a message with its key, and duplicates", scenario_inbox};

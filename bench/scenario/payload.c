@@ -109,7 +109,7 @@ static double peak_of_child(void (*act)(const struct place *, size_t), const str
     return peak;
 }
 
-void bench_payload_big(struct bench *b) {
+static void scenario_payload(struct bench *b) {
     size_t size = (size_t)(PAYLOAD_MIB * MIB * (b->scale < 1 ? b->scale : 1));
     struct target target = b->scale < 1 ? NO_TARGET : AT_MOST(4); /* a small one drowns in the program itself */
     struct pairs enqueue = {0}, claim = {0};
@@ -125,3 +125,5 @@ void bench_payload_big(struct bench *b) {
     report_add(b->report, "big payload, peak of enqueue", "MiB", &enqueue, target);
     report_add(b->report, "big payload, peak of claim", "MiB", &claim, target);
 }
+
+const struct scenario PAYLOAD_SCENARIO = {"memory that a message of 64 MiB takes", scenario_payload};

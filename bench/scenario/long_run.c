@@ -43,7 +43,7 @@ static void run_snapshot(struct bench *b, const struct side *side, const struct 
 }
 
 /* The plain table gets fewer messages: it would take a quarter of an hour for as many. */
-void bench_snapshot(struct bench *b) {
+static void scenario_snapshot(struct bench *b) {
     struct pairs ours = {0}, theirs = {0};
 
     if (b->kind != BENCH_POSTGRES || !bench_wants(b, "snapshot"))
@@ -97,7 +97,7 @@ static void run_backlog(struct bench *b, const struct side *side, struct place *
         crew_close(&crews[i]);
 }
 
-void bench_backlog(struct bench *b) {
+static void scenario_backlog(struct bench *b) {
     struct place large, small;
     struct pairs pairs = {0};
     int connections = b->kind == BENCH_POSTGRES ? CONNECTIONS : 1;
@@ -113,3 +113,6 @@ void bench_backlog(struct bench *b) {
     place_remove(&large);
     place_remove(&small);
 }
+
+const struct scenario SNAPSHOT_SCENARIO = {"drain while somebody holds an old snapshot (PostgreSQL)", scenario_snapshot};
+const struct scenario BACKLOG_SCENARIO = {"drain with a million waiting, against ten thousand", scenario_backlog};

@@ -83,7 +83,7 @@ static void run(struct bench *b, const struct contest *contest) {
     }
 }
 
-void bench_drain(struct bench *b) {
+static void scenario_drain(struct bench *b) {
     static const struct contest postgres[] = {
         {"drain/4x1", "claim and ack, 4 x 1", 6000, 1, 4, {TARGET_AT_LEAST, 0.8}},
         {"drain/32x1", "claim and ack, 32 x 1", 12000, 1, 32, {TARGET_AT_LEAST, 0.8}},
@@ -108,3 +108,5 @@ void bench_drain(struct bench *b) {
         run(b, &contest);
     }
 }
+
+const struct scenario DRAIN_SCENARIO = {"claim and ack, small batches and big ones", scenario_drain};

@@ -257,9 +257,11 @@ static void bench_beside(struct bench *b) {
                target_of(b, AT_LEAST(0.8), NO_TARGET));
 }
 
-void bench_joins(struct bench *b) {
+static void scenario_joins(struct bench *b) {
     bench_members(b);
     bench_outsiders(b);
     bench_beside(b);
     bench_join_size(b);
 }
+
+const struct scenario JOINS_SCENARIO = {"joins: members, messages outside, a million steps, reading", scenario_joins};

@@ -145,9 +145,11 @@ static void run_sleeper(struct bench *b) {
                target_of(b, AT_LEAST(0.95), NO_TARGET));
 }
 
-void bench_worker(struct bench *b) {
+static void scenario_worker(struct bench *b) {
     run_drain(b);
     run_sleeper(b);
     run_exec(b);
     run_memory(b);
 }
+
+const struct scenario WORKER_SCENARIO = {"boxcar worker: drain, memory, exec, asleep", scenario_worker};

@@ -86,7 +86,7 @@ static void run_raw(struct bench *b, size_t messages, double *ret_ms) {
     place_remove(&model);
 }
 
-void bench_latency(struct bench *b) {
+static void scenario_latency(struct bench *b) {
     size_t messages = bench_count(b, 2500, 100) < PAGE ? bench_count(b, 2500, 100) : PAGE;
     struct pairs p50 = {0}, p99 = {0};
     double *ms[2];
@@ -109,3 +109,5 @@ void bench_latency(struct bench *b) {
     report_add(b->report, "worker latency at 500/s, p50", "ms", &p50, target_of(b, AT_MOST(1.8), NO_TARGET));
     report_add(b->report, "worker latency at 500/s, p99", "ms", &p99, NO_TARGET);
 }
+
+const struct scenario LATENCY_SCENARIO = {"boxcar worker at 500 messages a second", scenario_latency};

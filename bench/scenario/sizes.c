@@ -77,7 +77,7 @@ static void report(struct bench *b, const char *name, double after, double befor
     report_add(b->report, name, "MiB", &pairs, NO_TARGET);
 }
 
-void bench_sizes(struct bench *b) {
+static void scenario_sizes(struct bench *b) {
     struct table tables[SHOWN_MAX] = {{.before = 0}};
     struct place place;
     double before;
@@ -104,3 +104,5 @@ void bench_sizes(struct bench *b) {
     PQfinish(pg);
     place_remove(&place);
 }
+
+const struct scenario SIZES_SCENARIO = {"table sizes after a million messages and one upkeep (PostgreSQL)", scenario_sizes};

@@ -149,9 +149,11 @@ static void run(struct bench *b, const char *row, const char *name, size_t servi
     report_add(b->report, name, "msg/s", &rates, target);
 }
 
-void bench_services(struct bench *b) {
+static void scenario_services(struct bench *b) {
     if (b->kind != BENCH_POSTGRES)
         return;
     run(b, "services/2", "two services, a topic each, against one", 2, AT_LEAST(0.7));
     run(b, "services/10", "ten services, a topic each, against one", 10, AT_LEAST(0.6));
 }
+
+const struct scenario SERVICES_SCENARIO = {"services with topics of their own on one store (PostgreSQL)", scenario_services};

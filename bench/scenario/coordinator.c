@@ -140,7 +140,7 @@ static void run(struct bench *b, const struct contest *contest) {
 }
 
 /* SQLite has one writer: more connections would only wait for each other. */
-void bench_coordinator(struct bench *b) {
+static void scenario_coordinator(struct bench *b) {
     int threads = b->kind == BENCH_POSTGRES ? 4 : 1;
 
     run(b, &(struct contest){"coordinator/immediate", "coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
@@ -150,3 +150,5 @@ void bench_coordinator(struct bench *b) {
                              AT_LEAST(2)});
     run(b, &(struct contest){"coordinator/size", "coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
 }
+
+const struct scenario COORDINATOR_SCENARIO = {"enqueue through a coordinator, by each strategy", scenario_coordinator};

@@ -173,24 +173,10 @@ void report_print(const struct report *report, bool json, const char *store_kind
 bool report_is_met(const struct report *report);
 void report_free(struct report *report);
 
-/* The scenarios. Each asks bench_wants() before every row. */
-void bench_payload_big(struct bench *b);
-void bench_drain(struct bench *b);
-void bench_sitters(struct bench *b);
-void bench_services(struct bench *b);
-void bench_single(struct bench *b);
-void bench_bulk(struct bench *b);
-void bench_keys(struct bench *b);
-void bench_inbox(struct bench *b);
-void bench_joins(struct bench *b);
-void bench_streams(struct bench *b);
-void bench_latency(struct bench *b);
-void bench_wal(struct bench *b);
-void bench_sizes(struct bench *b);
-void bench_snapshot(struct bench *b);
-void bench_backlog(struct bench *b);
-void bench_worker(struct bench *b);
-void bench_events(struct bench *b);
-void bench_coordinator(struct bench *b);
+/* A scenario asks bench_wants() before every row. Its name is in scenario/meson.build. */
+struct scenario {
+    const char *summary;
+    void (*run)(struct bench *b);
+};
 
 #endif

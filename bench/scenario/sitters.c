@@ -60,7 +60,7 @@ static double drain(struct bench *b, bool beside_sitters, size_t messages) {
     return rate;
 }
 
-void bench_sitters(struct bench *b) {
+static void scenario_sitters(struct bench *b) {
     size_t messages = bench_count(b, 100000, 1000);
     struct pairs rates = {0};
 
@@ -76,3 +76,5 @@ void bench_sitters(struct bench *b) {
     }
     report_add(b->report, "drain 4 x 100 beside 8 claiming transactions", "msg/s", &rates, AT_LEAST(0.9));
 }
+
+const struct scenario SITTERS_SCENARIO = {"drain while 8 sessions sit in transactions in which they claimed (PostgreSQL)", scenario_sitters};

@@ -219,10 +219,12 @@ static void bench_listing(struct bench *b) {
     report_add(b->report, "a page of 100,000 streams, against 100", "ms", &pages, AT_MOST(3));
 }
 
-void bench_streams(struct bench *b) {
+static void scenario_streams(struct bench *b) {
     bench_many(b);
     bench_one(b);
     bench_ready(b);
     bench_million(b);
     bench_listing(b);
 }
+
+const struct scenario STREAMS_SCENARIO = {"streams: many, one long one, claims, listing", scenario_streams};

@@ -104,7 +104,7 @@ static void run_bulk(struct bench *b, const char *row, const char *name, const s
                              target});
 }
 
-void bench_bulk(struct bench *b) {
+static void scenario_bulk(struct bench *b) {
     struct target target = target_of(b, AT_LEAST(0.7), AT_LEAST(0.8));
 
     run_bulk(b, "bulk/c-100", "enqueue, C, 1 x 100", &SIDE_BOXCAR, 100, target_of(b, NO_TARGET, target));
@@ -126,7 +126,7 @@ static void run_single(struct bench *b, const char *row, const char *name, const
     run(b, &(struct contest){row, name, side, messages, 1, 1, connections, target});
 }
 
-void bench_single(struct bench *b) {
+static void scenario_single(struct bench *b) {
     run_single(b, "single/c-1", "enqueue, C, 1 x 1", &SIDE_BOXCAR, 1,
                target_of(b, AT_LEAST(0.9), AT_LEAST(0.7)));
     if (b->kind != BENCH_POSTGRES)
@@ -137,3 +137,6 @@ void bench_single(struct bench *b) {
     run_single(b, "single/sql-4", "enqueue(), SQL, 4 x 1", &SIDE_SQL, 4, AT_LEAST(0.75));
     run_single(b, "single/sql-16", "enqueue(), SQL, 16 x 1", &SIDE_SQL, 16, AT_LEAST(0.75));
 }
+
+const struct scenario SINGLE_SCENARIO = {"enqueue one message in a transaction", scenario_single};
+const struct scenario BULK_SCENARIO = {"enqueue many messages in a transaction", scenario_bulk};
