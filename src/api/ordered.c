@@ -7,7 +7,7 @@
 #include "core/limits.h"
 #include "flow/coordinator.h"
 #include "flow/ordered.h"
-#include "worker/hide.h"
+#include "worker/crew/hide.h"
 
 /* ---- what a handler says ---- */
 

@@ -4,8 +4,8 @@
 #include "api/check.h"
 #include "base/clock.h"
 #include "core/limits.h"
-#include "worker/exec.h"
-#include "worker/worker.h"
+#include "worker/exec/exec.h"
+#include "worker/loop/loop.h"
 
 static const char *const STATE_NAMES[] = {
     [BOXCAR_WORKER_IDLE] = "idle",         [BOXCAR_WORKER_STARTING] = "starting",

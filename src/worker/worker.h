@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "boxcar/worker.h"
-#include "handler.h"
 #include "store/store.h"
+#include "worker/crew/handler.h"
 
 #define KEEP_LOG_LEVEL (-1)
 
@@ -62,8 +62,5 @@ boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_work
 /* Hands new settings to who asks; false = there are none. */
 bool worker_take_pending(struct boxcar_worker *worker, struct tuning *ret_tuning);
 void tuning_release(struct tuning *tuning);
-
-/* The loop: see pump.c. */
-boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "worker/delivery.h"
-#include "worker/exec.h"
+#include "worker/crew/delivery.h"
+#include "worker/exec/exec.h"
 
 #define MIB ((size_t)1 << 20)
 

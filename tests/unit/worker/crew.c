@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "worker/crew.h"
+#include "worker/crew/crew.h"
 
 struct stage {
     int wake_fd;

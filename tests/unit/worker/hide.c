@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/hide.h"
+#include "worker/crew/hide.h"
 
 static void assert_hidden(const char *text, const char *payload, const char *expected) {
     struct buf found = BUF_INIT;

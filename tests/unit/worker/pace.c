@@ -1,7 +1,7 @@
 /* How much a worker holds and how long it waits. */
 #include "unit.h"
 
-#include "worker/pace.h"
+#include "worker/loop/pace.h"
 
 static struct pace_view view_of(size_t queued, size_t running) {
     return (struct pace_view){

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "scene.h"
-#include "worker/pump.h"
+#include "worker/loop/heartbeat.h"
 
 #define MANY 6
 

@@ -1,0 +1,36 @@
+/* A program that was started: it leads a process group of its own, reads its input from us, writes
+ * errors to us and everything else to /dev/null. It has no other descriptor, no blocked signal and no
+ * signal handled otherwise than by default. Used by one thread. */
+#ifndef BOXCAR_WORKER_EXEC_CHILD_H
+#define BOXCAR_WORKER_EXEC_CHILD_H
+
+#include <sys/types.h>
+
+#include "boxcar/types.h"
+#include "tail.h"
+
+struct exec_child {
+    pid_t pid;       /* of the process and of its group */
+    int input_fd;    /* nonblocking; -1 = closed */
+    int errors_fd;   /* nonblocking; -1 = closed */
+    boxcar_str rest; /* input not yet written; lent by the caller */
+};
+
+/* Starts the program at PATH and begins to feed it INPUT, which must live as long as the child is used.
+ * 0, or an errno, when nothing was started. */
+int exec_child_start(const char *path, char *const *argv, char *const *envp, boxcar_str input,
+                     struct exec_child *ret_child);
+
+/* Writes what the pipe takes now; closes it after the last byte, or when nobody reads any more. */
+void exec_child_feed(struct exec_child *child);
+/* Reads some of what is there now; closes at the end. */
+void exec_child_listen(struct exec_child *child, struct exec_tail *tail);
+/* Reads all that is there now, and no more, whoever goes on writing. */
+void exec_child_hear_out(struct exec_child *child, struct exec_tail *tail);
+
+bool exec_child_has_ended(const struct exec_child *child);
+/* Waits for the process, no other, and closes what is open. *ret_status as waitpid() gives it; false =
+ * somebody else has taken it. */
+bool exec_child_reap(struct exec_child *child, int *ret_status);
+
+#endif

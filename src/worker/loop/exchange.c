@@ -1,0 +1,502 @@
+/* The round trip: what handlers said goes out, leases are renewed, new work comes in.
+ *
+ * Nothing is let go before the store has answered. When it cannot be reached, verdicts are kept and
+ * sent again; what a lost answer may already have settled counts as settled (batch.sent_before). What
+ * the store refuses is another matter: refusal.c. */
+#include "exchange.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/topic.h"
+#include "flush.h"
+#include "heartbeat.h"
+#include "jobs.h"
+#include "refusal.h"
+#include "store/join_log.h"
+#include "waits.h"
+#include "worker/crew/log_message.h"
+
+#define REMIND_MS 60000
+#define CALL_MS_MIN 1000
+#define CALL_MS_MAX 5000
+#define SLOW_MS 60000 /* so long a server counts as slow after it was too slow */
+
+static const enum settle_kind KINDS[] = {
+    [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
+    [BOXCAR_VERDICT_RETRY] = SETTLE_ABANDON,
+    [BOXCAR_VERDICT_FAIL] = SETTLE_FAIL,
+    [BOXCAR_VERDICT_DEFER] = SETTLE_DEFER,
+};
+
+static const enum outcome OUTCOMES_OF[SETTLE_KINDS] = {
+    [SETTLE_ACK] = OUTCOME_ACKED,
+    [SETTLE_ABANDON] = OUTCOME_RETRIED,
+    [SETTLE_DEFER] = OUTCOME_DEFERRED,
+    [SETTLE_FAIL] = OUTCOME_FAILED,
+};
+
+double pump_chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
+
+/* ---- what goes out ---- */
+
+/* A policy may be about some topics only, and leave the others to the store. */
+static bool is_left_to_store(const boxcar_backoff_policy *policy, boxcar_str topic) {
+    if (!policy)
+        return true;
+    return !policy->decide && policy->curve.base_ms < 0 &&
+           (policy->topic_count == 0 || topic_best_match(&policy->topics->topic, policy->topic_count,
+                                                         sizeof(*policy->topics), topic) < 0);
+}
+
+static int64_t backoff_ms(struct pump *pump, const struct job *job) {
+    const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
+    int64_t delay;
+
+    if (is_left_to_store(policy, job->message->topic))
+        return BOXCAR_BACKOFF;
+    delay = boxcar_backoff_delay_ms(policy, job->message, pump_chance(pump));
+    return delay > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay;
+}
+
+void pump_count_lost(struct pump *pump, struct job *job) {
+    atomic_fetch_add(&pump->worker->count.leases_lost, 1);
+    if (job->handler)
+        atomic_fetch_add(&job->handler->outcomes[OUTCOME_LOST], 1);
+    log_message(pump_face(pump), BOXCAR_LOG_WARN, "lease_lost", job->message, BOXCAR_NO_STR,
+                "the lease ended before this was settled: what the handler said does not count");
+}
+
+/* Ends without a word to the store: settled by its handler's transaction, or somebody else's. */
+static bool ends_here(struct pump *pump, struct job *job) {
+    if (!job->settled && !job->lost && !job->late)
+        return false;
+    if (job->settled)
+        atomic_fetch_add(&job->handler->outcomes[OUTCOME_ACKED], 1);
+    else
+        pump_count_lost(pump, job);
+    return true;
+}
+
+/* One list of failures has one reason. */
+static boxcar_reason reason_of(const struct job *job) {
+    return job->handler ? BOXCAR_REASON_NONE : BOXCAR_REASON_NO_HANDLER;
+}
+
+static struct outbound *outbound_of(struct pump *pump, const struct job *job) {
+    return &pump->boxes[job->message->box].out;
+}
+
+static bool says_nothing(const struct pump *pump) {
+    return outbound_is_empty(&pump->boxes[BOXCAR_OUTBOX].out) &&
+           outbound_is_empty(&pump->boxes[BOXCAR_INBOX].out);
+}
+
+static bool fits(struct pump *pump, const struct job *job, enum settle_kind kind) {
+    const struct gather_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
+
+    return kind != SETTLE_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
+}
+
+static bool load_verdict(struct pump *pump, struct job *job) {
+    enum settle_kind kind = job->wait ? SETTLE_RESOLVE : KINDS[job->verdict];
+
+    if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
+        job->delay_ms = backoff_ms(pump, job);
+    job->sent = fits(pump, job, kind) && outbound_add(outbound_of(pump, job), kind, job);
+    return job->sent;
+}
+
+/* Moves what is finished into the outbound lists; what does not fit stays for the next round. */
+static void load_verdicts(struct pump *pump) {
+    size_t count;
+    struct job_list *from = pump_choose_verdicts(pump, &count);
+    struct job_list rest = {0};
+
+    while (count > 0 && from->count > 0) {
+        struct job *job = job_list_pop(from);
+
+        if (ends_here(pump, job)) {
+            pump_forget(pump, job);
+            if (from == &pump->finished)
+                pump_pass_verdicts(pump, 1);
+            continue;
+        }
+        count--;
+        if (!load_verdict(pump, job))
+            job_list_push(&rest, job);
+    }
+    job_list_append(&rest, from);
+    *from = rest;
+}
+
+/* Stages go out before the verdict, if need be with it. What was sent in vain because the store was away is
+ * sent again: those who took the lease over would not be there. */
+static void load_stages(struct pump *pump) {
+    if (!atomic_exchange(&pump->crew->stages_said, false))
+        return;
+    for (struct job *job = pump->held; job; job = job->held_next) {
+        int said = atomic_load(&job->stages);
+
+        if (said != job->recorded && !job->lost && !job->settled &&
+            outbound_add(outbound_of(pump, job), SETTLE_RECORD, job))
+            job->recorded = said;
+    }
+}
+
+/* The store did not take the batch. */
+static void keep_stages(struct pump *pump) {
+    for (int box = 0; box < BOXES; box++) {
+        const struct gather_list *list = &pump->boxes[box].out.lists[SETTLE_RECORD];
+
+        for (size_t i = 0; i < list->count; i++) {
+            outbound_job(list, i)->recorded = 0;
+            atomic_store(&pump->crew->stages_said, true);
+        }
+    }
+}
+
+/* What has a verdict that a lost answer may have settled cannot be renewed, and is not lost. */
+static bool wants_renewal(const struct pump *pump, const struct job *job) {
+    return !job->sent && !job->lost && !job->refused && !(pump->sent_before && job->collected);
+}
+
+/* Renews what was leased a while ago and is not being settled; after an outage, everything. */
+static void load_renewals(struct pump *pump) {
+    int64_t young = pump_is_attached(pump) ? pump->now_ms - pump_tuning(pump)->lease_ms / 4 : INT64_MAX;
+
+    for (struct job *job = pump->held; job; job = job->held_next)
+        if (wants_renewal(pump, job) && job->leased_at_ms <= young)
+            (void)outbound_add(outbound_of(pump, job), SETTLE_RENEW, job);
+}
+
+/* ---- what comes back ---- */
+
+struct answer {
+    struct pump *pump;
+    enum settle_kind kind;
+    int64_t asked_at_ms;
+};
+
+/* What a verdict that took effect came to. */
+static enum outcome outcome_of(struct pump *pump, const struct job *job, enum settle_kind kind) {
+    if (kind != SETTLE_ABANDON || !pump_was_last_attempt(pump, job))
+        return OUTCOMES_OF[kind];
+    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "buried", job->message,
+                (boxcar_str){job->error, job->error_len},
+                "that was the last attempt: the message is a dead letter (exhausted)");
+    return OUTCOME_DEAD;
+}
+
+/* The callbacks of gather_match(): the tag is a job. */
+static void settled(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
+    struct answer *answer = context;
+    struct pump *pump = answer->pump;
+    struct job *job = tag.pointer;
+
+    (void)said;
+    if (!affected) {
+        pump_count_lost(pump, job);
+        pump_give_back_behind(pump, job);
+    } else if (job->given_back) {
+        atomic_fetch_add(&pump->worker->count.given_back, 1);
+    } else if (job->handler) {
+        atomic_fetch_add(&job->handler->outcomes[outcome_of(pump, job, answer->kind)], 1);
+    }
+    pump_forget(pump, job);
+}
+
+/* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
+ * that finished meanwhile is among the finished and ends there. */
+static void renewed(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
+    struct answer *answer = context;
+    struct pump *pump = answer->pump;
+    struct job *job = tag.pointer;
+
+    (void)said;
+    if (affected) {
+        job->leased_at_ms = answer->asked_at_ms;
+        atomic_fetch_add(&pump->worker->count.leases_renewed, 1);
+        return;
+    }
+    job->lost = true;
+    pump_give_back_behind(pump, job);
+    if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
+        pump->waiting = pump->waiting == job ? NULL : pump->waiting;
+        pump_count_lost(pump, job);
+        pump_forget(pump, job);
+        return;
+    }
+    crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
+}
+
+static void take_answer(struct pump *pump, const struct batch *batch, struct batch_result *result,
+                        int64_t asked_at_ms) {
+    struct answer answer = {.pump = pump, .asked_at_ms = asked_at_ms};
+
+    join_log_ended(pump_face(pump), result->ended, result->ended_count);
+    pump_take_waits(pump, result, batch->sent_before);
+    for (int box = 0; box < BOXES; box++)
+        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+            if (kind == SETTLE_RESOLVE || kind == SETTLE_RECORD)
+                continue;
+            answer.kind = (enum settle_kind)kind;
+            gather_match(gather_all(&pump->boxes[box].out.lists[kind]), &result->parts[box].settled[kind],
+                         kind == SETTLE_RENEW ? renewed : settled, &answer);
+        }
+}
+
+/* ---- when it fails ---- */
+
+/* The loop has handlers to look after: it waits for no store longer than this. But a server that is only slow must be
+ * able to answer. Each failure means a new session, which is the slowest of all, so the next try is more patient. */
+void pump_set_patience(struct pump *pump) {
+    int64_t call_ms = pump_tuning(pump)->lease_ms / 3;
+
+    if (call_ms < CALL_MS_MIN)
+        call_ms = CALL_MS_MIN;
+    for (int i = 0; i < pump->too_slow && call_ms < CALL_MS_MAX; i++)
+        call_ms *= 2;
+    pump->store->impatient = true;
+    pump->store->call_ms = call_ms < CALL_MS_MAX ? call_ms : CALL_MS_MAX;
+}
+
+static void try_again_later(struct pump *pump) {
+    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+}
+
+/* It is still away: said now and then. */
+static void remind(struct pump *pump, const boxcar_error *err) {
+    int64_t now = clock_ms();
+
+    if (now - pump->told_at_ms < REMIND_MS)
+        return;
+    pump->told_at_ms = now;
+    store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+              "the store still cannot be used, trying again: %s", err->message);
+}
+
+static void grow_patient(struct pump *pump) {
+    pump->too_slow++;
+    pump->too_slow_at_ms = clock_ms();
+    pump_set_patience(pump);
+}
+
+static void grow_impatient(struct pump *pump) {
+    if (pump->too_slow == 0 || clock_ms() - pump->too_slow_at_ms < SLOW_MS)
+        return;
+    pump->too_slow = 0;
+    pump_set_patience(pump);
+}
+
+void pump_detach(struct pump *pump, const boxcar_error *err) {
+    grow_patient(pump);
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    if (pump->failures++ > 0) {
+        remind(pump, err);
+    } else {
+        pump->detached_at_ms = pump->now_ms;
+        pump->told_at_ms = clock_ms();
+        atomic_fetch_add(&pump->worker->count.detachments, 1);
+        if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_RUNNING)
+            atomic_store(&pump->worker->state, BOXCAR_WORKER_DETACHED);
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+                  "the store cannot be used, trying again: %s", err->message);
+    }
+    try_again_later(pump);
+}
+
+void pump_attach(struct pump *pump) {
+    int64_t away = clock_ms() - pump->detached_at_ms;
+
+    pump->claims_fail = false;
+    grow_impatient(pump);
+    if (pump->failures == 0)
+        return;
+    pump->failures = 0;
+    pump_look_soon(pump);
+    pump->heartbeat.next_ms = pump->now_ms;
+    if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
+        atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
+    log_number(pump_face(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
+}
+
+static bool renews(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].out.lists[SETTLE_RENEW].count > 0 ||
+           pump->boxes[BOXCAR_INBOX].out.lists[SETTLE_RENEW].count > 0;
+}
+
+/* What fails from the start is a mistake, unless it may work later: no outage. */
+static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
+    if (pump->has_worked || err->retryable) {
+        pump_detach(pump, err);
+        return;
+    }
+    pump->done = true;
+    pump->end_status = err->status;
+    pump->end_error = *err;
+}
+
+/* What is no refusal is an outage, waited out. */
+static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats, const boxcar_error *err) {
+    bool asks_only = claims && !beats && says_nothing(pump);
+
+    pump->sent_before = pump->sent_before || err->outcome_unknown;
+    keep_stages(pump);
+    if (renews(pump))
+        pump->next_renewal_ms = pump->now_ms;
+    if (pump_suspects_heartbeat(pump, beats, err)) {
+        pump_keep_verdicts(pump);
+        return;
+    }
+    if (refusal_of(status) != REFUSAL_NONE && pump_count_verdicts(pump) > 0) {
+        pump_take_refusal(pump, err);
+        return;
+    }
+    pump_keep_verdicts(pump);
+    pump->claims_fail = pump->claims_fail || asks_only;
+    give_up_or_detach(pump, err);
+}
+
+/* ---- claims that fail, or wait in vain, while the rest works ---- */
+
+static bool was_held_up(struct pump *pump, const struct batch_result *result) {
+    int count = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
+
+    atomic_fetch_add(&pump->worker->count.held_up, count);
+    return count > 0;
+}
+
+/* The store is there if everything went well. A claim that waited in vain for its turn shows neither that claims
+ * work nor that they fail. */
+static void judge_claims(struct pump *pump, const struct batch_result *result) {
+    bool held_up = was_held_up(pump, result);
+
+    if (result->claim_error.status != BOXCAR_OK) {
+        pump->claims_fail = true;
+        give_up_or_detach(pump, &result->claim_error);
+    } else if (pump->claims_fail && held_up) {
+        try_again_later(pump);
+    } else {
+        pump_attach(pump);
+    }
+}
+
+/* ---- the exchange ---- */
+
+/* One suspect at a time: two boxes that are asked at once bring one each, so only one of them may. */
+static bool takes_suspects(const struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+    if ((pump->suspect && !pump->suspect->collected) || pump->now_ms < pump->no_suspects_until_ms)
+        return false;
+    return claim_sizes[1 - box] == 0 || (boxcar_box)(pump->turn & 1) == box;
+}
+
+static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+    const struct pump_box *from = &pump->boxes[box];
+    const struct gather_list *fails = &from->out.lists[SETTLE_FAIL];
+    struct batch_part part = {.fail_reason =
+                                  fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
+                              .renew_lease_ms = pump_tuning(pump)->lease_ms,
+                              .claim_size = claim_sizes[box],
+                              .claim_lease_ms = pump_tuning(pump)->lease_ms,
+                              .claim_bytes = pump_tuning(pump)->batch_bytes,
+                              .no_suspects = !takes_suspects(pump, box, claim_sizes),
+                              .waits = from->out.waits,
+                              .stages = from->out.stages,
+                              .topics = from->patterns,
+                              .topic_count = from->pattern_count};
+
+    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        part.settle[kind] =
+            (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
+    return part;
+}
+
+void pump_look_soon(struct pump *pump) {
+    for (int box = 0; box < BOXES; box++)
+        pump->boxes[box].found = pump_serves(pump, (boxcar_box)box);
+}
+
+/* Each box that was asked: again at once, or after its pause. */
+static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], const size_t claimed[BOXES]) {
+    pump->looked_at_ms = clock_ms();
+    pump->turn++;
+    for (int i = 0; i < BOXES; i++) {
+        struct pump_box *box = &pump->boxes[i];
+
+        if (claim_sizes[i] == 0)
+            continue;
+        box->looked_at_ms = pump->looked_at_ms;
+        box->found = claimed[i] > 0;
+        if (box->found)
+            box->pause_ms = PACE_PAUSE_FIRST_MS;
+        else
+            box->next_look_ms = pump->looked_at_ms + pace_pause(&box->pause_ms, pump_tuning(pump)->poll_ms);
+    }
+    if (claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX] > 0)
+        pace_found(&pump->pace);
+    else
+        pace_in_vain(&pump->pace);
+}
+
+static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct batch_result *result,
+                      int64_t asked_at_ms) {
+    size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
+                             result->parts[BOXCAR_INBOX].claimed_count};
+    size_t all = claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX];
+    struct pace_view view = pump_pace_view(pump);
+
+    atomic_fetch_add(&pump->worker->count.claims, 1);
+    if (all > 0)
+        log_number(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", "count", (int64_t)all, "claimed messages");
+    plan_next_look(pump, claim_sizes, claimed);
+    pace_grow(&pump->pace, &view, claim_sizes, claimed);
+    pump_admit(pump, result, asked_at_ms);
+}
+
+bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
+    struct batch_result result = {.arena = ARENA_INIT};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    int64_t asked_at_ms = clock_ms();
+    bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
+    bool beats = pump_heartbeat_is_due(pump) && !pump_beats_alone(pump);
+    struct batch batch = {.owner = pump->worker->owner, .sent_before = pump->sent_before};
+    boxcar_status status;
+
+    for (int box = 0; box < BOXES; box++)
+        outbound_clear(&pump->boxes[box].out);
+    load_stages(pump);
+    if (!pump_is_refused(pump) || (!renew && says_nothing(pump)))
+        load_verdicts(pump);
+    if (renew)
+        load_renewals(pump);
+    if (says_nothing(pump) && !claims)
+        return false;
+    for (int box = 0; box < BOXES; box++)
+        batch.parts[box] = make_part(pump, (boxcar_box)box, claim_sizes);
+    if (beats) {
+        batch.instances = pump->heartbeat.instances;
+        batch.instance_count = pump_fill_instances(pump);
+    }
+    status = pump->store->ops->process(pump->store, &batch, &result, &err);
+    if (status != BOXCAR_OK) {
+        take_failure(pump, status, claims, beats, &err);
+        return true;
+    }
+    judge_claims(pump, &result);
+    pump->has_worked = true;
+    pump_take_heartbeat(pump, beats);
+    pump_take_verdicts(pump);
+    pump_note_flushed(pump);
+    /* Some verdicts of a batch whose answer was lost may not have gone out again yet. */
+    pump->sent_before = pump->sent_before && (pump_is_refused(pump) || pump->finished.count > 0);
+    take_answer(pump, &batch, &result, asked_at_ms);
+    if (claims)
+        take_work(pump, claim_sizes, &result, asked_at_ms);
+    else
+        batch_result_release(&result);
+    if (pump->claims_fail)
+        pump_look_soon(pump); /* at the next try */
+    return true;
+}

@@ -1,0 +1,97 @@
+/* That the worker lives: said every few seconds, a row for each box that it serves.
+ *
+ * It goes along with the next round trip. Alone it goes when there is none, or when the store does not take
+ * it: a role without the right to register can still work, only the doctor does not see it, and what is in
+ * the same batch must not fail for that. */
+#include "heartbeat.h"
+
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "exchange.h"
+#include "refusal.h"
+
+bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
+
+/* What is tried goes by itself, and is not mixed up with this. */
+bool pump_beats_alone(const struct pump *pump) {
+    return pump->heartbeat.way != HEARTBEAT_ALONG || pump_is_refused(pump);
+}
+
+size_t pump_fill_instances(struct pump *pump) {
+    struct heartbeat *beat = &pump->heartbeat;
+    struct instance instance = {
+        .owner = pump->worker->owner, .pid = getpid(), .concurrency = pump_tuning(pump)->concurrency};
+    size_t count = 0;
+
+    (void)gethostname(beat->host, sizeof(beat->host) - 1);
+    instance.host = boxcar_str_of(beat->host);
+    if (!utf8_is_valid(instance.host))
+        instance.host = BOXCAR_STR("?");
+    for (int box = 0; box < BOXES; box++) {
+        if (!pump_serves(pump, (boxcar_box)box))
+            continue;
+        instance.box = (boxcar_box)box;
+        instance.topics = pump->boxes[box].patterns;
+        instance.topic_count = pump->boxes[box].pattern_count;
+        beat->instances[count++] = instance;
+    }
+    return count;
+}
+
+/* ---- along ---- */
+
+void pump_take_heartbeat(struct pump *pump, bool along) {
+    struct heartbeat *beat = &pump->heartbeat;
+
+    if (along)
+        beat->next_ms = pump->now_ms + beat->interval_ms;
+    else if (beat->way == HEARTBEAT_SUSPECTED) /* without it, the batch is taken */
+        beat->way = HEARTBEAT_ALONE;
+}
+
+bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *err) {
+    struct heartbeat *beat = &pump->heartbeat;
+
+    if (err->retryable)
+        return false;
+    if (!along) {
+        if (beat->way == HEARTBEAT_SUSPECTED) /* it was something else */
+            beat->way = HEARTBEAT_ALONG;
+        return false;
+    }
+    beat->way = HEARTBEAT_SUSPECTED;
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    return true;
+}
+
+/* ---- alone ---- */
+
+static boxcar_status register_alone(struct pump *pump, boxcar_error *err) {
+    size_t count = pump_fill_instances(pump);
+    boxcar_status status = BOXCAR_OK;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
+        status = pump->store->ops->heartbeat(pump->store, &pump->heartbeat.instances[i], err);
+    return status;
+}
+
+void pump_beat(struct pump *pump) {
+    struct heartbeat *beat = &pump->heartbeat;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = register_alone(pump, &err);
+
+    if (status != BOXCAR_OK && err.retryable) {
+        beat->next_ms = pump->now_ms + beat->interval_ms;
+        pump_detach(pump, &err);
+        return;
+    }
+    if (status != BOXCAR_OK && !beat->is_mute)
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "heartbeat", NULL, 0,
+                  "this worker cannot be registered: %s", err.message);
+    if (status == BOXCAR_OK && beat->is_mute) /* it was given the right meanwhile */
+        beat->way = HEARTBEAT_ALONG;
+    beat->is_mute = status != BOXCAR_OK;
+    pump_attach(pump);
+    beat->next_ms = pump->now_ms + beat->interval_ms;
+}

@@ -1,0 +1,436 @@
+/* The work loop: one thread that claims for all handlers and settles for all of them.
+ *
+ * Each turn: take what is finished, see to handlers that hang, and if there is anything to say or
+ * room for more, make one round trip that carries results out and brings work in. Then sleep until
+ * a handler finishes, the store may have work, or a time comes. Pauses grow from a millisecond to
+ * the poll interval while there is nothing to do.
+ *
+ * Only this thread touches struct pump and the store. */
+#include "pump.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "core/setting.h"
+#include "exchange.h"
+#include "flow/presence.h"
+#include "flush.h"
+#include "heartbeat.h"
+#include "jobs.h"
+#include "loop.h"
+#include "refusal.h"
+#include "stop.h"
+#include "waits.h"
+#include "worker/steward.h"
+
+#define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
+#define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
+#define BESIDE_MS 20     /* between looks at a box that has nothing, while the other one has work */
+#define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
+
+static void set_state(struct pump *pump, boxcar_worker_state state) {
+    atomic_store(&pump->worker->state, (int)state);
+}
+
+static void finish(struct pump *pump, boxcar_status status, const boxcar_error *err) {
+    pump->done = true;
+    pump->end_status = status;
+    if (err)
+        pump->end_error = *err;
+}
+
+/* ---- each turn's beginning ---- */
+
+static void look_now(struct pump *pump, int64_t now_ms) {
+    for (int box = 0; box < BOXES; box++)
+        pump->boxes[box].next_look_ms = now_ms;
+}
+
+static void apply_tuning(struct pump *pump, struct steward *steward) {
+    struct tuning tuning;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (!worker_take_pending(pump->worker, &tuning))
+        return;
+    tuning_release(&pump->worker->tuning);
+    pump->worker->tuning = tuning;
+    if (tuning.log_level != KEEP_LOG_LEVEL) {
+        pump_face(pump)->log_level = tuning.log_level;
+        pump->store->log_level = tuning.log_level;
+    }
+    atomic_store(&pump->worker->count.concurrency, tuning.concurrency);
+    crew_set_timeout(pump->crew, tuning.handler_timeout_ms);
+    if (crew_resize(pump->crew, (size_t)tuning.concurrency, &err) != BOXCAR_OK)
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", err.message);
+    steward_set_interval(steward, tuning.maintain_ms);
+    for (struct job *job = pump->held; job; job = job->held_next)
+        if (!job->refused)
+            job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
+    pump_set_patience(pump);
+    pump_set_strategy(pump);
+    look_now(pump, pump->now_ms);
+    pump->next_renewal_ms = pump->now_ms;
+}
+
+/* ---- work ---- */
+
+/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
+ * what is there. */
+static bool serves_any(const struct pump *pump) {
+    return pump_serves(pump, BOXCAR_OUTBOX) || pump_serves(pump, BOXCAR_INBOX);
+}
+
+static bool may_claim(const struct pump *pump) {
+    return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect)) &&
+           !pump_is_refused(pump);
+}
+
+struct pace_view pump_pace_view(const struct pump *pump) {
+    const struct tuning *tuning = pump_tuning(pump);
+
+    return (struct pace_view){.concurrency = (size_t)tuning->concurrency,
+                              .batch_size = (size_t)tuning->batch_size,
+                              .batch_limit = (size_t)tuning->batch_limit,
+                              .queued = pump->view.queued,
+                              .behind = pump->view.behind,
+                              .running = pump->view.running,
+                              .elapsed_ms = pump->view.elapsed_ms,
+                              .lease_ms = tuning->lease_ms};
+}
+
+static int claim_size(const struct pump *pump) {
+    struct pace_view view = pump_pace_view(pump);
+
+    return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
+}
+
+/* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
+ * other one has a lot. */
+static bool is_time_to_look(const struct pump *pump, int i) {
+    const struct pump_box *box = &pump->boxes[i];
+
+    if (!pump_serves(pump, (boxcar_box)i))
+        return false;
+    if (box->found || pump->now_ms >= box->next_look_ms)
+        return true;
+    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
+}
+
+/* What to ask each box for. */
+static void plan_claim(const struct pump *pump, int ret_sizes[BOXES]) {
+    bool asked[BOXES] = {is_time_to_look(pump, BOXCAR_OUTBOX), is_time_to_look(pump, BOXCAR_INBOX)};
+
+    pace_share((size_t)claim_size(pump), asked, pump->turn, ret_sizes);
+}
+
+static bool renewal_is_due(const struct pump *pump) {
+    return pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
+}
+
+/* Makes a round trip if there is a reason to. */
+static bool exchange(struct pump *pump) {
+    bool renew = renewal_is_due(pump);
+    int sizes[BOXES] = {0};
+
+    plan_claim(pump, sizes);
+    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
+        return false;
+    if (renew)
+        pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
+    return pump_exchange(pump, sizes, renew);
+}
+
+/* A store that is away is asked again when its time comes, whatever there is to say: first about what is
+ * held, then for more. Where it was claims that failed, both at once: the rest shows nothing. */
+static bool exchange_detached(struct pump *pump) {
+    int sizes[BOXES] = {0};
+
+    if (pump->now_ms < pump->retry_at_ms)
+        return false;
+    if (!serves_any(pump)) { /* nothing else to ask the store for */
+        pump->next_waits_ms = pump->now_ms;
+        (void)pump_evaluate_waits(pump);
+        return true;
+    }
+    if (pump->held_count == 0 || pump->claims_fail)
+        plan_claim(pump, sizes);
+    if (!pump_exchange(pump, sizes, true))
+        pump_beat(pump);
+    return true;
+}
+
+/* Whether it did anything: then what comes next may have changed. */
+static bool talk(struct pump *pump) {
+    if (!pump_is_attached(pump))
+        return exchange_detached(pump);
+    if (pump_heartbeat_is_due(pump) && pump_beats_alone(pump))
+        pump_beat(pump);
+    if (!pump_is_attached(pump))
+        return false;
+    if (pump_evaluate_waits(pump) || !pump_is_attached(pump))
+        return true;
+    if (exchange(pump))
+        return true;
+    if (!pump_heartbeat_is_due(pump))
+        return false;
+    pump_beat(pump); /* there was nothing else to say */
+    return true;
+}
+
+/* ---- the end of a drain ---- */
+
+static int64_t longest_backoff(const struct pump *pump) {
+    const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
+    int64_t longest = pump->backoff_cap_ms > DEFERRED_MS ? pump->backoff_cap_ms : DEFERRED_MS;
+
+    if (policy && policy->curve.cap_ms > longest)
+        longest = policy->curve.cap_ms;
+    for (size_t i = 0; policy && i < policy->topic_count; i++)
+        if (policy->topics[i].curve.cap_ms > longest)
+            longest = policy->topics[i].curve.cap_ms;
+    return longest;
+}
+
+/* Handlers of one box may feed the other: nothing is left in both. */
+static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    *ret_drained = true;
+    for (int i = 0; status == BOXCAR_OK && *ret_drained && i < BOXES; i++) {
+        const struct pump_box *box = &pump->boxes[i];
+        boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
+
+        if (pump_serves(pump, (boxcar_box)i))
+            status =
+                pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
+                                             wait_topic, longest_backoff(pump), ret_drained, err);
+    }
+    return status;
+}
+
+static void end_if_drained(struct pump *pump) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    bool drained = false;
+    boxcar_status status;
+
+    if (!pump->worker->drain || pump->held_count > 0 || pump_has_found(pump) || !pump_is_attached(pump) ||
+        pump->stopping)
+        return;
+    status = is_drained(pump, &drained, &err);
+    if (status != BOXCAR_OK && !err.retryable)
+        finish(pump, status, &err);
+    else if (status != BOXCAR_OK)
+        pump_detach(pump, &err);
+    else if (drained)
+        finish(pump, BOXCAR_OK, NULL);
+}
+
+/* ---- waiting ---- */
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t next_event(const struct pump *pump, bool wants_work) {
+    int64_t at =
+        earlier(pump->now_ms + WATCH_MS, earlier(pump->view.next_check_ms, pump_next_stop_event(pump)));
+
+    if (!pump_is_attached(pump))
+        return earlier(at, pump->retry_at_ms);
+    if (pump->held_count > 0)
+        at = earlier(at, earlier(pump->next_renewal_ms, pump_next_flush_ms(pump)));
+    if (pump_looks_after_waits(pump))
+        at = earlier(at, pump->next_waits_ms);
+    if (pump->waiting)
+        at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
+    for (int box = 0; wants_work && box < BOXES; box++)
+        if (pump_serves(pump, (boxcar_box)box))
+            at = earlier(at, pump->boxes[box].next_look_ms);
+    return at;
+}
+
+/* The store is told only about waits that are worth it. Getting up early without a reason of our own
+ * means that it may have work. */
+static void nap(struct pump *pump, int64_t ms) {
+    struct nap how = {.owner = pump->worker->owner, .longest_ms = ms, .wake_fd = pump->worker->wake_fd};
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
+    int64_t before = clock_ms();
+
+    for (int box = 0; box < BOXES; box++) {
+        how.boxes[box].awaited = pump_serves(pump, (boxcar_box)box);
+        how.boxes[box].topics = pump->boxes[box].patterns;
+        how.boxes[box].topic_count = pump->boxes[box].pattern_count;
+    }
+    pump->store->ops->sleep(pump->store, &how);
+    if (clock_ms() - before < ms && poll(&own, 1, 0) == 0) {
+        look_now(pump, before);
+        pace_wake(&pump->pace);
+    }
+}
+
+static void wait_for_event(struct pump *pump) {
+    bool wants_work = pump_is_attached(pump) && serves_any(pump) && claim_size(pump) > 0;
+    int64_t now = clock_ms();
+    int64_t ms = next_event(pump, wants_work) - now;
+    int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
+
+    if (ms <= 0 || !crew_begin_wait(pump->crew))
+        return;
+    if (wants_work && ms >= NAP_MIN_MS && deaf_ms <= 0)
+        nap(pump, ms);
+    else
+        (void)poll(&own, 1, (int)(deaf_ms > 0 ? earlier(ms, deaf_ms) : ms));
+    crew_end_wait(pump->crew);
+}
+
+/* ---- the loop ---- */
+
+static void publish(struct pump *pump) {
+    atomic_store(&pump->worker->turned_at_ms, pump->now_ms);
+    atomic_store(&pump->worker->count.queued,
+                 (int64_t)(pump->view.queued + pump->view.behind + (pump->waiting != NULL)));
+    atomic_store(&pump->worker->count.running, (int64_t)pump->view.running);
+}
+
+static void turn(struct pump *pump, struct steward *steward) {
+    pump->now_ms = clock_ms();
+    apply_tuning(pump, steward);
+    crew_look(pump->crew, &pump->view);
+    publish(pump);
+    pump_supervise(pump, false);
+    pump_collect(pump);
+    pump_drive_stop(pump);
+    if (pump->done)
+        return;
+    pump_give_back(pump, false);
+    pump_release_suspect(pump);
+    pump_note_finished(pump);
+    crew_look(pump->crew, &pump->view);
+    if (talk(pump))
+        return;
+    end_if_drained(pump);
+    if (!pump->done)
+        wait_for_event(pump);
+}
+
+/* What the loop wants to know of the store's settings: how far ahead a retry may lie that a drain still
+ * waits for, how often to say that the worker lives, and the topic of waits. */
+static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
+    const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
+    struct setting_value_list list = {.arena = ARENA_INIT};
+    boxcar_str wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
+    double cap_ms = 60000;
+    boxcar_status status;
+
+    (void)setting_parse(cap, boxcar_str_of(cap->default_value), &cap_ms, NULL);
+    status = pump->store->ops->settings_read(pump->store, &list, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < list.count; i++) {
+        const struct setting_value *value = &list.items[i];
+
+        if (str_equal(value->name, BOXCAR_STR("backoff_cap")))
+            cap_ms = value->number;
+        if (str_equal(value->name, BOXCAR_STR("join_wait_topic")) && !str_is_empty(value->text))
+            wait_topic = value->text;
+    }
+    pump->backoff_cap_ms = (int64_t)cap_ms;
+    pump->heartbeat.interval_ms = presence_interval_ms(&list);
+    if (status == BOXCAR_OK)
+        status = pump_set_topics(pump, wait_topic, err);
+    arena_release(&list.arena);
+    return status;
+}
+
+/* A worker with some of its threads works; it gets the others when the system has what they need. */
+static boxcar_status hire(struct pump *pump, boxcar_error *err) {
+    boxcar_error few = BOXCAR_ERROR_INIT;
+
+    if (crew_resize(pump->crew, (size_t)pump->worker->tuning.concurrency, &few) == BOXCAR_OK)
+        return BOXCAR_OK;
+    if (crew_threads(pump->crew) == 0) {
+        if (err)
+            *err = few;
+        return few.status;
+    }
+    store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few.message);
+    return BOXCAR_OK;
+}
+
+static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
+    struct boxcar_worker *worker = pump->worker;
+    boxcar_status status;
+
+    set_state(pump, BOXCAR_WORKER_STARTING);
+    status = worker->open(&worker->store, &pump->store, err);
+    if (status == BOXCAR_OK)
+        status = read_settings(pump, err);
+    if (status == BOXCAR_OK)
+        status =
+            crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (!serves_any(pump))
+        store_log(pump_face(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
+                  "no handlers: this worker evaluates waits for joins and does upkeep");
+    pump_set_patience(pump);
+    pump_look_soon(pump);
+    crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
+    status = hire(pump, err);
+    atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
+    return status;
+}
+
+/* What is still held goes with the process: its leases expire. */
+static void pump_close(struct pump *pump) {
+    if (pump->store && pump_is_attached(pump) && pump->crew)
+        (void)pump->store->ops->farewell(pump->store, pump->worker->owner, NULL);
+    if (pump->crew) {
+        struct job_list rest = {0};
+
+        crew_take_back(pump->crew, true, &rest);
+        crew_cancel_all(pump->crew, CANCEL_STOP);
+        (void)crew_supervise(pump->crew, true);
+    }
+    while (pump->held)
+        pump_forget(pump, pump->held);
+    crew_close(pump->crew);
+    for (int box = 0; box < BOXES; box++) {
+        outbound_release(&pump->boxes[box].out);
+        free(pump->boxes[box].patterns);
+    }
+    free(pump->wait_topic);
+    if (pump->store)
+        pump->store->ops->close(pump->store);
+    set_state(pump, BOXCAR_WORKER_STOPPED);
+}
+
+boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
+    struct pump pump = {.worker = worker, .next_renewal_ms = INT64_MAX, .end_error = BOXCAR_ERROR_INIT};
+    struct steward *steward;
+    boxcar_status status;
+
+    memcpy(&pump.random, worker->owner.bytes + 12, sizeof(pump.random));
+    pump_set_strategy(&pump);
+    pump.now_ms = clock_ms();
+    pump.next_renewal_ms = pump.now_ms;
+    atomic_store(&worker->turned_at_ms, pump.now_ms);
+    status = pump_open(&pump, err);
+    if (status != BOXCAR_OK) {
+        pump_close(&pump);
+        return status;
+    }
+    steward = steward_start(worker, pump_face(&pump), worker->tuning.maintain_ms);
+    if (!steward)
+        store_log(pump_face(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
+                  "no thread for upkeep could be started: run boxcar maintain beside");
+    set_state(&pump, BOXCAR_WORKER_RUNNING);
+    while (!pump.done)
+        turn(&pump, steward);
+    steward_stop(steward);
+    pump_close(&pump);
+    if (pump.end_status != BOXCAR_OK && err)
+        *err = pump.end_error;
+    return pump.end_status;
+}

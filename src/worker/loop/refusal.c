@@ -1,0 +1,187 @@
+/* Verdicts that the store does not take. They are no outage, which would be waited out: the same batch would
+ * be refused again, and one verdict must not hold back all the others.
+ *
+ * So the one that is refused is searched for by halves, as a coordinator does (flow/refusal.h). Where a
+ * coordinator drops it, a worker has time: the message is leased, and nobody else can have it before the
+ * lease ends. Refused alone, a verdict is put aside and tried again, alone, until its lease is over; only
+ * then it is given up. The others go on, together.
+ *
+ * Meanwhile nothing is claimed, and what else there is to say goes without verdicts: they are what is being
+ * tried, and renewals of others must not fail because of one of them. */
+#include "refusal.h"
+
+#include "base/clock.h"
+#include "jobs.h"
+#include "worker/crew/log_message.h"
+
+#define REFUSED_MS 200 /* between tries of what is refused by itself */
+
+static bool is_searching(const struct pump *pump) {
+    return pump->refusal.search.bad_end > pump->refusal.search.from;
+}
+
+bool pump_is_refused(const struct pump *pump) { return is_searching(pump) || pump->refusal.aside.count > 0; }
+
+/* ---- what goes out ---- */
+
+static bool may_retry(const struct pump *pump) {
+    return pump->refusal.aside.count > 0 && pump->now_ms >= pump->refusal.retry_at_ms;
+}
+
+struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count) {
+    struct pump_refusal *refusal = &pump->refusal;
+
+    *ret_count = 0;
+    if (may_retry(pump)) {
+        *ret_count = 1;
+        return &refusal->aside;
+    }
+    if (!pump_is_refused(pump))
+        *ret_count = pump->finished.count;
+    else if (pump->now_ms >= refusal->search_at_ms) {
+        refusal->search.end = refusal->search.from + pump->finished.count;
+        *ret_count = refusal_next(&refusal->search);
+    }
+    return &pump->finished;
+}
+
+int64_t pump_next_verdict_ms(const struct pump *pump) {
+    const struct pump_refusal *refusal = &pump->refusal;
+    int64_t at = pump->finished.count > 0 ? refusal->search_at_ms : INT64_MAX;
+
+    return refusal->aside.count > 0 && refusal->retry_at_ms < at ? refusal->retry_at_ms : at;
+}
+
+/* ---- what comes back ---- */
+
+/* The verdicts of both boxes, list by list: so many lists there are. */
+#define VERDICT_KINDS (SETTLE_RENEW - SETTLE_ACK)
+#define VERDICT_LISTS (BOXES * VERDICT_KINDS)
+
+static const struct gather_list *verdict_list(const struct pump *pump, int i) {
+    return &pump->boxes[i / VERDICT_KINDS].out.lists[SETTLE_ACK + i % VERDICT_KINDS];
+}
+
+size_t pump_count_verdicts(const struct pump *pump) {
+    size_t count = 0;
+
+    for (int k = 0; k < VERDICT_LISTS; k++)
+        count += verdict_list(pump, k)->count;
+    return count;
+}
+
+/* NULL = there are none, or several. */
+static struct job *lone_verdict(const struct pump *pump) {
+    struct job *job = NULL;
+
+    for (int k = 0; k < VERDICT_LISTS; k++) {
+        const struct gather_list *list = verdict_list(pump, k);
+
+        if (list->count == 0)
+            continue;
+        if (list->count > 1 || job)
+            return NULL;
+        job = outbound_job(list, 0);
+    }
+    return job;
+}
+
+/* Of a try of what was put aside: it stands in no row. */
+static bool is_retry(const struct pump *pump) {
+    const struct job *job = lone_verdict(pump);
+
+    return job && job->refused;
+}
+
+static void end_search_if_through(struct pump *pump) {
+    if (!is_searching(pump))
+        pump->refusal.search = (struct refusal_search){0};
+}
+
+void pump_pass_verdicts(struct pump *pump, size_t count) {
+    refusal_taken(&pump->refusal.search, count);
+    end_search_if_through(pump);
+}
+
+void pump_take_verdicts(struct pump *pump) {
+    size_t count = pump_count_verdicts(pump);
+
+    if (count == 0)
+        return;
+    pump->refusal.is_proven = true;
+    if (!is_retry(pump))
+        pump_pass_verdicts(pump, count);
+}
+
+void pump_keep_verdicts(struct pump *pump) {
+    struct job_list kept = {0};
+
+    for (int k = 0; k < VERDICT_LISTS; k++) {
+        const struct gather_list *list = verdict_list(pump, k);
+
+        for (size_t i = 0; i < list->count; i++) {
+            struct job *job = outbound_job(list, i);
+
+            job->sent = false;
+            job_list_push(job->refused ? &pump->refusal.aside : &kept, job);
+        }
+    }
+    job_list_append(&kept, &pump->finished);
+    pump->finished = kept;
+}
+
+/* ---- what is refused ---- */
+
+static bool drop_if_hopeless(struct pump *pump, struct job *job, const boxcar_error *err) {
+    if (pump->now_ms - job->leased_at_ms < pump_tuning(pump)->lease_ms)
+        return false;
+    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", job->message, boxcar_str_of(err->message),
+                "the store refuses to settle this: given up");
+    pump_give_back_behind(pump, job);
+    pump_forget(pump, job);
+    return true;
+}
+
+/* It was refused alone, for the first time or again. */
+static void put_aside(struct pump *pump, struct job *job, const boxcar_error *err) {
+    struct pump_refusal *refusal = &pump->refusal;
+    int64_t later = clock_ms() + REFUSED_MS;
+
+    if (job->refused || refusal->aside.count == 0)
+        refusal->retry_at_ms = later;
+    if (!refusal->is_proven) /* it may be the store after all, which is not asked without a pause */
+        refusal->search_at_ms = later;
+    refusal->is_proven = false;
+    job->refused = true;
+    job->sent = false;
+    if (!drop_if_hopeless(pump, job, err))
+        job_list_push(&refusal->aside, job);
+}
+
+/* Until now they went with everything else: what it was shows when they go by themselves. */
+static void begin_search(struct pump *pump, size_t count, const boxcar_error *err) {
+    store_log(pump_face(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
+              "the store refuses to settle, looking for what it does not take: %s", err->message);
+    pump_keep_verdicts(pump);
+    pump->refusal.search = (struct refusal_search){.bad_end = count};
+    pump->refusal.search_at_ms = pump->now_ms;
+    pump->refusal.is_proven = false;
+}
+
+void pump_take_refusal(struct pump *pump, const boxcar_error *err) {
+    struct job *lone = lone_verdict(pump);
+    size_t count = pump_count_verdicts(pump);
+
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    if (!pump_is_refused(pump) && !is_retry(pump)) {
+        begin_search(pump, count, err);
+        return;
+    }
+    if (!is_retry(pump))
+        (void)refusal_refused(&pump->refusal.search, count);
+    end_search_if_through(pump);
+    if (lone)
+        put_aside(pump, lone, err);
+    else
+        pump_keep_verdicts(pump);
+}

@@ -1,0 +1,84 @@
+/* Streams. A claim may bring several messages of one stream: they are handled one after the other in
+ * order of their work ids, other streams beside them, and the first that is not acked stops its stream:
+ * what is behind it goes back without having run, in the batch that carries its verdict (BX-006, BX-062).
+ *
+ * The crew keeps the order (crew_put); here it is found out. Suspects run alone and waits are evaluated
+ * by the store: what is behind one of these goes back at once and comes again when that one is done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "jobs.h"
+
+#define NO_MEMORY_AWAY_MS 1000
+
+static int compare_places(const void *a, const void *b) {
+    const boxcar_message *x = (*(struct job *const *)a)->message, *y = (*(struct job *const *)b)->message;
+    size_t shorter = x->stream.len < y->stream.len ? x->stream.len : y->stream.len;
+    int order = (x->box > y->box) - (x->box < y->box);
+
+    if (order == 0)
+        order = memcmp(x->stream.data, y->stream.data, shorter);
+    if (order == 0)
+        order = (x->stream.len > y->stream.len) - (x->stream.len < y->stream.len);
+    return order != 0 ? order
+                      : (x->work_id.value > y->work_id.value) - (x->work_id.value < y->work_id.value);
+}
+
+static bool is_same_stream(const struct job *a, const struct job *b) {
+    return a->message->box == b->message->box && str_equal(a->message->stream, b->message->stream);
+}
+
+/* Runs on a thread of the crew, beside others. */
+static bool is_ordinary(const struct job *job) {
+    return job->handler && job->handler->run && job->message->crash_count == 0;
+}
+
+static bool is_discarded(const struct pump *pump, const struct job *job) {
+    return job->handler && job->handler != &pump->worker->wait_handler && !job->handler->run;
+}
+
+/* The messages of one stream, in order. */
+static void admit_stream(struct pump *pump, struct job **jobs, size_t count, struct job_list *ready) {
+    size_t i = 0;
+
+    while (i + 1 < count && is_discarded(pump, jobs[i])) /* done at once */
+        pump_admit_one(pump, jobs[i++], ready);
+    pump_admit_one(pump, jobs[i], ready);
+    for (; i + 1 < count && is_ordinary(jobs[i]) && is_ordinary(jobs[i + 1]); i++)
+        jobs[i]->behind = jobs[i + 1];
+    for (i++; i < count; i++)
+        pump_give_back_one(pump, jobs[i], 0);
+}
+
+void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, struct job_list *ready) {
+    struct job **jobs = malloc((streamed ? streamed : 1) * sizeof(struct job *));
+    size_t count = 0;
+
+    for (size_t i = 0; i < load->count; i++) {
+        if (str_is_empty(load->jobs[i].message->stream))
+            continue;
+        if (jobs)
+            jobs[count++] = &load->jobs[i];
+        else
+            pump_give_back_one(pump, &load->jobs[i], NO_MEMORY_AWAY_MS);
+    }
+    if (count > 1)
+        qsort(jobs, count, sizeof(struct job *), compare_places);
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        while (end < count && is_same_stream(jobs[first], jobs[end]))
+            end++;
+        admit_stream(pump, jobs + first, end - first, ready);
+    }
+    free(jobs);
+}
+
+void pump_give_back_behind(struct pump *pump, struct job *job) {
+    struct job_list jobs = {0};
+    struct job *behind;
+
+    crew_take_back_behind(pump->crew, job, &jobs);
+    while ((behind = job_list_pop(&jobs)) != NULL)
+        pump_give_back_one(pump, behind, 0);
+}

@@ -1,0 +1,167 @@
+/* Waits for joins. No handler runs for them: the store evaluates them in the next round trip, together with
+ * everything else that goes out, so that reading the join, enqueueing the continuation and acking the wait
+ * are one transaction. */
+#include "waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "exchange.h"
+#include "jobs.h"
+#include "worker/crew/log_message.h"
+
+bool pump_is_wait(const struct pump *pump, const struct job *job) {
+    return job->message->box == BOXCAR_OUTBOX &&
+           str_equal(job->message->topic, boxcar_str_of(pump->wait_topic));
+}
+
+static void refuse(struct pump *pump, struct job *job, boxcar_status status, const boxcar_error *err) {
+    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "wait", job->message, boxcar_str_of(err->message),
+                "this wait cannot be evaluated");
+    job->error = memory_copy_text(boxcar_str_of(err->message));
+    job->error_len = job->error ? strlen(job->error) : 0;
+    pump_finish(pump, job, status == BOXCAR_E_INVALID ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_DEFER,
+                WAIT_DELAY_MIN_MS);
+}
+
+/* A payload that was made by hand may be anything. */
+void pump_admit_wait(struct pump *pump, struct job *job) {
+    struct arena *arena = &job->load->result.arena;
+    struct wait *wait = arena_alloc(arena, sizeof(*wait));
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status =
+        wait ? wait_parse(job->message->payload, arena, wait, &err) : error_no_memory(&err);
+
+    if (status != BOXCAR_OK) {
+        refuse(pump, job, status, &err);
+        return;
+    }
+    wait->correlation_id = job->message->correlation_id;
+    wait->continuation_id = boxcar_join_continuation_id(job->message->message_id);
+    job->wait = wait;
+    pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
+}
+
+/* ---- the answer ---- */
+
+static const struct {
+    enum outcome counted;
+    boxcar_log_level level;
+    const char *text;
+} SAYINGS[] = {
+    [WAIT_DEFERRED] = {OUTCOME_DEFERRED, BOXCAR_LOG_DEBUG, "the join is pending: waiting on"},
+    [WAIT_COMPLETED] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has ended: enqueued on_complete"},
+    [WAIT_FAILED] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has failed: enqueued on_fail"},
+    [WAIT_SILENT] = {OUTCOME_ACKED, BOXCAR_LOG_INFO, "the join has failed: no continuation is wanted then"},
+    [WAIT_NO_JOIN] = {OUTCOME_FAILED, BOXCAR_LOG_ERROR, "the join does not exist: failed"},
+};
+
+static void log_outcome(struct pump *pump, const struct job *job, enum wait_outcome outcome) {
+    char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_log_field fields[] = {{"join_id", BOXCAR_NO_STR}, {"message_id", BOXCAR_NO_STR}};
+
+    if (!store_logs(pump_face(pump), SAYINGS[outcome].level))
+        return;
+    boxcar_join_id_format(job->wait->join_id, join_id);
+    boxcar_message_id_format(job->message->message_id, message_id);
+    fields[0].value = boxcar_str_of(join_id);
+    fields[1].value = boxcar_str_of(message_id);
+    store_log(pump_face(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),
+              "%s", SAYINGS[outcome].text);
+}
+
+/* What an earlier try of the same batch has settled is lost to this one: nothing to complain about. */
+void pump_take_waits(struct pump *pump, const struct batch_result *result, bool sent_before) {
+    const struct gather_list *list = &pump->boxes[BOXCAR_OUTBOX].out.lists[SETTLE_RESOLVE];
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct job *job = outbound_job(list, i);
+        enum wait_outcome outcome = result->parts[BOXCAR_OUTBOX].waits[i];
+
+        if (outcome != WAIT_LOST) {
+            atomic_fetch_add(&job->handler->outcomes[SAYINGS[outcome].counted], 1);
+            log_outcome(pump, job, outcome);
+        } else if (!sent_before) {
+            pump_count_lost(pump, job);
+        }
+        pump_forget(pump, job);
+    }
+}
+
+/* ---- without handlers ---- */
+
+bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump, BOXCAR_OUTBOX); }
+
+/* Claiming them would sort through everybody else's messages. The end of a join evaluates most of them anyway. */
+bool pump_evaluate_waits(struct pump *pump) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    int64_t count = 0;
+    boxcar_status status;
+
+    if (!pump_looks_after_waits(pump) || pump->stopping || pump->now_ms < pump->next_waits_ms)
+        return false;
+    status = pump->store->ops->evaluate_waits(pump->store, &count, &err);
+    pump->next_waits_ms = pump->now_ms + (count > 0 ? 0 : pump_tuning(pump)->poll_ms);
+    if (status == BOXCAR_OK) {
+        pump_attach(pump);
+        return count > 0;
+    }
+    atomic_fetch_add(&pump->worker->count.store_errors, 1);
+    pump->next_waits_ms = pump->now_ms + WAIT_DELAY_MAX_MS;
+    if (err.retryable)
+        pump_detach(pump, &err);
+    else
+        store_log(pump_face(pump), BOXCAR_LOG_WARN, "wait", NULL, 0, "waits cannot be evaluated: %s", err.message);
+    return false;
+}
+
+/* ---- the topics ---- */
+
+static boxcar_status refuse_handler(const struct pump *pump, boxcar_error *err) {
+    return error_set(err, BOXCAR_E_CONFLICT,
+                     "topic '%s' belongs to the waits for joins: give it no handler, or change the setting "
+                     "join_wait_topic",
+                     pump->wait_topic);
+}
+
+/* Room for the waits' topic is always there. */
+static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_error *err) {
+    const struct handler_table *handlers = pump->worker->handlers;
+    size_t count = handlers->boxes[box].count;
+    boxcar_str *patterns = calloc(count + 1, sizeof(*patterns));
+
+    if (!patterns)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        patterns[i] = handlers->boxes[box].patterns[i];
+    pump->boxes[box].patterns = patterns;
+    pump->boxes[box].pattern_count = count;
+    return BOXCAR_OK;
+}
+
+/* Waits are messages of the outbox, for whoever serves that. */
+static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
+    struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
+    boxcar_str topic = boxcar_str_of(pump->wait_topic);
+
+    for (size_t i = 0; i < box->pattern_count; i++)
+        if (str_equal(box->patterns[i], topic))
+            return refuse_handler(pump, err);
+    if (box->pattern_count > 0)
+        box->patterns[box->pattern_count++] = topic;
+    return BOXCAR_OK;
+}
+
+boxcar_status pump_set_topics(struct pump *pump, boxcar_str wait_topic, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    pump->wait_topic = memory_copy_text(wait_topic);
+    if (!pump->wait_topic)
+        return error_no_memory(err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = copy_patterns(pump, (boxcar_box)box, err);
+    return status == BOXCAR_OK ? add_waits(pump, err) : status;
+}
