@@ -1,11 +1,11 @@
 #include <stdio.h>
 
-#include "api/check.h"
-#include "api/inbox_messages.h"
+#include "api/inbox/messages.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "check.h"
 #include "core/limits.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 /* ---- options ---- */
 

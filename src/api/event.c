@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "check.h"
 #include "core/limits.h"
 #include "core/limits_event.h"
 #include "store/store.h"

@@ -1,10 +1,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "check.h"
 #include "core/limits.h"
 #include "core/wait.h"
 #include "store/join_log.h"

@@ -1,11 +1,11 @@
 #include <stdlib.h>
 
-#include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "check.h"
 #include "core/limits.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 #include "flow/ordered.h"
 #include "worker/crew/hide.h"
 

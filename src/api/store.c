@@ -1,6 +1,6 @@
 #include "store/store.h"
 
-#include "api/check.h"
+#include "check.h"
 
 boxcar_status boxcar_store_open(const boxcar_store_options *options, boxcar_store **ret_store,
                                 boxcar_error *err) {

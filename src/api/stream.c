@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "api/check.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "check.h"
 #include "core/limits.h"
 #include "store/store.h"
 

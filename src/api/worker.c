@@ -1,8 +1,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/check.h"
 #include "base/clock.h"
+#include "check.h"
 #include "core/limits.h"
 #include "worker/exec/exec.h"
 #include "worker/loop/loop.h"

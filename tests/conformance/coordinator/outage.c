@@ -6,7 +6,7 @@
 #include "boxcar/postgres.h"
 #include "coordinators.h"
 #include "downtime.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 #include "pg.h"
 
 static void flush_while_the_store_is_down_loses_nothing(void **state) {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 void ear_init(struct ear *ear) {
     *ear = (struct ear){.results = 0};

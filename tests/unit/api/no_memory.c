@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "boxcar.h"
 #include "fake_store.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 #include "store/checkup.h"
 
 static long FAIL_AT = -1; /* the allocation to refuse; -1 = none */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "coordinator_scene.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 /* ---- strategies ---- */
 

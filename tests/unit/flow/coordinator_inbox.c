@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "coordinator_scene.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 static boxcar_new_inbox_message a_delivery(const char *id, const char *payload) {
     boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "coordinator_scene.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 #define THREADS 8
 #define EACH 500

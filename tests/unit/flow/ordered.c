@@ -10,7 +10,7 @@
 
 #include "boxcar.h"
 #include "coordinator_scene.h"
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 
 /* A handler that keeps what it saw. */
 struct stage {

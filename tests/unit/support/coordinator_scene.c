@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/coordinator.h"
+#include "flow/coordinator/coordinator.h"
 #include "unit.h"
 
 static void remember(void *context, const boxcar_flush *flush) {

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/batching.h"
 #include "api/check.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "batching.h"
 #include "core/limits.h"
 #include "flow/prepare.h"
 #include "store/join_log.h"

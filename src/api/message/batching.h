@@ -1,6 +1,6 @@
 /* What the calls that make batches share: outbox.c, settle.c, process.c. */
-#ifndef BOXCAR_API_BATCHING_H
-#define BOXCAR_API_BATCHING_H
+#ifndef BOXCAR_API_MESSAGE_BATCHING_H
+#define BOXCAR_API_MESSAGE_BATCHING_H
 
 #include "store/store.h"
 

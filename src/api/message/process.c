@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/batch_faults.h"
-#include "api/batching.h"
 #include "api/check.h"
-#include "api/inbox_messages.h"
+#include "api/inbox/messages.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "batch_faults.h"
+#include "batching.h"
 #include "core/limits.h"
 #include "store/inbox_log.h"
 #include "store/join_log.h"

@@ -1,4 +1,4 @@
-#include "api/inbox_messages.h"
+#include "messages.h"
 
 #include <stdio.h>
 

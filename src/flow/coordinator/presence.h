@@ -2,8 +2,8 @@
  * again, from its thread. One without a thread is not registered: it could not speak while its program works, and a
  * registered instance that is silent loses its leases. Its flushes are signs of life all the same, if its owner
  * registered in another way. */
-#ifndef BOXCAR_FLOW_PRESENCE_H
-#define BOXCAR_FLOW_PRESENCE_H
+#ifndef BOXCAR_FLOW_COORDINATOR_PRESENCE_H
+#define BOXCAR_FLOW_COORDINATOR_PRESENCE_H
 
 #include "generation.h"
 #include "store/store.h"

@@ -1,13 +1,13 @@
 /* The inbox: storing once for each key, asking, accepting, reviving. Claiming and settling are with those of
- * the outbox, in outbox.c and settle.c. */
+ * the outbox, in message/outbox.c and message/settle.c. */
 #include <string.h>
 
 #include "api/check.h"
-#include "api/inbox_messages.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "core/limits.h"
+#include "messages.h"
 #include "store/inbox_log.h"
 #include "store/store.h"
 

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/batching.h"
 #include "api/check.h"
 #include "base/memory.h"
+#include "batching.h"
 #include "core/limits.h"
 #include "flow/prepare.h"
 #include "store/join_log.h"

@@ -4,15 +4,15 @@
  * caller's function runs. The turn is the right to use the store: one flush at a time; who needs one waits
  * for it. A flush seals what is queued when it begins; what is queued meanwhile goes into generations of
  * its own behind that. */
-#ifndef BOXCAR_FLOW_COORDINATOR_H
-#define BOXCAR_FLOW_COORDINATOR_H
+#ifndef BOXCAR_FLOW_COORDINATOR_COORDINATOR_H
+#define BOXCAR_FLOW_COORDINATOR_COORDINATOR_H
 
 #include <pthread.h>
 
+#include "flow/schedule.h"
 #include "flush.h"
 #include "generation.h"
 #include "presence.h"
-#include "schedule.h"
 #include "store/store.h"
 
 struct boxcar_coordinator {

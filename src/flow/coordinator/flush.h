@@ -1,6 +1,6 @@
 /* What one flush did; see boxcar/coordinator.h. */
-#ifndef BOXCAR_FLOW_FLUSH_H
-#define BOXCAR_FLOW_FLUSH_H
+#ifndef BOXCAR_FLOW_COORDINATOR_FLUSH_H
+#define BOXCAR_FLOW_COORDINATOR_FLUSH_H
 
 #include "boxcar/coordinator.h"
 #include "store/batch.h"

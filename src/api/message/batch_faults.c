@@ -2,13 +2,13 @@
  *
  * The rules stop at the first fault of a message or settlement. The others are found by putting the field
  * at fault right in a copy and looking again. */
-#include "api/batch_faults.h"
+#include "batch_faults.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
-#include "api/inbox_messages.h"
+#include "api/inbox/messages.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "core/limits.h"

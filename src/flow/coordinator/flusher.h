@@ -5,8 +5,8 @@
  * passed over and the others go on. Whether it really is the operation and not the store shows when
  * the store takes something else in the same flush; until then a refusal that may be either is
  * undecided, and if nothing else is taken, it stays queued like the rest. */
-#ifndef BOXCAR_FLOW_FLUSHER_H
-#define BOXCAR_FLOW_FLUSHER_H
+#ifndef BOXCAR_FLOW_COORDINATOR_FLUSHER_H
+#define BOXCAR_FLOW_COORDINATOR_FLUSHER_H
 
 #include "flush.h"
 #include "generation.h"

@@ -7,12 +7,12 @@
  *
  * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
  * list, so any part of a generation can be sent without copying. */
-#ifndef BOXCAR_FLOW_GENERATION_H
-#define BOXCAR_FLOW_GENERATION_H
+#ifndef BOXCAR_FLOW_COORDINATOR_GENERATION_H
+#define BOXCAR_FLOW_COORDINATOR_GENERATION_H
 
 #include "boxcar/coordinator.h"
-#include "gather.h"
-#include "refusal.h"
+#include "flow/gather.h"
+#include "flow/refusal.h"
 #include "store/batch.h"
 
 /* One thing to queue. Validated; borrowed. */

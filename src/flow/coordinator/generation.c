@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prepare.h"
+#include "flow/prepare.h"
 
 #define FIRST_CAPACITY 64
 

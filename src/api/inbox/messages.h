@@ -1,4 +1,4 @@
-/* Messages from outside on their way to a batch, for all calls that take them: inbox.c, process.c,
+/* Messages from outside on their way to a batch, for all calls that take them: inbox.c, message/process.c,
  * coordinator.c. */
 #ifndef BOXCAR_API_INBOX_MESSAGES_H
 #define BOXCAR_API_INBOX_MESSAGES_H

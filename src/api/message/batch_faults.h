@@ -1,6 +1,6 @@
 /* Every fault of a batch that somebody wants to send. */
-#ifndef BOXCAR_API_BATCH_FAULTS_H
-#define BOXCAR_API_BATCH_FAULTS_H
+#ifndef BOXCAR_API_MESSAGE_BATCH_FAULTS_H
+#define BOXCAR_API_MESSAGE_BATCH_FAULTS_H
 
 #include "boxcar/process.h"
 

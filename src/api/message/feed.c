@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/batching.h"
 #include "api/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "batching.h"
 #include "core/limits.h"
 #include "store/join_log.h"
 #include "store/message_log.h"
