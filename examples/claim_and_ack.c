@@ -1,8 +1,8 @@
 /* claim_and_ack STORE: a small worker that claims, works, and says how each message ended.
  *
- * Four messages show how things end: one that works (ack), one that works the second
- * time (abandon, then ack), one that can never work (fail), and one that keeps failing until its
- * attempts are used up. The last two are dead letters in the end.
+ * Four messages show the possible ends. One works (ack). One works the second time (abandon, then
+ * ack). One can never work (fail). One keeps failing until its attempts are used up. The last two
+ * become dead letters.
  *
  *   claim_and_ack sqlite:work.db
  *   claim_and_ack postgres:///shop
@@ -53,8 +53,8 @@ static int payload_is(const boxcar_message *message, const char *text) {
     return message->payload.len == strlen(text) && memcmp(message->payload.data, text, strlen(text)) == 0;
 }
 
-/* The work itself. It may run more than once for a message, so real work is idempotent or looks
- * the message id up before it acts. */
+/* The work itself. It may run more than once for a message. So real work is idempotent, or looks up
+ * the message id before it acts. */
 static enum outcome handle(const boxcar_message *message) {
     if (payload_is(message, "never valid"))
         return HOPELESS;
@@ -73,8 +73,8 @@ static int64_t next_delay_ms(const boxcar_message *message) {
     return boxcar_backoff_delay_ms(&policy, message, 0);
 }
 
-/* Says how it ended. The work id and the epoch together name this lease and no other, so a worker
- * that was too slow cannot settle what somebody else holds by now: then `affected` is 0. */
+/* Settles the message. The work id and the epoch together name this lease and no other. If this worker
+ * was too slow and another one has the message by now, `affected` is 0. */
 static void settle(boxcar_store *store, boxcar_owner me, const boxcar_message *message,
                    enum outcome outcome) {
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;

@@ -1,8 +1,8 @@
 /* enqueue_in_transaction STORE: an order and the message about it, in one transaction.
  *
- * The program has a database connection of its own and lends it to Boxcar. While a transaction is
- * open on it, boxcar_enqueue() becomes part of that transaction: the message is delivered if it
- * commits and never existed if it does not. Here every third order is refused after its message
+ * The program has its own database connection and lends it to Boxcar. While a transaction is open on
+ * it, boxcar_enqueue() is part of that transaction. If the transaction commits, the message is
+ * delivered. If not, the message never existed. Here every third order is refused after its message
  * was enqueued, and rolled back.
  *
  *   enqueue_in_transaction sqlite:orders.db

@@ -1,8 +1,8 @@
-/* event_account STORE: an account kept as events, two who decide on it at once, and a projection.
+/* event_account STORE: an account kept as events, two writers at the same time, and a projection.
  *
- * The balance is what its events come to. Whoever withdraws reads them, decides, and appends with the version
- * it has read: if somebody was faster the append is refused, and it decides again. A projection follows the
- * events of all accounts and remembers how far it has come.
+ * The balance is the sum of the account's events. A writer reads them, decides, and appends with the version
+ * that it has read. If another writer was faster, the append is refused, and the writer decides again. A
+ * projection follows the events of all accounts and remembers its position.
  *
  *   event_account sqlite:bank.db
  *   event_account postgres:///bank
@@ -38,7 +38,7 @@ static bool is_withdrawal(const boxcar_event *event) {
            memcmp(event->type.data, "withdrawn", event->type.len) == 0;
 }
 
-/* What the events of a stream come to. */
+/* The balance and the version: the sum of a stream's events. */
 static struct account load(boxcar_store *store, boxcar_str stream) {
     struct account account = {0, 0};
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -60,7 +60,7 @@ static struct account load(boxcar_store *store, boxcar_str stream) {
     return account;
 }
 
-/* Appends what was decided on this state. False: the account has changed since, so decide again. */
+/* Appends the decision for this state. False: the account has changed since, so decide again. */
 static bool record(boxcar_store *store, boxcar_str stream, const struct account *seen, const char *type,
                    int64_t amount) {
     boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
@@ -94,7 +94,7 @@ static void withdraw(boxcar_store *store, const char *who, boxcar_str stream, st
     printf("%s gets %" PRId64 "\n", who, amount);
 }
 
-/* Everything behind `position`, in the order in which everybody sees it. Returns how far it has come. */
+/* Prints all events after `position`, in the order that every follower sees. Returns the new position. */
 static int64_t project(boxcar_store *store, int64_t position) {
     boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -113,7 +113,7 @@ static int64_t project(boxcar_store *store, int64_t position) {
         }
         position = boxcar_event_list_position(list);
         boxcar_event_list_free(list);
-        if (position == filter.after) /* a program that goes on would wait a while and ask again */
+        if (position == filter.after) /* a service would wait a while and ask again */
             return position;
         filter.after = position;
     }

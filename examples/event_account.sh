@@ -1,7 +1,7 @@
 #!/bin/sh
-# event_account.sh [STORE]: an account kept as events, two who decide on it at once, and a projection.
+# event_account.sh [STORE]: an account kept as events, two writers at the same time, and a projection.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
 # boxcar and jq on the PATH. event_account.c is the same in C.
 set -eu
 work=$(mktemp -d)
@@ -9,14 +9,14 @@ trap 'rm -rf "$work"' EXIT
 export BOXCAR_STORE="${1:-${BOXCAR_STORE:-sqlite:$work/boxcar.db}}"
 boxcar init
 
-# What the events of an account come to: its version and its balance.
+# The version and the balance of an account: the sum of its events.
 load() {
     boxcar event read "$1" -o json |
         jq -r '"\(length) \(map(if .type == "withdrawn" then -(.payload|tonumber) else (.payload|tonumber) end)|add)"'
 }
 
-# withdraw WHO ACCOUNT VERSION BALANCE AMOUNT: decides on the state it has seen; exit status 4 says that the account
-# has changed since.
+# withdraw WHO ACCOUNT VERSION BALANCE AMOUNT: decides by the state that WHO has seen. Exit status 4: the account has
+# changed since.
 withdraw() {
     who=$1 account=$2 version=$3 balance=$4 amount=$5
     while [ "$balance" -ge "$amount" ]; do

@@ -1,11 +1,11 @@
 /* inbox_exactly_once STORE: payments that are delivered again and again, and booked once each.
  *
- * A payment service calls us whenever it likes, three times for each payment here. Two ways to book each one
- * exactly once, on a connection of the program's own that it lends to Boxcar:
+ * A payment service calls us three times for each payment. There are two ways to book each payment exactly
+ * once. Both use a connection of the program, which it lends to Boxcar:
  *
- * - Large payments become messages of the inbox. Whoever claims one books it and acks it in one transaction. The
- *   first try is "killed" after it has booked: nothing of it is left, and the message comes again.
- * - Small ones are booked at once: accept says whether a payment is new, in the transaction that books it.
+ * - A large payment becomes a message of the inbox. The claimer books it and acks it in one transaction. The first
+ *   try is "killed" after it has booked: nothing of it is left, and the message comes again.
+ * - A small payment is booked at once. In the transaction that books it, accept says whether it is new.
  *
  *   inbox_exactly_once sqlite:bank.db
  *   inbox_exactly_once postgres:///shop
@@ -76,7 +76,7 @@ static void book(struct bank *bank, int cents) {
     run(bank, sql);
 }
 
-/* ---- small ones: accepted and booked in one transaction ---- */
+/* ---- small payments: accepted and booked in one transaction ---- */
 
 static void book_at_once(struct bank *bank, const struct payment *payment) {
     boxcar_inbox_key key = {BOXCAR_STR("payments.example"), boxcar_str_of(payment->id)};
@@ -91,7 +91,7 @@ static void book_at_once(struct bank *bank, const struct payment *payment) {
     printf("%s: %s\n", payment->id, is_new ? "new, booked at once" : "known already");
 }
 
-/* ---- large ones: stored, and handled by whoever claims them ---- */
+/* ---- large payments: stored, then claimed and handled ---- */
 
 static void store(struct bank *bank, const struct payment *payment) {
     boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
@@ -121,14 +121,14 @@ static void handle(struct bank *bank, boxcar_owner owner, const boxcar_message *
     snprintf(cents, sizeof(cents), "%.*s", (int)message->payload.len, message->payload.data);
     run(bank, "begin");
     book(bank, atoi(cents));
-    if (dies) { /* what a kill would come to */
+    if (dies) { /* the same as a kill */
         run(bank, "rollback");
         must(boxcar_inbox_abandon(bank->store, owner, &settlement, 1, NULL, NULL, &err), &err, "abandon");
         printf("%.*s: died after booking\n", (int)message->external_id.len, message->external_id.data);
         return;
     }
     must(boxcar_inbox_ack(bank->store, owner, &settlement, 1, NULL, &affected, &err), &err, "ack");
-    run(bank, affected == 1 ? "commit" : "rollback"); /* 0: somebody else has it by now */
+    run(bank, affected == 1 ? "commit" : "rollback"); /* 0: another owner has it by now */
     printf("%.*s: handled\n", (int)message->external_id.len, message->external_id.data);
 }
 

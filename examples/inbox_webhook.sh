@@ -1,8 +1,8 @@
 #!/bin/sh
 # inbox_webhook.sh [STORE]: a webhook that is called more than once for each event; each is handled once.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs boxcar on
-# the PATH, and jq. inbox_exactly_once.c does more of it, in C.
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs boxcar on
+# the PATH, and jq. inbox_exactly_once.c shows more, in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -10,7 +10,7 @@ export BOXCAR_STORE="${1:-${BOXCAR_STORE:-sqlite:$work/boxcar.db}}"
 boxcar init
 owner=$(cat /proc/sys/kernel/random/uuid)
 
-# What the script behind the webhook does for each call: SOURCE and ID are the key, whatever else comes with it.
+# What the webhook's script does for each call. SOURCE and ID are the key; the rest does not matter.
 receive() { # ID BODY
     boxcar inbox enqueue payments.example "$1" payment.received "$2" --hash "$(printf %s "$2" | cksum)" -o json
 }
@@ -24,7 +24,7 @@ boxcar claim --box inbox --owner "$owner" | while read -r message; do
     boxcar ack --box inbox --owner "$owner" "$(echo "$message" | jq -r '"\(.work_id):\(.epoch)"')" >/dev/null
 done
 
-# It is called once more, after everything is done: still known.
+# Another call, after everything is done: the event is still known.
 receive evt-1 '{"event": "evt-1"}' >/dev/null
 boxcar inbox check payments.example evt-1
 boxcar inbox show payments.example evt-1

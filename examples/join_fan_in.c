@@ -1,11 +1,11 @@
 /* join_fan_in STORE: three extractions at once, and one transformation when all of them are done.
  *
- * A join counts how its members end, and a wait is replaced by a message of its own when enough have.
- * The handlers know nothing of it: one of them even fails at first, and that counts nothing, because the
- * message is tried again.
+ * The join counts its members as they end. When all three have ended, its wait is replaced by another message.
+ * The handlers know nothing of the join. One of them fails at first. That counts nothing, because the message is
+ * tried again.
  *
- * The three calls here are three transactions; a crash between them would leave a join that nobody waits
- * for. join_partial_failure.c makes them repeatable, join_multi_stage.c makes them one transaction.
+ * The three calls here are three transactions. A crash between them would leave a join that nobody waits for.
+ * join_partial_failure.c makes the calls repeatable, join_multi_stage.c puts them into one transaction.
  *
  *   join_fan_in sqlite:etl.db
  *   join_fan_in postgres:///etl
@@ -64,7 +64,7 @@ static boxcar_verdict on_extract(void *context, boxcar_delivery *delivery) {
     return BOXCAR_VERDICT_RETRY;
 }
 
-/* Whatever follows the join. */
+/* The continuation of the join. */
 static boxcar_verdict on_etl(void *context, boxcar_delivery *delivery) {
     const boxcar_message *message = boxcar_delivery_message(delivery);
 
@@ -74,7 +74,7 @@ static boxcar_verdict on_etl(void *context, boxcar_delivery *delivery) {
     return BOXCAR_VERDICT_ACK;
 }
 
-/* Nothing is said about waits: every worker looks after them. It ends when nothing is left to do. */
+/* Waits need no handler: every worker evaluates them. The worker ends when nothing is left to do. */
 static void work(const boxcar_store_options *store) {
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;

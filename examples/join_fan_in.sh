@@ -1,7 +1,7 @@
 #!/bin/sh
 # join_fan_in.sh [STORE]: three extractions at once, and one transformation when all of them are done.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
 # boxcar on the PATH. join_fan_in.c is the same in C.
 set -eu
 work=$(mktemp -d)
@@ -17,7 +17,7 @@ boxcar join wait "$join" --on-complete etl.transform '{"customer": 7}' --on-fail
 echo "Before:"
 boxcar join show "$join"
 
-# The handlers know nothing of the join, and nothing is said about waits: every worker looks after them.
+# The handlers know nothing of the join. Waits need no handler: every worker evaluates them.
 boxcar worker --drain --log-level warn \
     --handler 'extract.*=exec:grep -q customer' \
     --handler "etl.transform=exec:tee -a $work/transformed" \

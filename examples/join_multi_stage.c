@@ -1,9 +1,9 @@
-/* join_multi_stage STORE: a workflow of stages, each of which begins when the one before it is complete.
+/* join_multi_stage STORE: a workflow of phases. Each phase begins when the one before it is complete.
  *
- * ingest three sources -> validate in two ways -> publish. The message that starts a stage is handled in a
- * transaction: the next join, its steps, its wait and the ack of the message commit together, so that each
- * stage is started exactly once, whatever crashes. To show it, the handler of the second stage fails at its
- * first attempt after it has done everything: none of that remains.
+ * ingest three sources -> validate in two ways -> publish. The message that starts a phase is handled in a
+ * transaction: the next join, its steps, its wait and the ack of the message commit together. So each phase
+ * starts exactly once, whatever crashes. To show it, the handler of the second phase fails at its first
+ * attempt after it has done everything, and none of that remains.
  *
  *   join_multi_stage sqlite:workflow.db
  *   join_multi_stage postgres:///workflow
@@ -17,24 +17,24 @@
 #define WORKFLOW "workflow-9"
 #define STEPS_MAX 3
 
-struct stage {
+struct phase {
     const char *started_by; /* topic of the message that starts it */
     const char *metadata;
     const char *steps[STEPS_MAX];
     const char *then; /* what follows when all steps are completed */
 };
 
-static const struct stage STAGES[] = {
+static const struct phase PHASES[] = {
     {"workflow.ingest",
-     "{\"stage\": \"ingestion\"}",
+     "{\"phase\": \"ingestion\"}",
      {"ingest.source1", "ingest.source2", "ingest.source3"},
      "workflow.validate"},
     {"workflow.validate",
-     "{\"stage\": \"validation\"}",
+     "{\"phase\": \"validation\"}",
      {"validate.schema", "validate.business-rules"},
      "workflow.publish"},
 };
-#define STAGE_COUNT (sizeof(STAGES) / sizeof(STAGES[0]))
+#define PHASE_COUNT (sizeof(PHASES) / sizeof(PHASES[0]))
 
 static void check(boxcar_status status, const char *what, const boxcar_error *err) {
     if (status == BOXCAR_OK)
@@ -43,44 +43,44 @@ static void check(boxcar_status status, const char *what, const boxcar_error *er
     exit(1);
 }
 
-static size_t count_steps(const struct stage *stage) {
+static size_t count_steps(const struct phase *phase) {
     size_t count = 0;
 
-    while (count < STEPS_MAX && stage->steps[count])
+    while (count < STEPS_MAX && phase->steps[count])
         count++;
     return count;
 }
 
-static boxcar_status enqueue_steps(boxcar_store *store, const struct stage *stage, boxcar_join_id join_id,
+static boxcar_status enqueue_steps(boxcar_store *store, const struct phase *phase, boxcar_join_id join_id,
                                    boxcar_error *err) {
     boxcar_new_message steps[STEPS_MAX];
-    size_t count = count_steps(stage);
+    size_t count = count_steps(phase);
 
     for (size_t i = 0; i < count; i++) {
         steps[i] = BOXCAR_NEW_MESSAGE_INIT;
-        steps[i].topic = boxcar_str_of(stage->steps[i]);
+        steps[i].topic = boxcar_str_of(phase->steps[i]);
         steps[i].payload = BOXCAR_STR("{\"workflow\": 9}");
         steps[i].join_id = join_id;
     }
     return boxcar_enqueue_many(store, steps, count, NULL, err);
 }
 
-/* All of a stage, in whatever transaction the store is in. */
-static boxcar_status start_stage(boxcar_store *store, const struct stage *stage, boxcar_error *err) {
+/* Starts a phase, in the store's current transaction. */
+static boxcar_status start_phase(boxcar_store *store, const struct phase *phase, boxcar_error *err) {
     boxcar_new_join join = BOXCAR_NEW_JOIN_INIT;
     boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
     boxcar_status status;
 
-    join.expected_steps = (int64_t)count_steps(stage);
+    join.expected_steps = (int64_t)count_steps(phase);
     join.grouping_key = BOXCAR_STR(WORKFLOW);
-    join.metadata = boxcar_str_of(stage->metadata);
+    join.metadata = boxcar_str_of(phase->metadata);
     status = boxcar_join_start(store, &join, &wait.join_id, err);
     if (status == BOXCAR_OK)
-        status = enqueue_steps(store, stage, wait.join_id, err);
-    wait.on_complete_topic = boxcar_str_of(stage->then);
-    wait.on_complete_payload = BOXCAR_STR(""); /* nothing to say: the correlation id is enough */
+        status = enqueue_steps(store, phase, wait.join_id, err);
+    wait.on_complete_topic = boxcar_str_of(phase->then);
+    wait.on_complete_payload = BOXCAR_STR(""); /* empty: the correlation id is enough */
     wait.on_fail_topic = BOXCAR_STR("workflow.failed");
-    wait.correlation_id = BOXCAR_STR(WORKFLOW); /* the message that follows has it, too */
+    wait.correlation_id = BOXCAR_STR(WORKFLOW); /* the continuation has it, too */
     return status == BOXCAR_OK ? boxcar_join_wait(store, &wait, NULL, err) : status;
 }
 
@@ -91,25 +91,25 @@ static boxcar_verdict retry(boxcar_delivery *delivery, const char *why) {
 }
 
 static boxcar_verdict on_start(void *context, boxcar_delivery *delivery) {
-    const struct stage *stage = context;
+    const struct phase *phase = context;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store *store;
 
     if (boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
-        start_stage(store, stage, &err) != BOXCAR_OK)
+        start_phase(store, phase, &err) != BOXCAR_OK)
         return retry(delivery, err.message);
-    if (stage == &STAGES[1] && boxcar_delivery_message(delivery)->retry_count == 0) {
-        printf("%s: started, and undone\n", stage->started_by);
+    if (phase == &PHASES[1] && boxcar_delivery_message(delivery)->retry_count == 0) {
+        printf("%s: started, and undone\n", phase->started_by);
         return retry(delivery, "the machine is on fire"); /* rolled back */
     }
-    printf("%s: started with %zu steps\n", stage->started_by, count_steps(stage));
+    printf("%s: started with %zu steps\n", phase->started_by, count_steps(phase));
     return BOXCAR_VERDICT_ACK; /* ack and commit */
 }
 
 static boxcar_verdict on_step(void *context, boxcar_delivery *delivery) {
     (void)context;
     (void)delivery;
-    return BOXCAR_VERDICT_ACK; /* the work; it knows nothing of stages */
+    return BOXCAR_VERDICT_ACK; /* the work; it knows nothing of phases */
 }
 
 static boxcar_verdict on_end(void *context, boxcar_delivery *delivery) {
@@ -132,9 +132,9 @@ static void work(const boxcar_store_options *store) {
     options.store = store;
     options.drain = true;
     status = boxcar_worker_new(&options, &worker, &err);
-    for (size_t i = 0; status == BOXCAR_OK && i < STAGE_COUNT; i++)
-        status = boxcar_worker_handle(worker, boxcar_str_of(STAGES[i].started_by), on_start,
-                                      (void *)(uintptr_t)&STAGES[i], &err);
+    for (size_t i = 0; status == BOXCAR_OK && i < PHASE_COUNT; i++)
+        status = boxcar_worker_handle(worker, boxcar_str_of(PHASES[i].started_by), on_start,
+                                      (void *)(uintptr_t)&PHASES[i], &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)
         status = boxcar_worker_handle(worker, boxcar_str_of(steps[i]), on_step, NULL, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     options.url = boxcar_str_of(argc > 1 ? argv[1] : "sqlite:boxcar.db");
     options.deploy = true;
     check(boxcar_store_open(&options, &store, &err), "open", &err);
-    first.topic = boxcar_str_of(STAGES[0].started_by);
+    first.topic = boxcar_str_of(PHASES[0].started_by);
     first.payload = BOXCAR_STR("{\"workflow\": 9}");
     first.key = BOXCAR_STR(WORKFLOW); /* ordered twice, run once */
     check(boxcar_enqueue(store, &first, NULL, &err), "enqueue", &err);

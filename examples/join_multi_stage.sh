@@ -1,12 +1,12 @@
 #!/bin/sh
-# join_multi_stage.sh [STORE]: a workflow of stages, each of which begins when the one before it is complete.
+# join_multi_stage.sh [STORE]: a workflow of phases. Each phase begins when the one before it is complete.
 #
-# ingest three sources -> validate in two ways -> publish. A program starts each stage. It cannot do that
-# in one transaction, as join_multi_stage.c does, and may run twice for its message, so that it takes
-# every id from the message's: what is there already stays as it is. To show it, the program fails once
-# after it has started the second stage.
+# ingest three sources -> validate in two ways -> publish. A program starts each phase. It cannot do that
+# in one transaction, as join_multi_stage.c does, and it may run twice for its message. So it derives every
+# id from the message's id: a second run finds everything there and changes nothing. To show it, the program
+# fails once after it has started the second phase.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
 # boxcar on the PATH. Takes some seconds, for the backoff.
 set -eu
 work=$(mktemp -d)
@@ -15,12 +15,12 @@ export BOXCAR_STORE="${1:-${BOXCAR_STORE:-sqlite:$work/boxcar.db}}"
 unset BOXCAR_SCHEMA BOXCAR_CONFIG
 boxcar init
 
-# Handlers get a clean environment, without BOXCAR_STORE and passwords: those that need them read a file.
+# Handlers get a clean environment, without BOXCAR_STORE and passwords. Handlers that need them read a file.
 export -p | grep -E ' (BOXCAR_STORE|PG[A-Z]+)=' >"$work/environment"
 
-cat >"$work/start-stage" <<'END'
+cat >"$work/start-phase" <<'END'
 #!/bin/sh
-# start-stage DIRECTORY NEXT-TOPIC STEP-TOPIC...: handles the message that starts a stage.
+# start-phase DIRECTORY NEXT-TOPIC STEP-TOPIC...: handles the message that starts a phase.
 set -eu
 . "$1/environment"
 next=$2
@@ -41,14 +41,14 @@ case $BOXCAR_TOPIC/$BOXCAR_ATTEMPT in
 workflow.validate/1) echo "crashed when all was done" >&2; exit 75 ;;
 esac
 END
-chmod +x "$work/start-stage"
+chmod +x "$work/start-phase"
 
 workflow=workflow-$$
-stage="exec:$work/start-stage $work"
+phase="exec:$work/start-phase $work"
 boxcar enqueue workflow.ingest '' --correlation-id "$workflow" >/dev/null
 boxcar worker --drain --log-level error \
-    --handler "workflow.ingest=$stage workflow.validate ingest.source1 ingest.source2 ingest.source3" \
-    --handler "workflow.validate=$stage workflow.publish validate.schema validate.business-rules" \
+    --handler "workflow.ingest=$phase workflow.validate ingest.source1 ingest.source2 ingest.source3" \
+    --handler "workflow.validate=$phase workflow.publish validate.schema validate.business-rules" \
     --handler 'ingest.*=exec:true' --handler 'validate.*=exec:true' \
     --handler "workflow.publish=exec:sh -c 'echo \"\$BOXCAR_CORRELATION_ID\" >>\"\$0\"' $work/published" \
     --handler "workflow.failed=exec:sh -c 'echo \"\$BOXCAR_CORRELATION_ID\" >>\"\$0\"' $work/failed"

@@ -1,10 +1,10 @@
 /* join_partial_failure STORE: a report of five sections is assembled from those that could be made.
  *
- * Section 3 fails for good, and the join fails with it. Two waits make different things of that: the one
- * that allows failures goes on with what there is, the strict one takes its failure path. The assembler
- * asks the join which sections exist.
+ * Section 3 fails for good, and the join fails with it. It has two waits. The one that allows failures goes on
+ * with the other sections. The strict one takes its failure path. The assembler asks the join which sections
+ * exist.
  *
- * Every id derives from the number of the report, so ordering it again, after a crash or by mistake,
+ * Every id derives from the number of the report. So ordering the report again, after a crash or by mistake,
  * changes nothing. The program orders it twice.
  *
  *   join_partial_failure sqlite:reports.db
@@ -26,7 +26,7 @@ static void check(boxcar_status status, const char *what, const boxcar_error *er
     exit(1);
 }
 
-/* ---- ids that can be made again ---- */
+/* ---- ids that can be derived again ---- */
 
 static boxcar_message_id id_of(const char *what, int number) {
     char key[64];
@@ -35,7 +35,7 @@ static boxcar_message_id id_of(const char *what, int number) {
     return boxcar_message_id_of_key(boxcar_str_of(key));
 }
 
-/* An id of its own kind with the same bytes: joins and messages do not share their names. */
+/* A join id with the bytes of a message id. Ids of joins and of messages are separate. */
 static boxcar_join_id report_join_id(void) {
     boxcar_message_id id = id_of("join", 0);
     boxcar_join_id join_id;
@@ -51,7 +51,7 @@ static void start(boxcar_store *store) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_join_id join_id;
 
-    join.join_id = report_join_id(); /* one that exists is left alone */
+    join.join_id = report_join_id(); /* if it exists, nothing changes */
     join.expected_steps = SECTIONS;
     join.grouping_key = BOXCAR_STR(REPORT);
     join.deadline_ms = INT64_C(60) * 60 * 1000; /* an hour; then it fails, and both waits with it */

@@ -4,7 +4,7 @@
 # Section 3 fails for good. The join fails with it, but its wait allows failures: the assembler runs, and
 # asks the join which sections there are. A second, strict wait takes its failure path.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
 # boxcar and jq on the PATH. join_partial_failure.c is the same in C.
 set -eu
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ export BOXCAR_STORE="${1:-${BOXCAR_STORE:-sqlite:$work/boxcar.db}}"
 unset BOXCAR_SCHEMA BOXCAR_CONFIG
 boxcar init
 
-# Handlers get a clean environment, without BOXCAR_STORE and passwords: those that need them read a file.
+# Handlers get a clean environment, without BOXCAR_STORE and passwords. Handlers that need them read a file.
 export -p | grep -E ' (BOXCAR_STORE|PG[A-Z]+)=' >"$work/environment"
 
 cat >"$work/make-section" <<'END'

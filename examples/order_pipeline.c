@@ -1,9 +1,9 @@
 /* order_pipeline STORE: from a message that comes in to a message that goes out, in one transaction.
  *
- * A shop sends us orders, and sends each of them twice, as such senders do. The inbox keeps one of each. A
- * worker handles it: it changes a row of the program's own, appends an event to the history of the customer, and
- * enqueues what the warehouse has to do; all that and the ack of the message are one transaction on the store's own
- * connection. Every handler fails once after it has done everything, and nothing is left of that.
+ * A shop sends us each order twice. The inbox keeps one of each. The handler changes a row of the program's own
+ * table, appends an event to the history of the customer, and enqueues a message for the warehouse. All this and the
+ * ack are one transaction, on the store's connection. Every handler fails once after it has done everything, and
+ * nothing of that is left.
  *
  *   order_pipeline sqlite:orders.db
  *   order_pipeline postgres:///shop
@@ -130,7 +130,7 @@ static void work(const boxcar_store_options *store) {
     boxcar_worker_free(worker);
 }
 
-/* ---- looking ---- */
+/* ---- the result ---- */
 
 static void report(boxcar_store *store) {
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;

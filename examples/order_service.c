@@ -1,14 +1,14 @@
 /* order_service STORE [report]: takes orders; each is a row and two messages, in one transaction.
  *
- * The service has a connection of its own and lends it to Boxcar: what it enqueues while a transaction
- * is open belongs to that transaction. Every fifth order is refused at the last moment and rolled
- * back, messages and all. One customer's mail is poisonous: see send-mail.
+ * The service has its own connection and lends it to Boxcar. What it enqueues while a transaction is
+ * open belongs to that transaction. Every fifth order is refused at the last moment and rolled back,
+ * with its messages. One customer's mail is poisonous: see send-mail.
  *
  *   orders.paid   the order is to be shipped   handled by shipping_worker.c
  *   mail.send     the customer gets a mail     handled by send-mail, run by `boxcar worker`
  *
- * With `report` it takes no orders and says what became of those in its table. `tour` beside this file
- * puts the three together.
+ * With `report` it takes no orders and reports on those in its table. The script `tour` in this folder
+ * runs all three.
  *
  *   order_service sqlite:shop.db
  *   order_service postgres:///shop report

@@ -1,9 +1,9 @@
 /* ordered_coordinator STORE: receive, handle in order, settle and enqueue in one flush.
  *
- * Orders change by messages of a stream each: they have to be handled in order, but one order need not
- * wait for another. Each round of the loop is one flush, one round trip: it carries the results of the
- * last round and the messages that follow from them out, and brings the next work back. The third change
- * of order 2 is refused for good; the changes behind it go on without it.
+ * Each order is a stream of changes. The changes of an order are handled in order, and no order waits for
+ * another. Each round of the loop is one flush and one round trip. It sends the results of the last round and
+ * the messages that follow from them, and brings the next work back. The third change of order 2 is refused for
+ * good; the later changes go on without it.
  *
  *   ordered_coordinator sqlite:orders.db
  *   ordered_coordinator postgres:///shop
@@ -19,7 +19,7 @@ static void die(const char *what, const boxcar_error *err) {
     exit(1);
 }
 
-/* ---- what is to be done: one scope, one transaction ---- */
+/* ---- receiving: one scope, one transaction ---- */
 
 static void receive_orders(const boxcar_store_options *store) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
@@ -64,7 +64,7 @@ static boxcar_verdict on_change(void *context, const boxcar_message *message, bo
     next.stream = message->stream;
     boxcar_message_id_format(message->message_id, id);
     snprintf(key, sizeof(key), "mail about %s", id);
-    next.key = boxcar_str_of(key); /* handled again after a crash, it is enqueued once */
+    next.key = boxcar_str_of(key); /* if this is handled again after a crash, the next message is still enqueued once */
     if (boxcar_coordinator_enqueue(coordinator, &next, NULL, &err) != BOXCAR_OK) {
         boxcar_ordered_report_set_error(report, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
@@ -127,7 +127,7 @@ static void handle_orders(const boxcar_store_options *store) {
            count.lost);
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static void print_mail(const boxcar_store_options *options) {
     boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;

@@ -1,7 +1,7 @@
-/* process STORE: a program that works without a worker, one batch after the other.
+/* process STORE: a program that works without a worker, one request after the other.
  *
- * Each round trip carries out what became of the last messages and brings the next ones in. A message that
- * fails half way says which stages are done, and its next attempt goes on from there.
+ * Each round trip sends the results of the last messages and brings the next ones. A message that fails half
+ * way has recorded which stages are done, and its next attempt goes on from there.
  *
  *   process sqlite:work.db
  *   process postgres:///shop
@@ -13,7 +13,7 @@
 
 enum { ROOM = 10 };
 
-/* What goes out with the next batch. */
+/* What goes out with the next request. */
 struct results {
     boxcar_settlement acks[ROOM], abandons[ROOM];
     boxcar_stage_record stages[ROOM];
@@ -91,7 +91,7 @@ static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *res
     return count;
 }
 
-/* Three messages in one batch; one of them is there already, and says so. */
+/* Three messages in one request. One of them exists already and is reported as a duplicate. */
 static void enqueue(boxcar_store *store) {
     boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
     static const char *const NAMES[] = {"apples", "bread", "apples"};

@@ -1,10 +1,11 @@
 /* shipping_worker STORE: ships what order_service.c has taken, until nothing is left to ship.
  *
  * The handler of orders.paid changes the order's row in the transaction in which the worker acks the
- * message: an order is shipped exactly once, whatever crashes and however often the message is
- * delivered. Every seventh order fails at its first attempt, after the row was changed: that is undone.
+ * message. So an order is shipped exactly once, whatever crashes and however often the message is
+ * delivered. Every seventh order fails at its first attempt, after the row was changed. That change is
+ * undone.
  *
- * Topics it has no handler for (mail.send) are left to others, here to `boxcar worker`.
+ * It has no handler for mail.send. `boxcar worker` handles that topic.
  *
  *   shipping_worker sqlite:shop.db
  *   shipping_worker postgres:///shop

@@ -1,11 +1,11 @@
-/* stream_halt STORE: what happens to an account comes in order, and stops where something goes wrong.
+/* stream_halt STORE: the changes of an account are handled in order, and halt where one fails.
  *
  * Messages of one stream are handled one at a time, in the order in which they were enqueued. A claim may bring several
- * of them: whoever claims by itself handles them in order and gives the rest back behind the first that is not done.
- * boxcar/worker.h does just that by itself.
+ * of them. A program that claims by hand must handle them in order. At the first that is not done it must stop and give
+ * the rest back. A worker (boxcar/worker.h) does this by itself.
  *
- * The policy of these streams is to halt when a message dies. Then nothing behind it is handed out until somebody has
- * decided: here, to try it once more.
+ * The policy of these streams is to halt when a message dies. Then nothing behind it is handed out until the stream is
+ * resumed. This program resumes it with another try of the dead message.
  *
  *   stream_halt sqlite:bank.db
  *   stream_halt postgres:///bank
@@ -43,7 +43,7 @@ static bool handle(const boxcar_message *message) {
     return done;
 }
 
-/* One claim: acks what is done, fails what is not, and gives back what comes behind that. */
+/* One claim: acks what is done, fails the first that is not, and gives back the rest. */
 static void work(boxcar_store *store) {
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# stream_halt.sh [STORE]: what happens to an account comes in order, and stops where something goes wrong.
+# stream_halt.sh [STORE]: the changes of an account are handled in order, and halt where one fails.
 #
-# STORE is sqlite:PATH or postgres://...; else $BOXCAR_STORE, else a file that is gone afterwards. Needs
+# STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
 # boxcar on the PATH. stream_halt.c is the same in C.
 set -eu
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 /* transactional_handler STORE: effects that happen exactly once.
  *
- * For each paid order the handler books the amount and enqueues the next message, in the very
- * transaction in which the worker acks the paid order. If the handler fails, the worker
- * crashes or the lease was lost, none of it happened, and the message comes again. Here every
- * handler fails once after it has written: the balance is right all the same.
+ * For each paid order the handler books the amount and enqueues the next message, in the transaction
+ * in which the worker acks the message. If the handler fails, the worker crashes or the lease is lost,
+ * none of it happened, and the message comes again. Here every handler fails once after it has
+ * written, and the balance is right all the same.
  *
  *   transactional_handler sqlite:bank.db
  *   transactional_handler postgres:///shop
@@ -73,7 +73,7 @@ static boxcar_verdict on_paid(void *context, boxcar_delivery *delivery) {
     }
     if (!run_sql(store, BOOK, NULL))
         return BOXCAR_VERDICT_RETRY;
-    if (message->retry_count == 0) { /* too late? no: nothing is committed yet */
+    if (message->retry_count == 0) { /* not too late: nothing is committed yet */
         boxcar_delivery_set_error(delivery, BOXCAR_STR("crashed after booking"));
         boxcar_delivery_set_delay_ms(delivery, 10);
         return BOXCAR_VERDICT_RETRY;

@@ -72,7 +72,7 @@ static void enqueue_work(const boxcar_store_options *options) {
     boxcar_store_close(store);
 }
 
-/* The last one is built in: every worker looks after the waits for joins. */
+/* The last handler is built in: every worker evaluates the waits for joins. */
 static void print_totals(void) {
     boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
 
