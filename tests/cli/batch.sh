@@ -1,5 +1,5 @@
 # boxcar enqueue --batch: JSON Lines, all or nothing.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 count() { boxcar ls --limit 10000 -o json | jq length; }
 payload_of() { boxcar show "$1" -o json | jq -r .payload; }

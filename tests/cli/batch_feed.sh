@@ -1,5 +1,5 @@
 # boxcar enqueue --batch with more than a chunk: stored while it is read, and still all or nothing.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 # Exact up to 20,000.
 total() { boxcar stats -o json | jq '.ready + .waiting + .in_progress'; }

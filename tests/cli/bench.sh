@@ -1,5 +1,5 @@
 # bench: measures what it says, leaves nothing undone, refuses what makes no sense.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 exits "bench" 0 boxcar bench --messages 60 --payload-size 100 --concurrency 2 --batch-size 7 -o json
 is "what was asked for" '[60,100,2,7]' "$(json '[.messages, .payload_size, .concurrency, .batch_size]')"

@@ -1,6 +1,6 @@
 # Completion in bash: what it offers is what the program knows. The script is sourced, its function
 # called as bash would.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 # complete_line WORD...: the last word is what is being typed; prints what is offered, sorted.
 # In a bash of its own, without bash-completion, that forgives no unset variable.

@@ -1,6 +1,6 @@
 # boxcar config and the configuration file: every setting from every source, precedence, faults by file and
 # line, the example file, the documentation. BX-011, OBX-126
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 unset BOXCAR_STORE BOXCAR_SCHEMA
 docs=$BOXCAR_TEST_DIR/../../docs/configuration.md
 

@@ -1,5 +1,5 @@
 # boxcar doctor: findings for people and programs, its exit status, the audit.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 # SQL straight on the store; $1 for SQLite, $2 for PostgreSQL.
 sql() {

@@ -1,5 +1,5 @@
 # boxcar enqueue: one message, its options, its answers.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 uuid='[0-9a-f]*-*-*-*-*'
 

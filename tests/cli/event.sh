@@ -1,5 +1,5 @@
 # boxcar event append, read, follow. All of it is BX-066.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 id=0190f3c2-0000-7000-8000-000000000001
 nil=00000000-0000-0000-0000-000000000000

@@ -1,6 +1,6 @@
 # Help: every command has a description, options and examples that run; unknown words get a
 # suggestion. BX-011
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
 dead.ls dead.show dead.replay dead.purge join join.start join.attach join.complete join.fail join.wait join.cancel

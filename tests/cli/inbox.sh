@@ -1,5 +1,5 @@
 # boxcar inbox enqueue, check, show, ls, revive; --box inbox of the commands that work by hand.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 show() { boxcar inbox show "$1" "$2" -o json | jq -cr "$3"; }
 claim_inbox() { boxcar claim --box inbox --owner "$owner" --lease 1h "$@"; }

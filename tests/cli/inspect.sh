@@ -1,5 +1,5 @@
 # boxcar show, ls, stats: what they print and how.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 fields='available_at,box,correlation_id,crash_count,created_at,died_at,due_at,epoch,expires_at,headers,last_error,locked_until,max_attempts,message_id,owner,processed_at,processed_by,reason,retry_count,status,stream,topic,work_id'
 

@@ -1,5 +1,5 @@
 # boxcar join start, attach, complete, fail, wait, cancel, show, ls; boxcar enqueue --join.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 none=0190f3c2-0000-7000-8000-000000000000
 nil=00000000-0000-0000-0000-000000000000

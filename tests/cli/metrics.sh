@@ -1,5 +1,5 @@
 # boxcar worker --metrics: what Prometheus and a health check see.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 command -v promtool >/dev/null || { echo "promtool is missing: install the package prometheus"; exit 1; }
 worker=

@@ -1,5 +1,5 @@
 # Standard output that cannot be written, standard input that cannot be read, log lines.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 enqueue t x
 

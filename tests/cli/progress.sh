@@ -1,5 +1,5 @@
 # Progress: a line for people who wait, on a terminal and nowhere else, wiped away at the end.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 command -v script >/dev/null || exit 77
 wipe=$'\r\033[K'
 

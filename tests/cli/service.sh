@@ -1,5 +1,5 @@
 # boxcar worker under a service manager: what it tells on $NOTIFY_SOCKET (sd_notify(3)).
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 worker=
 receiver=

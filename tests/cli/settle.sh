@@ -1,5 +1,5 @@
 # boxcar claim, ack, abandon, defer, fail, renew, reap.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 show() { boxcar show "$1" -o json | jq -cr "$2"; }
 

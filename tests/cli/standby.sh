@@ -1,6 +1,6 @@
 # A hot standby can be looked at, and gives the same answers as the primary once it has what that has; what would write is refused
 # with the remedy. Its snapshots do not know which transactions run, so open writers are part of this.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 on() { # URL STATEMENT
     PGOPTIONS="-c search_path=$BOXCAR_SCHEMA" psql -qXAt "$1" -c "$2"

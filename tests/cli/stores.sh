@@ -1,5 +1,5 @@
 # Stores that cannot be used: what is said and the exit status; passwords stay unseen.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 # BX-011
 for url in '' nonsense mysql://localhost/db sqlite: /tmp/x.db; do

@@ -1,5 +1,5 @@
 # boxcar stream ls, show, resume, skip, policy; boxcar instance ls. BX-006, BX-060, BX-061, BX-062
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 fields='stream,box,state,partition,pending,head,topic,available_at,retry_count,owner,halted_at,halted_by'
 # add KEY [TOPIC]: its work id is in $id.

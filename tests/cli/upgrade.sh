@@ -1,5 +1,5 @@
 # A store that a program of schema version 10 made and filled (tests/fixtures): brought up to date, it has everything that was in it.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
 fixtures=$BOXCAR_TEST_DIR/../fixtures
 owner=018f0000-0000-7000-8000-00000000000a

@@ -1,5 +1,5 @@
 # boxcar init, maintain, settings, version.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
 
 # OBX-108, OBX-110

@@ -1,5 +1,5 @@
 # boxcar worker: handlers, draining, signals, reloading, its log.
-. "$BOXCAR_TEST_DIR/lib.sh"
+. "$BOXCAR_TEST_DIR/support/lib.sh"
 
 mkdir bin.d
 # A handler that writes down what it got.

@@ -1,7 +1,7 @@
 /* What counts in a join: each end of a message once, in the transaction in which it ends. */
 #include "borrow.h"
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 #include "store/store.h"
 
 /* JOIN-030, OBX-033, OBX-089 */
@@ -250,8 +250,8 @@ static void first_outcome_of_a_member_wins(void **state) {
 /* BX-007, BX-025 */
 static void replayed_member_has_been_counted_and_replay_says_so(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
-    journal_reopen(journal, f);
+    struct log_capture *captured = log_capture_new();
+    log_capture_reopen(captured, f);
     boxcar_join_id ended = start_join(f, 1), open = start_join(f, 2);
     enqueue_ended(f, true); /* of no join */
     boxcar_enqueued step = enqueue_step(f, ended);
@@ -260,17 +260,17 @@ static void replayed_member_has_been_counted_and_replay_says_so(void **state) {
     boxcar_dead_filter all = BOXCAR_DEAD_FILTER_INIT;
     all.all = true;
     int64_t count = 0;
-    assert_false(journal_has(journal, "warn replay", NULL, NULL, NULL));
+    assert_false(log_capture_has(captured, "warn replay", NULL, NULL, NULL));
     ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, &count, &f->err));
     assert_int_equal(count, 2);
-    assert_true(journal_has(journal, "warn replay 1 of ", NULL, NULL, NULL));
+    assert_true(log_capture_has(captured, "warn replay 1 of ", NULL, NULL, NULL));
     struct taken taken = take_topic(f, f->owner, STEP, step.work_id);
     assert_true(ack(f, f->owner, taken));
     assert_join(f, ended, BOXCAR_JOIN_FAILED, 0, 1);
     assert_join(f, open, BOXCAR_JOIN_PENDING, 0, 1);
     maintain_joins(f);
     assert_join(f, open, BOXCAR_JOIN_PENDING, 0, 1);
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 /* BX-002, BX-007 */

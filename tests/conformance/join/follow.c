@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 #include "runner.h"
 #include "store/store.h"
 
@@ -174,12 +174,12 @@ static void worker_without_handlers_evaluates_waits(void **state) {
     boxcar_work_id other = enqueue(f, "work", "p").work_id;
     assert_int_equal(count_claimed(f, "nothing"), 0); /* sorts them in */
     struct runner *runner = runner_new(f);
-    struct journal *journal = journal_new();
-    journal_attach(journal, &runner->store);
+    struct log_capture *captured = log_capture_new();
+    log_capture_attach(captured, &runner->store);
     ASSERT_OK(f, boxcar_worker_new(&runner->options, &runner->worker, &f->err));
     runner_drain(runner);
-    assert_true(journal_has(journal, "no handlers: this worker evaluates waits", NULL, NULL, NULL));
-    journal_free(journal);
+    assert_true(log_capture_has(captured, "no handlers: this worker evaluates waits", NULL, NULL, NULL));
+    log_capture_free(captured);
     assert_continuation(f, wait, "completed", "yes");
     assert_status(f, other, BOXCAR_READY);
     runner_free(runner);

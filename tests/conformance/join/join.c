@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 
 static bool same_join(boxcar_join_id a, boxcar_join_id b) {
     return memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
@@ -285,8 +285,8 @@ static void cancelled_join_has_ended(void **state) {
 /* JOIN-070, JOIN-071, JOIN-072 */
 static void start_attach_and_end_are_logged(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
-    journal_reopen(journal, f);
+    struct log_capture *captured = log_capture_new();
+    log_capture_reopen(captured, f);
     boxcar_new_join new = new_join(1);
     new.grouping_key = BOXCAR_STR("customer-7");
     new.metadata = BOXCAR_STR("metadata-canary");
@@ -294,18 +294,18 @@ static void start_attach_and_end_are_logged(void **state) {
     char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE], other[BOXCAR_UUID_TEXT_SIZE];
     boxcar_join_id_format(id, join_id);
     boxcar_join_id_format(by_hand, other);
-    assert_true(journal_has(journal, "info ", join_id, "grouping_key=customer-7 ", "expected_steps=1 "));
+    assert_true(log_capture_has(captured, "info ", join_id, "grouping_key=customer-7 ", "expected_steps=1 "));
     boxcar_enqueued message = enqueue(f, STEP, "p");
     boxcar_message_id_format(message.message_id, message_id);
     attach(f, id, message.message_id);
     attach(f, by_hand, message.message_id);
-    assert_true(journal_has(journal, "debug ", join_id, message_id, NULL));
+    assert_true(log_capture_has(captured, "debug ", join_id, message_id, NULL));
     assert_true(report(f, by_hand, message.message_id, BOXCAR_MEMBER_COMPLETED));
-    assert_true(journal_has(journal, "info ", other, "status=completed ", "completed_steps=1 "));
+    assert_true(log_capture_has(captured, "info ", other, "status=completed ", "completed_steps=1 "));
     assert_true(bury(f, f->owner, take(f, f->owner, message.work_id), "no"));
-    assert_true(journal_has(journal, "info ", join_id, "status=failed ", "failed_steps=1 "));
-    assert_false(journal_has(journal, "metadata-canary", NULL, NULL, NULL));
-    journal_free(journal);
+    assert_true(log_capture_has(captured, "info ", join_id, "status=failed ", "failed_steps=1 "));
+    assert_false(log_capture_has(captured, "metadata-canary", NULL, NULL, NULL));
+    log_capture_free(captured);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -5,30 +5,30 @@
 
 #include "borrow.h"
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 #include "runner.h"
 #include "store/store.h"
 
-static size_t records_of(struct journal *journal, boxcar_join_id join_id) {
+static size_t records_of(struct log_capture *captured, boxcar_join_id join_id) {
     char text[BOXCAR_UUID_TEXT_SIZE], field[64];
     boxcar_join_id_format(join_id, text);
     snprintf(field, sizeof(field), "join_id=%s ", text);
-    return journal_count(journal, "info join_end ", field, NULL, NULL);
+    return log_capture_count(captured, "info join_end ", field, NULL, NULL);
 }
 
 /* JOIN-072 */
 static void end_by_an_ack_is_logged_once(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
-    journal_reopen(journal, f);
+    struct log_capture *captured = log_capture_new();
+    log_capture_reopen(captured, f);
     boxcar_join_id id = start_join(f, 2);
     assert_true(ack(f, f->owner, take_step(f, id)));
-    assert_int_equal(records_of(journal, id), 0);
+    assert_int_equal(records_of(captured, id), 0);
     assert_true(ack(f, f->owner, take_step(f, id)));
-    assert_int_equal(records_of(journal, id), 1);
+    assert_int_equal(records_of(captured, id), 1);
     enqueue(f, "other", "p"); /* what comes later does not tell it again */
-    assert_int_equal(records_of(journal, id), 1);
-    journal_free(journal);
+    assert_int_equal(records_of(captured, id), 1);
+    log_capture_free(captured);
 }
 
 /* ---- by a worker's handler ---- */
@@ -73,9 +73,9 @@ static boxcar_verdict handle(void *context, boxcar_delivery *delivery) {
     return is_first && handler->is_retried ? BOXCAR_VERDICT_RETRY : BOXCAR_VERDICT_ACK;
 }
 
-static void run_handler(struct fixture *f, struct journal *journal, struct handler *handler) {
+static void run_handler(struct fixture *f, struct log_capture *captured, struct handler *handler) {
     struct runner *runner = runner_new(f);
-    journal_attach(journal, &runner->store);
+    log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
     ASSERT_OK(f, boxcar_worker_handle(runner->worker, BOXCAR_STR(STEP), handle, handler, &f->err));
     runner_drain(runner);
@@ -85,16 +85,16 @@ static void run_handler(struct fixture *f, struct journal *journal, struct handl
 
 /* The join is of one step, which the worker handles; BY_CANCEL: it waits for another one. */
 static void ended_by_a_handler(struct fixture *f, enum way way, bool begins, bool is_retried) {
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     struct handler handler = {.way = way, .begins = begins, .is_retried = is_retried};
     handler.id = start_join(f, way == BY_CANCEL ? 2 : 1);
     handler.other = start_join(f, 1);
     enqueue_step(f, handler.id);
-    run_handler(f, journal, &handler);
+    run_handler(f, captured, &handler);
     assert_true(join_of(f, handler.id).status != BOXCAR_JOIN_PENDING);
-    assert_int_equal(records_of(journal, handler.id), 1);
-    assert_int_equal(records_of(journal, handler.other), way == BY_ACK_AND_REPORT);
-    journal_free(journal);
+    assert_int_equal(records_of(captured, handler.id), 1);
+    assert_int_equal(records_of(captured, handler.other), way == BY_ACK_AND_REPORT);
+    log_capture_free(captured);
 }
 
 /* JOIN-072 */
@@ -127,36 +127,36 @@ static boxcar_verdict cancel_and_fail(void *context, boxcar_delivery *delivery) 
 /* JOIN-072, BX-083 */
 static void end_that_is_rolled_back_is_not_logged(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     struct handler handler = {.id = start_join(f, 1)};
     struct runner *runner = runner_new(f);
     enqueue(f, STEP, "p");
-    journal_attach(journal, &runner->store);
+    log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
     ASSERT_OK(f, boxcar_worker_handle(runner->worker, BOXCAR_STR(STEP), cancel_and_fail, &handler, &f->err));
     runner_drain(runner);
     runner_free(runner);
     assert_int_equal(handler.calls, 1);
     assert_join(f, handler.id, BOXCAR_JOIN_PENDING, 0, 0);
-    assert_int_equal(records_of(journal, handler.id), 0);
-    journal_free(journal);
+    assert_int_equal(records_of(captured, handler.id), 0);
+    log_capture_free(captured);
 }
 
 /* JOIN-072: a store that is closed in the middle has nothing to tell, and leaves nothing behind. */
 static void end_in_a_transaction_that_is_never_committed_is_not_logged(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     boxcar_join_id id = start_join(f, 1);
     boxcar_store_options options = fixture_options(f);
     boxcar_store *hand = NULL;
-    journal_attach(journal, &options);
+    log_capture_attach(captured, &options);
     ASSERT_OK(f, boxcar_store_open(&options, &hand, &f->err));
     ASSERT_OK(f, hand->ops->begin(hand, &f->err));
     ASSERT_OK(f, boxcar_join_cancel(hand, id, &f->err));
     boxcar_store_close(hand);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 0);
-    assert_int_equal(records_of(journal, id), 0);
-    journal_free(journal);
+    assert_int_equal(records_of(captured, id), 0);
+    log_capture_free(captured);
 }
 
 /* ---- in the caller's own transaction ---- */
@@ -164,14 +164,14 @@ static void end_in_a_transaction_that_is_never_committed_is_not_logged(void **st
 /* JOIN-072: Boxcar does not see the commit of such a transaction, so the call that ends a join tells it. */
 static void calls_in_one_transaction_of_the_callers_log_each_end_once(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     boxcar_join_id ids[3] = {start_join(f, 1), start_join(f, 1), start_join(f, 1)};
     struct taken taken[2] = {take_step(f, ids[0]), take_step(f, ids[1])};
     boxcar_enqueued later = enqueue_step(f, ids[2]);
     struct borrowed b = borrow(f);
     boxcar_store_options options = fixture_options(f);
     boxcar_store *own = f->store;
-    journal_attach(journal, &options);
+    log_capture_attach(captured, &options);
     b.store->log = options.log;
     b.store->log_context = options.log_context;
     b.store->log_level = BOXCAR_LOG_INFO;
@@ -183,9 +183,9 @@ static void calls_in_one_transaction_of_the_callers_log_each_end_once(void **sta
     borrowed_exec(&b, "commit");
     f->store = own;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(records_of(journal, ids[i]), 1);
+        assert_int_equal(records_of(captured, ids[i]), 1);
     borrowed_close(&b);
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 static const struct CMUnitTest TESTS[] = {

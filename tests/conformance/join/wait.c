@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 #include "runner.h"
 
 /* A worker for steps and both continuations, draining. */
@@ -302,7 +302,7 @@ static void handler_for_every_topic_gets_no_waits(void **state) {
 /* JOIN-073, BX-010 */
 static void decisions_about_waits_are_logged_without_payloads(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     boxcar_join_id good = start_join(f, 1), open = start_join(f, 1);
     boxcar_new_wait wait = new_wait(good);
     wait.on_complete_payload = wait.on_fail_payload = BOXCAR_STR("canary");
@@ -312,18 +312,18 @@ static void decisions_about_waits_are_logged_without_payloads(void **state) {
     waits[1] = enqueue_this_wait(f, &wait);
     enqueue_verdict(f, good, "ack");
     struct runner *runner = runner_new(f);
-    journal_attach(journal, &runner->store);
+    log_capture_attach(captured, &runner->store);
     runner_handle(runner, STEP);
     runner_drain(runner);
     char join_id[BOXCAR_UUID_TEXT_SIZE];
     boxcar_join_id_format(good, join_id);
-    assert_true(journal_has(journal, "wait", join_id, NULL, NULL));
+    assert_true(log_capture_has(captured, "wait", join_id, NULL, NULL));
     boxcar_join_id_format(open, join_id);
-    assert_true(journal_has(journal, "wait", join_id, NULL, NULL));
-    assert_false(journal_has(journal, "canary", NULL, NULL, NULL));
+    assert_true(log_capture_has(captured, "wait", join_id, NULL, NULL));
+    assert_false(log_capture_has(captured, "canary", NULL, NULL, NULL));
     assert_continuation(f, waits[0], "completed", "canary");
     runner_free(runner);
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 static const struct CMUnitTest TESTS[] = {

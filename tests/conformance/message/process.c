@@ -5,7 +5,7 @@
 #include "boxes.h"
 #include "inboxes.h"
 #include "joins.h"
-#include "journal.h"
+#include "log_capture.h"
 
 static boxcar_batch_result *process(struct fixture *f, const boxcar_batch *batch) {
     boxcar_batch_result *result = NULL;
@@ -250,8 +250,8 @@ static void inbox_messages_go_with_everything_else(void **state) {
 /* BX-080: reported per message and logged, never fatal. */
 static void other_hash_is_told_and_logged(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
-    journal_reopen(journal, f);
+    struct log_capture *captured = log_capture_new();
+    log_capture_reopen(captured, f);
     deliver_hashed(f, "bank", "1", "abc");
     boxcar_new_inbox_message in[2] = {delivery("bank", "1", "p"), delivery("bank", "2", "p")};
     boxcar_batch batch = BOXCAR_BATCH_INIT;
@@ -261,10 +261,10 @@ static void other_hash_is_told_and_logged(void **state) {
     boxcar_batch_result *result = process(f, &batch);
     assert_true(boxcar_batch_result_inbox_enqueued(result, 0)->hash_mismatch);
     assert_false(boxcar_batch_result_inbox_enqueued(result, 1)->hash_mismatch);
-    assert_true(journal_has(journal, "warn", "inbox_hash_mismatch", "source=bank", "external_id=1"));
-    assert_false(journal_has(journal, "warn", "inbox_hash_mismatch", "source=bank", "external_id=2"));
+    assert_true(log_capture_has(captured, "warn", "inbox_hash_mismatch", "source=bank", "external_id=1"));
+    assert_false(log_capture_has(captured, "warn", "inbox_hash_mismatch", "source=bank", "external_id=2"));
     boxcar_batch_result_free(result);
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 /* BX-011, and what the store refuses: neither message, key nor settlement. */

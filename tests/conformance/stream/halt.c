@@ -1,7 +1,7 @@
 /* Streams that stand still when a message of theirs has died, until somebody decides. */
 #include <stdio.h>
 
-#include "journal.h"
+#include "log_capture.h"
 #include "streams.h"
 
 static void halt_by_default(struct fixture *f) { set_setting(f, "stream_policy", "halt"); }
@@ -357,33 +357,33 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
 /* BX-006 */
 static void halt_is_logged_as_a_warning(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     boxcar_work_id ids[2];
     char id[32];
     halt_by_default(f);
-    journal_reopen(journal, f);
+    log_capture_reopen(captured, f);
     enqueue_run(f, "s", 2, ids);
     struct batch_taken batch = take_run(f, f->owner, ids, 2);
     assert_true(bury(f, f->owner, batch.items[0], "no"));
     assert_true(bury(f, f->owner, batch.items[1], "no"));
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)ids[0].value);
-    assert_true(journal_has(journal, "warn stream_halt ", " stream=s ", id, " box=outbox "));
+    assert_true(log_capture_has(captured, "warn stream_halt ", " stream=s ", id, " box=outbox "));
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)ids[1].value);
-    assert_false(journal_has(journal, "warn stream_halt ", id, NULL, NULL));
+    assert_false(log_capture_has(captured, "warn stream_halt ", id, NULL, NULL));
     boxcar_store_close(f->store);
     f->store = NULL;
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 /* BX-006 */
 static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
     struct fixture *f = *state;
-    struct journal *journal = journal_new();
+    struct log_capture *captured = log_capture_new();
     boxcar_new_message brief = new_message("t", "p");
     boxcar_maintenance done;
     char id[32];
     halt_by_default(f);
-    journal_reopen(journal, f);
+    log_capture_reopen(captured, f);
     brief.stream = BOXCAR_STR("a stream");
     brief.ttl_ms = 1;
     boxcar_work_id unmet = enqueue_message(f, &brief).work_id;
@@ -391,10 +391,10 @@ static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
     ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
     assert_dead(f, unmet, BOXCAR_REASON_EXPIRED);
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)unmet.value);
-    assert_true(journal_has(journal, "warn stream_halt ", " stream=a stream ", id, " box=outbox "));
+    assert_true(log_capture_has(captured, "warn stream_halt ", " stream=a stream ", id, " box=outbox "));
     boxcar_store_close(f->store);
     f->store = NULL;
-    journal_free(journal);
+    log_capture_free(captured);
 }
 
 static const struct CMUnitTest TESTS[] = {

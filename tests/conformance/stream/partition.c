@@ -146,7 +146,7 @@ static void fresh_streams_of_others_are_left_alone(void **state) {
     char key[16];
     beat(f, f->owner);
     beat(f, f->other);
-    for (int i = 0; i < 20; i++) { /* until one round takes less than that */
+    for (int i = 0; i < 60; i++) { /* until one round takes less than that */
         key_of(f, f->other, i, key);
         boxcar_time before = database_now(f);
         boxcar_work_id id = enqueue_streamed(f, key, "p").work_id;
@@ -161,7 +161,7 @@ static void fresh_streams_of_others_are_left_alone(void **state) {
         if (in_time)
             return;
     }
-    skip(); /* too slow a machine to tell */
+    fail_msg("60 rounds took 900 ms or more each: nothing was proved on so slow a machine");
 }
 
 /* BX-061 */
