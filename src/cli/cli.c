@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "config.h"
-#include "help.h"
-#include "options.h"
-#include "output.h"
-#include "report.h"
-#include "secrets.h"
+#include "cli/command/commands.h"
+#include "cli/command/help.h"
+#include "cli/config/config.h"
+#include "cli/input/options.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+#include "cli/service/secrets.h"
 
 size_t cli_args_count(const char *const *args) {
     size_t count = 0;

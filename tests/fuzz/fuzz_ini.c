@@ -1,5 +1,5 @@
 /* Configuration files. */
-#include "cli/config.h"
+#include "cli/config/config.h"
 #include "fuzz.h"
 
 static void hear(void *context, const char *text) {

@@ -1,8 +1,8 @@
 /* JSON that is taken without jansson: jansson would take it, too, and its copy is what the slower way makes of it. */
 #include <jansson.h>
 
-#include "cli/json_plain.h"
-#include "cli/json_text.h"
+#include "cli/input/batch/json_plain.h"
+#include "cli/input/batch/json_text.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,7 +1,7 @@
 /* Text for terminals and for stores: whatever came in, what goes out is valid UTF-8, and in one line. */
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "base/memory.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Store URLs: which are refused, and that no password of one is shown. First line a URL, second a password. */
 #include "base/utf8.h"
-#include "cli/redact.h"
+#include "cli/output/redact.h"
 #include "fuzz.h"
 #include "store/store.h"
 

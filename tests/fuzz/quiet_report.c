@@ -2,7 +2,7 @@
  * wrong format shows. */
 #include <stdarg.h>
 
-#include "cli/report.h"
+#include "cli/output/report.h"
 #include "fuzz.h"
 
 static void drop(const char *format, va_list arguments) {

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cli/line_reader.h"
+#include "cli/input/batch/line_reader.h"
 
 static struct line_reader READER;
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/health.h"
-#include "cli/metrics.h"
+#include "cli/service/health.h"
+#include "cli/service/metrics.h"
 #include "fake_worker.h"
 
 #define ANSWER_SIZE 65536

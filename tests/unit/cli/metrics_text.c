@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/health.h"
-#include "cli/metrics_text.h"
+#include "cli/service/health.h"
+#include "cli/service/metrics_text.h"
 
 static const boxcar_worker_stats WORKER = {.struct_size = sizeof(boxcar_worker_stats),
                                            .state = BOXCAR_WORKER_RUNNING,

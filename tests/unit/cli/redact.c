@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/redact.h"
+#include "cli/output/redact.h"
 
 static void assert_redacted(const char *text, const char *expected) {
     char *found = redact(text);

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/health.h"
-#include "cli/service.h"
+#include "cli/service/health.h"
+#include "cli/service/service.h"
 #include "fake_worker.h"
 
 /* Far longer than anything here takes; reached only when it never comes. */

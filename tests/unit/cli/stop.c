@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/stop.h"
+#include "cli/service/stop.h"
 
 /* In a process of its own: how it ended. */
 static int status_of(void (*act)(void)) {

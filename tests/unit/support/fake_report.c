@@ -1,5 +1,5 @@
 /* The program's reports, kept quiet: for parts of the program that are tested one at a time. */
-#include "cli/report.h"
+#include "cli/output/report.h"
 
 int cli_usage(const struct cli *cli, const char *format, ...) {
     (void)cli;

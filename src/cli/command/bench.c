@@ -1,0 +1,398 @@
+/* boxcar bench: how fast this store is, as this program uses it.
+ *
+ * Three measurements on a topic of its own: storing messages, working them off, and how long one
+ * takes from the sender to the handler while the store has little to do. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/output/report.h"
+#include "commands.h"
+
+static struct { char *messages, *payload_size, *concurrency, *batch_size; } given;
+
+static struct poptOption OPTIONS[] = {
+    {"messages", 0, POPT_ARG_STRING, &given.messages, 0, "how many, 1 to 10000000 (default 10000)", "N"},
+    {"payload-size", 0, POPT_ARG_STRING, &given.payload_size, 0, "bytes, 20 to 1048576 (default 256)", "N"},
+    {"concurrency", 0, POPT_ARG_STRING, &given.concurrency, 0, "handlers at a time, 1 to 1024 (default 4)",
+     "N"},
+    {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0,
+     "messages in one enqueue, and in one claim, 1 to 10000 (default 50)", "N"},
+    POPT_TABLEEND};
+
+/* The payload begins with the time it was sent, in digits. */
+enum { STAMP_SIZE = 20 };
+enum { LATENCY_RATE = 500, LATENCY_MESSAGES = 3 * LATENCY_RATE };
+
+struct bench {
+    struct cli *cli;
+    char topic[64];
+    char *payload;
+    int messages, payload_size, concurrency, batch_size;
+
+    boxcar_worker *worker;
+    pthread_t thread;
+    atomic_bool is_over; /* the worker's thread */
+    boxcar_status worked;
+    boxcar_error worker_error;
+
+    /* of the latency, filled in by handlers */
+    int64_t *latencies_ns;
+    _Atomic size_t latency_count;
+    size_t latency_capacity;
+};
+
+struct results {
+    double enqueue_seconds, drain_seconds;
+    int64_t drained;
+    size_t latency_messages; /* that this worker got */
+    double latency_rate;     /* as it came out */
+    double p50_ms, p99_ms;
+};
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void sleep_until_ns(int64_t at) {
+    struct timespec until = {.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
+}
+
+static double rate(int64_t count, double seconds) { return seconds > 0 ? (double)count / seconds : 0; }
+
+/* ---- a worker on a thread of its own ---- */
+
+static void *work(void *context) {
+    struct bench *bench = context;
+    bench->worked = boxcar_worker_run(bench->worker, &bench->worker_error);
+    bench->is_over = true;
+    return NULL;
+}
+
+static boxcar_verdict take_time(void *context, boxcar_delivery *delivery) {
+    struct bench *bench = context;
+    char digits[STAMP_SIZE + 1] = "";
+    boxcar_str payload = boxcar_delivery_message(delivery)->payload;
+    memcpy(digits, payload.data, payload.len < STAMP_SIZE ? payload.len : STAMP_SIZE);
+    int64_t latency = now_ns() - strtoll(digits, NULL, 10);
+    size_t i = atomic_fetch_add(&bench->latency_count, 1);
+    if (i < bench->latency_capacity) /* a repeated delivery may be one too many */
+        bench->latencies_ns[i] = latency;
+    return BOXCAR_VERDICT_ACK;
+}
+
+static boxcar_status new_worker(struct bench *bench, bool drain, boxcar_error *err) {
+    boxcar_store_options store = cli_store_options(bench->cli);
+    boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
+    options.store = &store;
+    options.concurrency = bench->concurrency;
+    options.batch_size = bench->batch_size;
+    options.maintain_ms = 0;
+    options.drain = drain;
+    boxcar_status status = boxcar_worker_new(&options, &bench->worker, err);
+    if (status != BOXCAR_OK)
+        return status;
+    boxcar_str topic = boxcar_str_of(bench->topic);
+    return drain ? boxcar_worker_handle_discard(bench->worker, topic, err)
+                 : boxcar_worker_handle(bench->worker, topic, take_time, bench, err);
+}
+
+static int worker_start(struct bench *bench, bool drain) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    bench->is_over = false;
+    if (new_worker(bench, drain, &err) != BOXCAR_OK)
+        return cli_fail_with(bench->cli, &err);
+    int error = pthread_create(&bench->thread, NULL, work, bench);
+    if (error == 0)
+        return CLI_DONE;
+    return cli_fail(bench->cli, CLI_ERROR, "cannot start a thread: %s", strerror(error));
+}
+
+static int worker_end(struct bench *bench) {
+    boxcar_worker_stop(bench->worker);
+    pthread_join(bench->thread, NULL);
+    return bench->worked == BOXCAR_OK ? CLI_DONE : cli_fail_with(bench->cli, &bench->worker_error);
+}
+
+static int64_t worker_acked(const struct bench *bench) {
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+    boxcar_worker_handler_stats_read(bench->worker, 0, &stats);
+    return stats.acked;
+}
+
+/* ---- enqueue ---- */
+
+static boxcar_new_message message_of(const struct bench *bench) {
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    message.topic = boxcar_str_of(bench->topic);
+    message.payload = (boxcar_str){bench->payload, (size_t)bench->payload_size};
+    return message;
+}
+
+static boxcar_status enqueue_batches(struct bench *bench, boxcar_new_message *batch,
+                                     struct progress *progress, boxcar_error *err) {
+    for (int done = 0; done < bench->messages;) {
+        int count = bench->messages - done < bench->batch_size ? bench->messages - done : bench->batch_size;
+        boxcar_status status = boxcar_enqueue_many(bench->cli->store, batch, (size_t)count, NULL, err);
+        if (status != BOXCAR_OK)
+            return status;
+        done += count;
+        progress_count(progress, done);
+    }
+    return BOXCAR_OK;
+}
+
+static int measure_enqueue(struct bench *bench, struct results *results) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_new_message *batch = calloc((size_t)bench->batch_size, sizeof(*batch));
+    if (!batch)
+        return cli_no_memory(bench->cli);
+    for (int i = 0; i < bench->batch_size; i++)
+        batch[i] = message_of(bench);
+    struct progress *progress = progress_begin(bench->cli, "storing messages");
+    int64_t started = now_ns();
+    boxcar_status status = enqueue_batches(bench, batch, progress, &err);
+    results->enqueue_seconds = (double)(now_ns() - started) / 1e9;
+    progress_end(progress);
+    free(batch);
+    return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(bench->cli, &err);
+}
+
+/* ---- drain ---- */
+
+/* Looking for the end of the work takes the worker a moment, which is not counted: the time of the last
+ * ack is. */
+static void watch_drain(struct bench *bench, struct results *results) {
+    struct progress *progress = progress_begin(bench->cli, "working them off");
+    int64_t started = now_ns(), last = started, seen = 0;
+    for (bool is_over = false; !is_over;) {
+        sleep_until_ns(now_ns() + 1000000);
+        is_over = bench->is_over;
+        int64_t acked = worker_acked(bench);
+        if (acked > seen) {
+            seen = acked;
+            last = now_ns();
+            progress_count(progress, seen);
+        }
+    }
+    progress_end(progress);
+    results->drained = seen;
+    results->drain_seconds = (double)(last - started) / 1e9;
+}
+
+static int measure_drain(struct bench *bench, struct results *results) {
+    int result = worker_start(bench, true);
+    if (result == CLI_DONE) {
+        watch_drain(bench, results);
+        result = worker_end(bench);
+    }
+    boxcar_worker_free(bench->worker);
+    bench->worker = NULL;
+    return result;
+}
+
+/* ---- latency ---- */
+
+static boxcar_status send_at_rate(struct bench *bench, struct results *results, boxcar_error *err) {
+    boxcar_new_message message = message_of(bench);
+    int64_t started = now_ns();
+    boxcar_status status = BOXCAR_OK;
+    for (size_t i = 0; status == BOXCAR_OK && i < bench->latency_capacity; i++) {
+        char stamp[STAMP_SIZE + 1];
+        sleep_until_ns(started + (int64_t)i * (1000000000 / LATENCY_RATE));
+        snprintf(stamp, sizeof(stamp), "%0*lld", STAMP_SIZE, (long long)now_ns());
+        memcpy(bench->payload, stamp, STAMP_SIZE);
+        status = boxcar_enqueue(bench->cli->store, &message, NULL, err);
+    }
+    results->latency_rate = rate((int64_t)bench->latency_capacity, (double)(now_ns() - started) / 1e9);
+    return status;
+}
+
+/* Somebody else's worker may take some: then they are not waited for. */
+static void wait_for_handlers(const struct bench *bench) {
+    int64_t until = now_ns() + INT64_C(5000000000);
+    while (bench->latency_count < bench->latency_capacity && now_ns() < until && !bench->is_over)
+        sleep_until_ns(now_ns() + 1000000);
+}
+
+static int by_size(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The smallest latency that so many percent do not exceed. */
+static double percentile_ms(const int64_t *sorted, size_t count, size_t percent) {
+    return count ? (double)sorted[(count * percent + 99) / 100 - 1] / 1e6 : 0;
+}
+
+static void evaluate_latency(struct bench *bench, struct results *results) {
+    size_t count = bench->latency_count;
+    count = count < bench->latency_capacity ? count : bench->latency_capacity;
+    qsort(bench->latencies_ns, count, sizeof(*bench->latencies_ns), by_size);
+    results->latency_messages = count;
+    results->p50_ms = percentile_ms(bench->latencies_ns, count, 50);
+    results->p99_ms = percentile_ms(bench->latencies_ns, count, 99);
+}
+
+static int send_and_wait(struct bench *bench, struct results *results) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    struct progress *progress = progress_begin(bench->cli, "sending one by one");
+    boxcar_status status = send_at_rate(bench, results, &err);
+    wait_for_handlers(bench);
+    progress_end(progress);
+    int ended = worker_end(bench);
+    evaluate_latency(bench, results);
+    return status == BOXCAR_OK ? ended : cli_fail_with(bench->cli, &err);
+}
+
+static int measure_latency(struct bench *bench, struct results *results) {
+    bench->latency_capacity = bench->messages < LATENCY_MESSAGES ? (size_t)bench->messages : LATENCY_MESSAGES;
+    bench->latencies_ns = calloc(bench->latency_capacity, sizeof(*bench->latencies_ns));
+    if (!bench->latencies_ns)
+        return cli_no_memory(bench->cli);
+    int result = worker_start(bench, false);
+    if (result == CLI_DONE)
+        result = send_and_wait(bench, results);
+    boxcar_worker_free(bench->worker);
+    bench->worker = NULL;
+    return result;
+}
+
+/* ---- the command ---- */
+
+static json_t *results_json(const struct bench *bench, const struct results *results) {
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:I, s:f, s:f, s:I, s:f, s:f, s:f}", "topic",
+                     bench->topic, "messages", bench->messages, "payload_size", bench->payload_size,
+                     "concurrency", bench->concurrency, "batch_size", bench->batch_size, "enqueue_seconds",
+                     results->enqueue_seconds, "enqueue_per_second",
+                     rate(bench->messages, results->enqueue_seconds), "drained", (json_int_t)results->drained,
+                     "drain_seconds", results->drain_seconds, "drain_per_second",
+                     rate(results->drained, results->drain_seconds), "latency_messages",
+                     (json_int_t)results->latency_messages, "latency_rate_per_second", results->latency_rate,
+                     "latency_p50_ms", results->p50_ms, "latency_p99_ms", results->p99_ms);
+}
+
+static int print(const struct bench *bench, const struct results *results) {
+    if (output_format(bench->cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(bench->cli, results_json(bench, results));
+    printf("enqueue  %.0f/s  %d messages of %d bytes, %d in a transaction, one connection\n",
+           rate(bench->messages, results->enqueue_seconds), bench->messages, bench->payload_size,
+           bench->batch_size);
+    printf("drain    %.0f/s  %lld messages claimed and acked by one worker, up to %d in a claim\n",
+           rate(results->drained, results->drain_seconds), (long long)results->drained, bench->batch_size);
+    printf("latency  %.1f ms (median), %.1f ms (99%%)  from before the enqueue to the handler, "
+           "%zu messages at %.0f/s\n",
+           results->p50_ms, results->p99_ms, results->latency_messages, results->latency_rate);
+    return CLI_DONE;
+}
+
+/* What others took is missing in the figures. */
+static void warn_about_others(const struct bench *bench, const struct results *results) {
+    int64_t missing =
+        bench->messages - results->drained + (int64_t)(bench->latency_capacity - results->latency_messages);
+    if (missing > 0)
+        cli_warn(bench->cli, "%lld messages were not handled here: does another worker handle every topic?",
+                 (long long)missing);
+}
+
+static int measure(struct bench *bench) {
+    struct results results = {0};
+    int result = measure_enqueue(bench, &results);
+    if (result == CLI_DONE)
+        result = measure_drain(bench, &results);
+    if (result == CLI_DONE)
+        result = measure_latency(bench, &results);
+    if (result != CLI_DONE)
+        return result;
+    warn_about_others(bench, &results);
+    return print(bench, &results);
+}
+
+static bool read_count(const struct cli *cli, const char *option, const char *text, int min, int max,
+                       int *ret_count) {
+    int count = *ret_count;
+    if (!value_count(cli, option, text, &count))
+        return false;
+    if (count < min || count > max) {
+        cli_usage(cli, "%s is %d: give %d to %d", option, count, min, max);
+        return false;
+    }
+    *ret_count = count;
+    return true;
+}
+
+static bool read_options(struct bench *bench) {
+    const struct cli *cli = bench->cli;
+    return read_count(cli, "--messages", given.messages, 1, 10000000, &bench->messages) &&
+           read_count(cli, "--payload-size", given.payload_size, STAMP_SIZE, 1048576, &bench->payload_size) &&
+           read_count(cli, "--concurrency", given.concurrency, 1, BOXCAR_CONCURRENCY_MAX,
+                      &bench->concurrency) &&
+           read_count(cli, "--batch-size", given.batch_size, 1, BOXCAR_BATCH_SIZE_MAX, &bench->batch_size);
+}
+
+static int prepare(struct bench *bench) {
+    unsigned int chance = 0;
+    if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
+        return cli_fail(bench->cli, CLI_ERROR, "cannot get a random number: %s", strerror(errno));
+    snprintf(bench->topic, sizeof(bench->topic), "boxcar.bench.%08x", chance);
+    bench->payload = malloc((size_t)bench->payload_size);
+    if (!bench->payload)
+        return cli_no_memory(bench->cli);
+    memset(bench->payload, '0', (size_t)bench->payload_size);
+    return cli_store_open(bench->cli);
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    struct bench bench = {.cli = cli,
+                          .messages = 10000,
+                          .payload_size = 256,
+                          .concurrency = BOXCAR_CONCURRENCY_DEFAULT,
+                          .batch_size = BOXCAR_BATCH_SIZE_DEFAULT,
+                          .worker_error = BOXCAR_ERROR_INIT};
+    if (!cli_args_at_most(cli, args, 0) || !read_options(&bench))
+        return CLI_USAGE;
+    int result = prepare(&bench);
+    if (result == CLI_DONE)
+        result = measure(&bench);
+    free(bench.latencies_ns);
+    free(bench.payload);
+    return result;
+}
+
+static const struct command CMD_BENCH = {
+    .name = "bench",
+    .summary = "measure how fast this store is",
+    .usage = "[--messages N] [--payload-size N] [--concurrency N] [--batch-size N]",
+    .description =
+        "Stores messages on a topic of its own (boxcar.bench.XXXXXXXX) one batch after another, works them\n"
+        "off with a worker in this process whose handler does nothing, and then sends up to 1500 more one\n"
+        "by one at 500 a second to see how long each takes to its handler. Times are those of one process\n"
+        "with one connection each way, and of whatever else the machine does meanwhile. With -o json an\n"
+        "object.\n"
+        "\n"
+        "It writes to the store it is pointed at. The messages stay there as done until retention_done has\n"
+        "passed; after an interruption some stay ready, and boxcar worker --drain --handler\n"
+        "'boxcar.bench.*=discard' finishes them. A running worker that handles every topic takes its "
+        "share.\n",
+    .examples = "boxcar bench --messages 500\n"
+                "boxcar bench --messages 500 --batch-size 1 --payload-size 4096 -o json\n",
+    .options = OPTIONS,
+    .run = run,
+};
+
+const struct command_noun BENCH_COMMANDS = {
+    "Upkeep",
+    (const struct command *const[]){&CMD_BENCH, NULL}};

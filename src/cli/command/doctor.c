@@ -1,0 +1,231 @@
+/* boxcar doctor: is the store well, and if not, what to do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/input/options.h"
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/output/report.h"
+#include "cli/output/text.h"
+#include "commands.h"
+
+static char *box_name;
+static int audit;
+static int repair;
+
+static struct poptOption OPTIONS[] = {
+    {"audit", 0, POPT_ARG_NONE, &audit, 0, "look for lost messages too: reads the whole log", NULL},
+    {"repair", 0, POPT_ARG_NONE, &repair, 0, "audit, and make lost messages ready again", NULL},
+    OPTION_BOX(box_name),
+    POPT_TABLEEND};
+
+/* By severity. */
+static const char *const COLOURS[] = {"\033[32m", "\033[36m", "\033[33m", "\033[31m"};
+
+/* What was found so far, and the worst of it. */
+struct report {
+    json_t *rows; /* NULL = out of memory */
+    boxcar_severity worst;
+};
+
+static void report_add(struct report *report, const boxcar_finding *finding) {
+    json_t *row = json_object();
+    bool good = json_put(row, "check", json_from_str(finding->check)) &&
+                json_put(row, "severity", json_string(boxcar_severity_name(finding->severity))) &&
+                json_put(row, "text", json_from_str(finding->text)) &&
+                json_put(row, "remedy", json_from_str(finding->remedy));
+    row = json_finish(row, good);
+    if (finding->severity > report->worst)
+        report->worst = finding->severity;
+    if (!row || json_array_append_new(report->rows, row) != 0) {
+        json_decref(report->rows);
+        report->rows = NULL;
+    }
+}
+
+/* ---- the audit ---- */
+
+static boxcar_finding audit_finding(const boxcar_audit *result, char text[128]) {
+    boxcar_finding finding = {.check = BOXCAR_STR("audit")};
+    if (result->lost == 0) {
+        snprintf(text, 128, "no message is lost");
+    } else if (result->repaired > 0) {
+        finding.severity = BOXCAR_SEVERITY_WARNING;
+        snprintf(text, 128, "%lld lost, %lld of them made ready again", (long long)result->lost,
+                 (long long)result->repaired);
+        finding.remedy = BOXCAR_STR("this should never happen: please report it, with the server's log");
+    } else {
+        finding.severity = BOXCAR_SEVERITY_PROBLEM;
+        snprintf(text, 128, "%lld lost: no claim finds them, and they are not done", (long long)result->lost);
+        finding.remedy = BOXCAR_STR("boxcar doctor --repair");
+    }
+    finding.text = boxcar_str_of(text);
+    return finding;
+}
+
+static boxcar_status run_audit(struct cli *cli, struct report *report, boxcar_error *err) {
+    boxcar_audit result = {0};
+    char text[128];
+    struct progress *progress = progress_begin(cli, "reading the whole log");
+    boxcar_status status = boxcar_audit_run(cli->store, repair, &result, err);
+    progress_end(progress);
+    if (status != BOXCAR_OK)
+        return status;
+    boxcar_finding finding = audit_finding(&result, text);
+    report_add(report, &finding);
+    return BOXCAR_OK;
+}
+
+/* ---- printing ---- */
+
+static const char *field(const json_t *row, const char *name) {
+    const char *text = json_string_value(json_object_get(row, name));
+    return text ? text : "";
+}
+
+static bool put_safely(const char *text) {
+    char *line = text_printable(boxcar_str_of(text), NULL);
+    if (line)
+        fputs(line, stdout);
+    free(line);
+    return line != NULL;
+}
+
+static const char *colour_of(const char *severity) {
+    for (int i = BOXCAR_SEVERITY_OK; i <= BOXCAR_SEVERITY_PROBLEM; i++)
+        if (strcmp(boxcar_severity_name((boxcar_severity)i), severity) == 0)
+            return COLOURS[i];
+    return "";
+}
+
+/* The remedy stands under its finding, set in. */
+static bool put_finding(const json_t *row, bool colours) {
+    const char *severity = field(row, "severity"), *remedy = field(row, "remedy");
+    printf("%s%-7s%s  %-16s  ", colours ? colour_of(severity) : "", severity, colours ? "\033[0m" : "",
+           field(row, "check"));
+    if (!put_safely(field(row, "text")))
+        return false;
+    putchar('\n');
+    if (!remedy[0])
+        return true;
+    printf("%*s-> ", 9, "");
+    bool good = put_safely(remedy);
+    putchar('\n');
+    return good;
+}
+
+static int print_for_people(const struct cli *cli, const json_t *rows) {
+    bool colours = output_uses_colours(), good = true;
+    const json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row) good = good && put_finding(row, colours);
+    return good ? CLI_DONE : cli_no_memory(cli);
+}
+
+static int print(const struct cli *cli, json_t *rows) {
+    struct output output;
+    json_t *row;
+    size_t i;
+    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
+        return print_for_people(cli, rows);
+    output_list_begin(&output, cli, CLI_FORMAT_TABLE, NULL);
+    json_array_foreach(rows, i, row) {
+        if (!output_list_add(&output, json_incref(row)))
+            break;
+    }
+    return output_list_end(&output, cli);
+}
+
+/* ---- the command ---- */
+
+/* What somebody has to decide about: not to be missed for the want of an option. */
+static bool is_of_streams(const boxcar_finding *finding) {
+    static const char *const CHECKS[] = {"halted_streams", "stream_order"};
+    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
+        if (finding->check.len == strlen(CHECKS[i]) && memcmp(finding->check.data, CHECKS[i], finding->check.len) == 0)
+            return finding->severity > BOXCAR_SEVERITY_NOTE;
+    return false;
+}
+
+static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report,
+                                 boxcar_error *err) {
+    boxcar_finding_list *list = NULL;
+    boxcar_status status = boxcar_diagnose(cli->store, box, &list, err);
+    for (size_t i = 0; i < boxcar_finding_list_count(list) && report->rows; i++) {
+        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+        if (!only_streams || is_of_streams(finding))
+            report_add(report, finding);
+    }
+    boxcar_finding_list_free(list);
+    return status;
+}
+
+/* Without --box: the outbox, and what is wrong with streams of the inbox. */
+static boxcar_status examine(struct cli *cli, boxcar_box box, struct report *report, boxcar_error *err) {
+    boxcar_status status = examine_box(cli, box, false, report, err);
+    if (status == BOXCAR_OK && !box_name)
+        status = examine_box(cli, BOXCAR_INBOX, true, report, err);
+    return status;
+}
+
+/* What was found is shown even if the audit fails. */
+static int examine_and_print(struct cli *cli, boxcar_box box, struct report *report) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status audited = BOXCAR_OK;
+    if (examine(cli, box, report, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    if (report->rows && (audit || repair))
+        audited = run_audit(cli, report, &err);
+    if (!report->rows)
+        return cli_no_memory(cli);
+    int result = print(cli, report->rows);
+    if (result == CLI_DONE)
+        result = output_flush(cli);
+    if (audited != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return result == CLI_DONE && report->worst >= BOXCAR_SEVERITY_WARNING ? CLI_ERROR : result;
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    struct report report = {.worst = BOXCAR_SEVERITY_OK};
+    boxcar_box box = BOXCAR_OUTBOX;
+    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, box_name, &box))
+        return CLI_USAGE;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    report.rows = json_array();
+    if (!report.rows)
+        return cli_no_memory(cli);
+    result = examine_and_print(cli, box, &report);
+    json_decref(report.rows);
+    return result;
+}
+
+static const struct command CMD_DOCTOR = {
+    .name = "doctor",
+    .summary = "say whether the store is well, and what to do if not",
+    .usage = "[--audit | --repair] [--box BOX]",
+    .description =
+        "Looks at the connection, the clock, the schema, who holds snapshots, streams or the claimers' turn,\n"
+        "bloat, running workers, topics that none of them handles, expired leases, the oldest ready message,\n"
+        "dead letters, streams and upkeep. Of other sessions' queries it shows no data. Each line has a severity\n"
+        "(ok, note, warning, problem); what to do about it stands below. It changes nothing and is cheap at\n"
+        "any size; only --audit and --repair read the whole log. Without --box it looks at the outbox, and\n"
+        "names streams of the inbox that are halted or were handled out of order.\n"
+        "\n"
+        "Exit status 0 when nothing is worse than a note, 1 when there is a warning or a problem, so\n"
+        "that it can be run from cron. With -o json a list of objects with check, severity, text and\n"
+        "remedy. On PostgreSQL a role with viewer access is enough, but for the audit.\n",
+    .examples = "boxcar doctor\n"
+                "boxcar doctor --audit -o json\n",
+    .options = OPTIONS,
+    .run = run,
+};
+
+const struct command_noun DOCTOR_COMMANDS = {
+    "Upkeep",
+    (const struct command *const[]){&CMD_DOCTOR, NULL}};

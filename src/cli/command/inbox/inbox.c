@@ -1,0 +1,333 @@
+/* The inbox: boxcar inbox, inbox check, inbox show, inbox ls and inbox revive. */
+#include "inbox.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command/commands.h"
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+#include "command/message.h"
+
+bool inbox_key_read(const struct cli *cli, const char *const *args, boxcar_inbox_key *ret_key) {
+    if (!args[0] || !args[1]) {
+        cli_usage(cli, "%s is missing: give SOURCE and ID", args[0] ? "ID" : "SOURCE");
+        return false;
+    }
+    *ret_key = (boxcar_inbox_key){boxcar_str_of(args[0]), boxcar_str_of(args[1])};
+    return true;
+}
+
+bool inbox_ref_read(struct cli *cli, const char *const *args, boxcar_message_ref *ret_ref,
+                    boxcar_inbox_key *ret_key) {
+    if (!args[0]) {
+        cli_usage(cli, "ID is missing: give SOURCE and ID, or a work id, or a message id");
+        return false;
+    }
+    if (!cli_args_at_most(cli, args, 2))
+        return false;
+    if (!args[1])
+        return value_ref(cli, args[0], ret_ref);
+    if (!inbox_key_read(cli, args, ret_key))
+        return false;
+    *ret_ref = (boxcar_message_ref){.message_id = boxcar_inbox_message_id(*ret_key)};
+    return true;
+}
+
+/* ---- boxcar inbox: the group of commands about messages from outside ---- */
+
+static int run_inbox(struct cli *cli, const char *const *args) {
+    (void)args;
+    return cli_usage(cli, "no command given: give enqueue, check, show, ls or revive");
+}
+
+static const struct command CMD_INBOX = {
+    .name = "inbox",
+    .summary = "messages from outside, each handled once",
+    .usage = "enqueue|check|show|ls|revive",
+    .description =
+        "A message from outside has a key: its SOURCE and the ID it has there. The inbox stores it once,\n"
+        "however often it is delivered, and remembers the key for 30 days after it was last seen (setting\n"
+        "retention_inbox), longer while the message is in the store.\n"
+        "\n"
+        "Messages of the inbox are claimed and settled like those of the outbox: claim, ack, abandon, "
+        "defer,\n"
+        "fail, renew, reap, cancel, show, ls, stats and dead take --box inbox.\n",
+    .examples = "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
+                "boxcar inbox show shop order-42\n"
+                "boxcar help inbox enqueue\n",
+    .run = run_inbox,
+};
+
+/* ---- boxcar inbox check: whether a message from outside has been processed ---- */
+
+static char *hash;
+static int peek;
+
+static struct poptOption CHECK_OPTIONS[] = {
+    {"hash", 0, POPT_ARG_STRING, &hash, 0, "of the content; another than the first is reported", "TEXT"},
+    {"peek", 0, POPT_ARG_NONE, &peek, 0, "only look: leave no note that it was seen", NULL},
+    POPT_TABLEEND};
+
+static bool differs(boxcar_str kept) {
+    return hash && hash[0] && kept.data &&
+           (strlen(hash) != kept.len || memcmp(hash, kept.data, kept.len) != 0);
+}
+
+/* A key that nobody has heard of has not been processed. */
+static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool *ret_processed, bool *ret_mismatch,
+                                boxcar_error *err) {
+    boxcar_inbox_receipt_list *list = NULL;
+    boxcar_status status = boxcar_inbox_find(store, key, &list, err);
+    if (status == BOXCAR_E_NOT_FOUND)
+        return BOXCAR_OK;
+    if (status != BOXCAR_OK)
+        return status;
+    *ret_processed = boxcar_inbox_receipt_list_get(list, 0)->state == BOXCAR_INBOX_DONE;
+    *ret_mismatch = differs(boxcar_inbox_receipt_list_get(list, 0)->content_hash);
+    boxcar_inbox_receipt_list_free(list);
+    return BOXCAR_OK;
+}
+
+static int print_check(const struct cli *cli, bool processed, bool mismatch) {
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(cli, json_pack("{s:b, s:b}", "processed", processed, "hash_mismatch", mismatch));
+    puts(processed ? "processed" : "not processed");
+    return CLI_DONE;
+}
+
+static int run_check(struct cli *cli, const char *const *args) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_inbox_key key;
+    bool processed = false, mismatch = false;
+    if (!inbox_key_read(cli, args, &key) || !cli_args_at_most(cli, args, 2))
+        return CLI_USAGE;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    boxcar_status status = peek ? look_check(cli->store, key, &processed, &mismatch, &err)
+                                : boxcar_inbox_already_processed(cli->store, key, boxcar_str_of(hash),
+                                                                 &processed, &mismatch, &err);
+    return status == BOXCAR_OK ? print_check(cli, processed, mismatch) : cli_fail_with(cli, &err);
+}
+
+static const struct command CMD_INBOX_CHECK = {
+    .name = "inbox check",
+    .summary = "say whether a message has been processed",
+    .usage = "SOURCE ID [--hash TEXT] [--peek]",
+    .description =
+        "Prints \"processed\" or \"not processed\"; with -o json {\"processed\": true, \"hash_mismatch\": "
+        "false}.\n"
+        "The exit status is 0 in both cases. A message has been processed when it was acked, or accepted by\n"
+        "a program in its own transaction.\n"
+        "\n"
+        "Asking leaves a note that the message was seen, and refreshes when it was last seen; --peek does "
+        "not.\n",
+    .examples = "boxcar inbox check shop order-42\n"
+                "boxcar inbox check shop order-42 --peek -o json\n",
+    .options = CHECK_OPTIONS,
+    .run = run_check,
+};
+
+/* ---- boxcar inbox show: everything about one message from outside ---- */
+
+/* What is known: the message while it is there, and what the inbox keeps about its key. */
+struct knowledge {
+    boxcar_message_list *messages;
+    boxcar_attempt_list *attempts;
+    boxcar_inbox_receipt_list *receipts;
+};
+
+static void release(struct knowledge *known) {
+    boxcar_inbox_receipt_list_free(known->receipts);
+    boxcar_attempt_list_free(known->attempts);
+    boxcar_message_list_free(known->messages);
+}
+
+/* A key without a message is shown all the same; an id without a message is not found. */
+static boxcar_status look_show(boxcar_store *store, boxcar_message_ref ref, boxcar_inbox_key key,
+                               struct knowledge *known, boxcar_error *err) {
+    bool by_key = key.source.data != NULL;
+    boxcar_status status = BOXCAR_OK;
+    if (by_key)
+        status = boxcar_inbox_find(store, key, &known->receipts, err);
+    if (status != BOXCAR_OK)
+        return status;
+    status = boxcar_message_find(store, BOXCAR_INBOX, ref, &known->messages, err);
+    if (status == BOXCAR_E_NOT_FOUND && by_key)
+        return BOXCAR_OK;
+    if (status != BOXCAR_OK)
+        return status;
+    const boxcar_message *message = boxcar_message_list_get(known->messages, 0);
+    status = boxcar_message_attempts(store, message->work_id, &known->attempts, err);
+    if (status != BOXCAR_OK || by_key || !message->source.data)
+        return status;
+    key = (boxcar_inbox_key){message->source, message->external_id};
+    return boxcar_inbox_find(store, key, &known->receipts, err);
+}
+
+static bool put_receipt(json_t *object, const boxcar_inbox_receipt *receipt) {
+    return json_put(object, "content_hash", json_from_str(receipt->content_hash)) &&
+           json_put(object, "first_seen_at", json_from_time(receipt->first_seen_at)) &&
+           json_put(object, "last_seen_at", json_from_time(receipt->last_seen_at)) &&
+           json_put(object, "seen_count", json_integer(receipt->seen_count)) &&
+           json_put(object, "ended_at", json_from_time(receipt->ended_at));
+}
+
+/* Without a message: only seen, accepted, or gone. */
+static json_t *receipt_json(const boxcar_inbox_receipt *receipt) {
+    json_t *object = json_object();
+    bool good = json_put(object, "work_id", json_null()) &&
+                json_put(object, "message_id", json_from_message_id(receipt->message_id)) &&
+                json_put(object, "box", json_string("inbox")) && json_put(object, "status", json_null()) &&
+                json_put(object, "source", json_from_str(receipt->source)) &&
+                json_put(object, "external_id", json_from_str(receipt->external_id)) &&
+                json_put(object, "state", json_string(boxcar_inbox_state_name(receipt->state))) &&
+                put_receipt(object, receipt);
+    return json_finish(object, good);
+}
+
+static json_t *whole_json(const struct knowledge *known) {
+    const boxcar_message *message = boxcar_message_list_get(known->messages, 0);
+    const boxcar_inbox_receipt *receipt = boxcar_inbox_receipt_list_get(known->receipts, 0);
+    if (!message)
+        return receipt_json(receipt);
+    json_t *object = message_json(message, MESSAGE_WITH_PAYLOAD);
+    return json_finish(object, object && (!receipt || put_receipt(object, receipt)) &&
+                                   json_put(object, "attempts", attempt_list_json(known->attempts)));
+}
+
+static int run_show(struct cli *cli, const char *const *args) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_ref ref;
+    boxcar_inbox_key key = {{0}, {0}};
+    struct knowledge known = {0};
+    if (!inbox_ref_read(cli, args, &ref, &key))
+        return CLI_USAGE;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    result = look_show(cli->store, ref, key, &known, &err) == BOXCAR_OK ? output_object(cli, whole_json(&known))
+                                                                   : cli_fail_with(cli, &err);
+    release(&known);
+    return result;
+}
+
+static const struct command CMD_INBOX_SHOW = {
+    .name = "inbox show",
+    .summary = "show everything about one of them",
+    .usage = "SOURCE ID\n"
+             "WORK_ID|MESSAGE_ID",
+    .description =
+        "Shows all fields of the message with its payload and history, as boxcar show does, its source,\n"
+        "external_id and state (seen, processing, done, dead), and what the inbox keeps about the key:\n"
+        "content_hash, first_seen_at, last_seen_at, seen_count, ended_at. A key without a message (only "
+        "seen,\n"
+        "accepted, or the message is gone) is shown with a status of null. Changes nothing. A key that was\n"
+        "never heard of gives exit status 3.\n",
+    .examples = "boxcar inbox show shop order-42\n"
+                "boxcar inbox show 1 -o json\n",
+    .run = run_show,
+};
+
+/* ---- boxcar inbox ls: a page of messages from outside ---- */
+
+static char *given_state;
+static struct page_given given_page;
+
+static struct poptOption LS_OPTIONS[] = {
+    {"state", 0, POPT_ARG_STRING, &given_state, 0, "seen, processing, done or dead", "STATE"},
+    PAGE_OPTIONS(given_page),
+    POPT_TABLEEND};
+
+static const char *const LS_COLUMNS[] = {"work_id", "source",     "external_id", "topic",
+                                         "state",   "created_at", "retry_count", NULL};
+
+static bool read_state(const struct cli *cli, boxcar_list_options *options) {
+    boxcar_inbox_state state;
+    if (!given_state)
+        return true;
+    if (!boxcar_inbox_state_parse(boxcar_str_of(given_state), &state)) {
+        cli_usage(cli, "--state is '%.64s': give seen, processing, done or dead", given_state);
+        return false;
+    }
+    for (int status = BOXCAR_READY; status <= BOXCAR_FAILED; status++)
+        if (boxcar_inbox_state_of((boxcar_message_status)status) == state)
+            options->status = (boxcar_message_status)status;
+    options->by_status = true;
+    return true;
+}
+
+static int run_ls(struct cli *cli, const char *const *args) {
+    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    options.box = BOXCAR_INBOX;
+    if (!cli_args_at_most(cli, args, 0) || !read_state(cli, &options) ||
+        !page_given_read(cli, &given_page, &options))
+        return CLI_USAGE;
+    return page_list(cli, &options, LS_COLUMNS);
+}
+
+static const struct command CMD_INBOX_LS = {
+    .name = "inbox ls",
+    .summary = "list messages from outside, newest first",
+    .usage = "[--state STATE] [--topic TOPIC] [--limit N] [--after WORK_ID]",
+    .description =
+        "As boxcar ls --box inbox, in the words of the inbox: seen (ready), processing (in progress), done,\n"
+        "dead (failed). Keys without a message are not listed: see boxcar inbox show.\n",
+    .examples = "boxcar inbox ls\n"
+                "boxcar inbox ls --state dead --topic 'orders.*' -o jsonl\n",
+    .options = LS_OPTIONS,
+    .run = run_ls,
+};
+
+/* ---- boxcar inbox revive: makes a dead letter of the inbox ready again ---- */
+
+static char *reason;
+
+static struct poptOption REVIVE_OPTIONS[] = {
+    {"reason", 0, POPT_ARG_STRING, &reason, 0, "why; kept in the message's history", "TEXT"}, POPT_TABLEEND};
+
+static int print_revive(const struct cli *cli, boxcar_work_id work_id) {
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(cli, json_pack("{s:I}", "work_id", (json_int_t)work_id.value));
+    printf("%lld\n", (long long)work_id.value);
+    return CLI_DONE;
+}
+
+static int run_revive(struct cli *cli, const char *const *args) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_ref ref;
+    boxcar_inbox_key key;
+    boxcar_work_id work_id;
+    if (!inbox_ref_read(cli, args, &ref, &key))
+        return CLI_USAGE;
+    if (!reason)
+        return cli_usage(cli, "--reason is missing: say why the message is revived");
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (boxcar_inbox_revive(cli->store, ref, boxcar_str_of(reason), &work_id, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return print_revive(cli, work_id);
+}
+
+static const struct command CMD_INBOX_REVIVE = {
+    .name = "inbox revive",
+    .summary = "make a dead letter of the inbox ready again",
+    .usage = "SOURCE ID --reason TEXT\n"
+             "WORK_ID|MESSAGE_ID --reason TEXT",
+    .description =
+        "The message is ready at once, or when it is due, with retry_count 0; an expiry no longer\n"
+        "applies. The reason is kept in its history. Prints its work id; with -o json {\"work_id\": N}.\n"
+        "A message that does not exist gives exit status 3, one that is not dead 4.\n",
+    .examples = "boxcar inbox revive shop order-42 --reason 'customer added'\n",
+    .options = REVIVE_OPTIONS,
+    .run = run_revive,
+};
+
+const struct command_noun INBOX_COMMANDS = {
+    "Inbox",
+    (const struct command *const[]){&CMD_INBOX, &CMD_INBOX_ENQUEUE, &CMD_INBOX_CHECK, &CMD_INBOX_SHOW,
+                                   &CMD_INBOX_LS, &CMD_INBOX_REVIVE, NULL}};

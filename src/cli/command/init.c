@@ -1,0 +1,67 @@
+/* boxcar init: creates the schema or brings it up to date. */
+#include <stdio.h>
+
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+#include "commands.h"
+
+static void print_for_people(const boxcar_deployment *deployment) {
+    printf("schema version %d, ", deployment->schema_version);
+    if (deployment->mended > 0)
+        printf("%d object%s made again, ", deployment->mended, deployment->mended == 1 ? "" : "s");
+    if (deployment->applied == 0)
+        printf("up to date\n");
+    else if (deployment->previous_version > 0)
+        printf("upgraded from version %d\n", deployment->previous_version);
+    else
+        printf("%d migrations applied\n", deployment->applied);
+}
+
+static int print(const struct cli *cli) {
+    boxcar_deployment deployment = boxcar_store_deployment(cli->store);
+    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
+        print_for_people(&deployment);
+        return CLI_DONE;
+    }
+    json_t *previous = deployment.previous_version ? json_integer(deployment.previous_version) : json_null();
+    return output_object(cli, json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment.schema_version,
+                                        "previous_version", previous, "applied", deployment.applied, "mended",
+                                        deployment.mended, "store", boxcar_store_id(cli->store)));
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    if (!cli_args_at_most(cli, args, 0))
+        return CLI_USAGE;
+    boxcar_store_options options = cli_store_options(cli);
+    options.deploy = true;
+    if (boxcar_store_open(&options, &cli->store, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return print(cli);
+}
+
+static const struct command CMD_INIT = {
+    .name = "init",
+    .summary = "create the schema, or bring it up to date",
+    .usage = "[--store URL] [--schema NAME]",
+    .description =
+        "Deploys Boxcar's tables into an SQLite file (which is created) or a schema of a PostgreSQL\n"
+        "database. Running it again does no harm, also from many hosts at once and beside running\n"
+        "workers. Every other command needs a store that was deployed. It prints the schema version the\n"
+        "store has now, and the one it had before if that was another.\n"
+        "\n"
+        "Views, functions, indexes, constraints and triggers that somebody dropped, and functions that\n"
+        "somebody changed, are made again; a warning names each. A table that is gone is named and not made\n"
+        "again: its rows would be missing. boxcar doctor tells beforehand.\n"
+        "\n"
+        "Keep passwords out of --store: put the URL into BOXCAR_STORE, or the password into a\n"
+        "passfile (PGPASSFILE) or a service file.\n",
+    .examples = "boxcar init\n"
+                "boxcar init --store sqlite:orders.db -o json\n",
+    .run = run,
+};
+
+const struct command_noun INIT_COMMANDS = {
+    "Set up",
+    (const struct command *const[]){&CMD_INIT, NULL}};

@@ -1,0 +1,125 @@
+/* boxcar join attach: makes messages members of a join. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command/commands.h"
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+#include "join.h"
+
+/* What was asked, and what was said to each. */
+struct attachments {
+    boxcar_message_id *ids;
+    boxcar_attached *attached;
+    size_t count;
+};
+
+static const char *const COLUMNS[] = {"message_id", "attached", "message_exists", NULL};
+
+static bool read_ids(const struct cli *cli, const char *const *args, struct attachments *ret_all) {
+    ret_all->count = cli_args_count(args);
+    ret_all->ids = calloc(ret_all->count, sizeof(*ret_all->ids));
+    ret_all->attached = calloc(ret_all->count, sizeof(*ret_all->attached));
+    if (!ret_all->ids || !ret_all->attached) {
+        cli_no_memory(cli);
+        return false;
+    }
+    for (size_t i = 0; i < ret_all->count; i++)
+        if (!value_message_id(cli, "MESSAGE", args[i], &ret_all->ids[i]))
+            return false;
+    return true;
+}
+
+static json_t *attached_json(boxcar_message_id id, const boxcar_attached *attached) {
+    json_t *object = json_object();
+    bool good = json_put(object, "message_id", json_from_message_id(id)) &&
+                json_put(object, "attached", json_boolean(attached->is_new)) &&
+                json_put(object, "message_exists", json_boolean(attached->message_exists));
+    return json_finish(object, good);
+}
+
+static int print(const struct cli *cli, const struct attachments *all) {
+    struct output output;
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    if (cli->format == CLI_FORMAT_UNSET) {
+        for (size_t i = 0; i < all->count; i++) {
+            boxcar_message_id_format(all->ids[i], text);
+            if (all->attached[i].is_new)
+                puts(text);
+        }
+        return CLI_DONE;
+    }
+    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
+    for (size_t i = 0; i < all->count; i++)
+        if (!output_list_add(&output, attached_json(all->ids[i], &all->attached[i])))
+            break;
+    return output_list_end(&output, cli);
+}
+
+/* One line about those messages that `concerns`: the id of the only one, or how many. */
+static void note(const struct cli *cli, const struct attachments *all,
+                 bool (*concerns)(const boxcar_attached *attached), const char *one, const char *many) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!concerns(&all->attached[i]))
+            continue;
+        boxcar_message_id_format(all->ids[i], text);
+        count++;
+    }
+    if (count == 1)
+        cli_note(cli, "%s %s", text, one);
+    else if (count > 1)
+        cli_note(cli, "%zu of the messages %s", count, many);
+}
+
+static bool was_member(const boxcar_attached *attached) { return !attached->is_new; }
+
+static bool is_missing(const boxcar_attached *attached) {
+    return attached->is_new && !attached->message_exists;
+}
+
+static int attach(struct cli *cli, boxcar_join_id join_id, struct attachments *all) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (boxcar_join_attach(cli->store, join_id, all->ids, all->count, all->attached, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    note(cli, all, is_missing, "is no message yet: the step counts when one with that id has ended",
+         "do not exist yet: their steps count when messages with those ids have ended");
+    note(cli, all, was_member, "was a member already", "were members already");
+    return print(cli, all);
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    struct attachments all = {0};
+    boxcar_join_id join_id;
+    if (!join_id_read(cli, args, &join_id))
+        return CLI_USAGE;
+    if (!args[1])
+        return cli_usage(cli, "MESSAGE is missing: give one or more message ids");
+    int result = read_ids(cli, args + 1, &all) ? attach(cli, join_id, &all) : CLI_USAGE;
+    free(all.ids);
+    free(all.attached);
+    return result;
+}
+
+const struct command CMD_JOIN_ATTACH = {
+    .name = "join attach",
+    .summary = "make messages members of a join",
+    .usage = "JOIN MESSAGE...",
+    .description =
+        "Each MESSAGE is a message id. Prints those that are new members, one a line, and says on\n"
+        "standard error which were members already, and which no message has (yet). With -o json an\n"
+        "array of objects with message_id, attached and message_exists. Attaching counts nothing; a\n"
+        "message that has ended before is counted when a wait looks, or by maintenance.\n"
+        "\n"
+        "To a join that has ended nothing new can be attached (exit status 4); either all are attached\n"
+        "or none. boxcar enqueue --join stores a message and attaches it in one step.\n",
+    .examples = "boxcar join attach 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
+                "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .run = run,
+};

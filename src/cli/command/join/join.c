@@ -1,0 +1,189 @@
+/* Joins: boxcar join, and what changes one by hand: join complete, join fail and join cancel. */
+#include "join.h"
+
+#include <stdio.h>
+
+#include "cli/command/commands.h"
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+
+bool join_id_read(const struct cli *cli, const char *const *args, boxcar_join_id *ret_id) {
+    if (args[0])
+        return value_join_id(cli, "JOIN", args[0], ret_id);
+    cli_usage(cli, "JOIN is missing: give the id that join start printed");
+    return false;
+}
+
+static int print_counted(const struct cli *cli, bool counted) {
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(cli, json_pack("{s:b}", "counted", counted));
+    puts(counted ? "counted" : "not counted");
+    return CLI_DONE;
+}
+
+int join_report(struct cli *cli, const char *const *args, join_report_fn *report) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_join_id join_id;
+    boxcar_message_id message_id;
+    bool counted = false;
+    if (!join_id_read(cli, args, &join_id))
+        return CLI_USAGE;
+    if (!args[1])
+        return cli_usage(cli, "MESSAGE is missing: give the message id of the step");
+    if (!cli_args_at_most(cli, args, 2) || !value_message_id(cli, "MESSAGE", args[1], &message_id))
+        return CLI_USAGE;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (report(cli->store, join_id, message_id, &counted, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return print_counted(cli, counted);
+}
+
+static json_t *from_join_id(boxcar_join_id id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_join_id_format(id, text);
+    return json_string(text);
+}
+
+int join_print_id(const struct cli *cli, boxcar_join_id join_id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_join_id_format(join_id, text);
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(cli, json_pack("{s:s}", "join_id", text));
+    puts(text);
+    return CLI_DONE;
+}
+
+static json_t *from_reason(boxcar_join_reason reason) {
+    return reason == BOXCAR_JOIN_REASON_NONE ? json_null() : json_string(boxcar_join_reason_name(reason));
+}
+
+static json_t *progress_text(const boxcar_join *join) {
+    long long ended = (long long)(join->completed_steps + join->failed_steps);
+    if (join->failed_steps == 0)
+        return json_sprintf("%lld of %lld", ended, (long long)join->expected_steps);
+    return json_sprintf("%lld of %lld, %lld failed", ended, (long long)join->expected_steps,
+                        (long long)join->failed_steps);
+}
+
+static bool put_steps(json_t *object, const boxcar_join *join) {
+    return json_put(object, "expected_steps", json_integer(join->expected_steps)) &&
+           json_put(object, "completed_steps", json_integer(join->completed_steps)) &&
+           json_put(object, "failed_steps", json_integer(join->failed_steps));
+}
+
+json_t *join_json(const boxcar_join *join, bool for_people) {
+    json_t *object = json_object();
+    bool good = json_put(object, "join_id", from_join_id(join->join_id)) &&
+                json_put(object, "grouping_key", json_from_str(join->grouping_key)) &&
+                (!for_people || json_put(object, "progress", progress_text(join))) &&
+                put_steps(object, join) &&
+                json_put(object, "status", json_string(boxcar_join_status_name(join->status))) &&
+                json_put(object, "reason", from_reason(join->reason)) &&
+                json_put(object, "created_at", json_from_time(join->created_at)) &&
+                json_put(object, "last_updated_at", json_from_time(join->last_updated_at)) &&
+                json_put(object, "deadline", json_from_time(join->deadline)) &&
+                json_put(object, "metadata", json_from_str(join->metadata));
+    return json_finish(object, good);
+}
+
+json_t *join_member_json(const boxcar_join_member *member) {
+    json_t *object = json_object();
+    bool good = json_put(object, "message_id", json_from_message_id(member->message_id)) &&
+                json_put(object, "work_id", json_from_number(member->work_id.value)) &&
+                json_put(object, "status", json_string(boxcar_member_status_name(member->status))) &&
+                json_put(object, "created_at", json_from_time(member->created_at));
+    return json_finish(object, good);
+}
+
+/* ---- boxcar join: the group of commands about joins ---- */
+
+static int run_join(struct cli *cli, const char *const *args) {
+    (void)args;
+    return cli_usage(cli, "no command given: give start, attach, complete, fail, wait, cancel, show or ls");
+}
+
+static const struct command CMD_JOIN = {
+    .name = "join",
+    .summary = "joins: wait for many messages, then enqueue one",
+    .usage = "start|attach|complete|fail|wait|cancel|show|ls",
+    .description =
+        "A join counts steps. Its members are messages: each counts as completed when it is acked, as\n"
+        "failed when it becomes a dead letter. With as many steps as were expected the join has ended:\n"
+        "completed, or failed if any step failed. A wait is a message that stays in the store until\n"
+        "then, spends no attempt, and is replaced by its continuation, by whoever ends the join.\n",
+    .examples = "boxcar join ls\n"
+                "boxcar join start --expected 3\n"
+                "boxcar help join wait\n",
+    .run = run_join,
+};
+
+/* ---- boxcar join complete: counts a step as completed by hand ---- */
+
+static int run_complete(struct cli *cli, const char *const *args) {
+    return join_report(cli, args, boxcar_join_report_completed);
+}
+
+static const struct command CMD_JOIN_COMPLETE = {
+    .name = "join complete",
+    .summary = "count a step as completed by hand",
+    .usage = "JOIN MESSAGE",
+    .description = "For work that no message stands for: MESSAGE is the id of a member.\n"
+                   "\n" JOIN_REPORT_OUTPUT,
+    .examples = "boxcar join complete 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
+                "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .run = run_complete,
+};
+
+/* ---- boxcar join fail: counts a step as failed by hand ---- */
+
+static int run_fail(struct cli *cli, const char *const *args) {
+    return join_report(cli, args, boxcar_join_report_failed);
+}
+
+static const struct command CMD_JOIN_FAIL = {
+    .name = "join fail",
+    .summary = "count a step as failed by hand",
+    .usage = "JOIN MESSAGE",
+    .description = "For work that no message stands for: MESSAGE is the id of a member.\n"
+                   "\n" JOIN_REPORT_OUTPUT,
+    .examples = "boxcar join fail 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
+                "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .run = run_fail,
+};
+
+/* ---- boxcar join cancel: ends a pending join ---- */
+
+static int run_cancel(struct cli *cli, const char *const *args) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_join_id join_id;
+    if (!join_id_read(cli, args, &join_id) || !cli_args_at_most(cli, args, 1))
+        return CLI_USAGE;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (boxcar_join_cancel(cli->store, join_id, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return join_print_id(cli, join_id);
+}
+
+static const struct command CMD_JOIN_CANCEL = {
+    .name = "join cancel",
+    .summary = "end a pending join",
+    .usage = "JOIN",
+    .description =
+        "The join becomes cancelled and its waits take the failure path; its members are left alone.\n"
+        "One that has ended already is a conflict (exit status 4), one that does not exist is not found\n"
+        "(3). Prints its id; with -o json {\"join_id\": ...}.\n",
+    .examples = "boxcar join cancel 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n",
+    .run = run_cancel,
+};
+
+const struct command_noun JOIN_COMMANDS = {
+    "Joins",
+    (const struct command *const[]){&CMD_JOIN, &CMD_JOIN_START, &CMD_JOIN_ATTACH, &CMD_JOIN_COMPLETE,
+                                   &CMD_JOIN_FAIL, &CMD_JOIN_WAIT, &CMD_JOIN_CANCEL, &CMD_JOIN_SHOW,
+                                   &CMD_JOIN_LS, NULL}};

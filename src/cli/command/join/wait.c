@@ -1,0 +1,134 @@
+/* boxcar join wait: enqueues one message when a join has ended. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command/commands.h"
+#include "cli/input/payload.h"
+#include "cli/input/values.h"
+#include "cli/output/message_json.h"
+#include "cli/output/output.h"
+#include "cli/output/report.h"
+#include "join.h"
+
+enum { TOPIC, PAYLOAD };
+
+static struct {
+    char *on_complete[2], *on_fail[2], *correlation_id, *message_id;
+    int allow_failures;
+} given;
+
+static struct poptOption OPTIONS[] = {
+    {"on-complete", 0, POPT_ARG_STRING, given.on_complete, 0, "the message that follows on success",
+     "TOPIC PAYLOAD"},
+    {"on-fail", 0, POPT_ARG_STRING, given.on_fail, 0, "the one that follows on failure (default none)",
+     "TOPIC PAYLOAD"},
+    {"allow-failures", 0, POPT_ARG_NONE, &given.allow_failures, 0, "failed steps are no failure", NULL},
+    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0,
+     "of the wait and of the message that follows", "TEXT"},
+    {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the wait's id; one that exists is a no-op",
+     "UUID"},
+    POPT_TABLEEND};
+
+static int print(const struct cli *cli, const boxcar_enqueued *enqueued) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+        return output_object(cli, enqueued_json(enqueued));
+    boxcar_message_id_format(enqueued->message_id, text);
+    puts(text);
+    return CLI_DONE;
+}
+
+static void note_duplicate(const struct cli *cli, boxcar_message_id id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_message_id_format(id, text);
+    cli_note(cli, "the message %s existed already and is left as it is", text);
+}
+
+static bool is_stdin(char *const pair[2]) { return pair[PAYLOAD] && strcmp(pair[PAYLOAD], "-") == 0; }
+
+static int check_pairs(const struct cli *cli) {
+    if (!given.on_complete[TOPIC])
+        return cli_usage(cli, "--on-complete is missing: give TOPIC PAYLOAD of the message that follows");
+    if (given.on_fail[TOPIC] && !given.on_fail[TOPIC][0])
+        return cli_usage(cli, "--on-fail has an empty TOPIC: give 1 to %d characters, or leave it out",
+                         BOXCAR_TOPIC_MAX);
+    if (is_stdin(given.on_complete) && is_stdin(given.on_fail))
+        return cli_usage(cli, "both payloads are -: standard input can be read for one of them only");
+    return CLI_DONE;
+}
+
+static int read_wait(const struct cli *cli, const char *const *args, boxcar_new_wait *wait) {
+    if (!join_id_read(cli, args, &wait->join_id))
+        return CLI_USAGE;
+    if (args[1]) /* what is too much may be a part of a payload: not shown (BX-010) */
+        return cli_usage(cli, "more arguments than JOIN: put quotes around a payload with blanks");
+    if (!value_message_id(cli, "--message-id", given.message_id, &wait->message_id))
+        return CLI_USAGE;
+    wait->on_complete_topic = boxcar_str_of(given.on_complete[TOPIC]);
+    wait->on_fail_topic = boxcar_str_of(given.on_fail[TOPIC]);
+    wait->correlation_id = boxcar_str_of(given.correlation_id);
+    wait->allow_failures = given.allow_failures;
+    return check_pairs(cli);
+}
+
+/* *ret_read is what came from standard input, to be freed. */
+static int read_payloads(const struct cli *cli, boxcar_new_wait *wait, char **ret_read) {
+    int result = payload_read(cli, given.on_complete[PAYLOAD], ret_read, &wait->on_complete_payload);
+    if (result == CLI_DONE && given.on_fail[PAYLOAD])
+        result = payload_read(cli, given.on_fail[PAYLOAD], ret_read, &wait->on_fail_payload);
+    return result;
+}
+
+static int enqueue(struct cli *cli, const boxcar_new_wait *wait) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_enqueued enqueued;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (boxcar_join_wait(cli->store, wait, &enqueued, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    if (enqueued.duplicate)
+        note_duplicate(cli, enqueued.message_id);
+    return print(cli, &enqueued);
+}
+
+/* Standard input comes last, so that a bad option does not wait for it. */
+static int run(struct cli *cli, const char *const *args) {
+    boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
+    char *read = NULL;
+    int result = read_wait(cli, args, &wait);
+    if (result == CLI_DONE)
+        result = read_payloads(cli, &wait, &read);
+    if (result == CLI_DONE)
+        result = enqueue(cli, &wait);
+    free(read);
+    return result;
+}
+
+const struct command CMD_JOIN_WAIT = {
+    .name = "join wait",
+    .summary = "enqueue a message when a join has ended",
+    .usage = "JOIN --on-complete TOPIC PAYLOAD [--on-fail TOPIC PAYLOAD] [--allow-failures] [OPTIONS]",
+    .description =
+        "Stores a wait and prints its message id; with -o json an object with work_id, message_id and\n"
+        "duplicate. When the join has ended, a worker replaces the wait by one message, at most:\n"
+        "\n"
+        "--on-complete when every step was completed, with --allow-failures also when some failed;\n"
+        "--on-fail otherwise, and always when the join timed out or was cancelled.\n"
+        "\n"
+        "Both options take two words. The second is the payload whatever it looks like, unless it is the\n"
+        "name of an option, such as --on-fail: '' is an empty one, - reads standard input byte for byte\n"
+        "(for one of them).\n"
+        "\n"
+        "Each wait of a join has a message of its own. A wait may come after the join has ended. What\n"
+        "follows does not name the join: put the id into the payload if its handler needs it. A message\n"
+        "id that exists already is left as it is, which a note says. A join that does not exist gives\n"
+        "exit status 3.\n",
+    .examples = "boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 --on-complete etl.transform '{}' "
+                "--on-fail etl.failed ''\n"
+                "echo '{\"report\": 7}' | boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
+                "--allow-failures --on-complete report.assemble -\n",
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,230 @@
+/* boxcar worker: claims messages, runs handlers, settles. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/command/commands.h"
+#include "cli/config/config.h"
+#include "cli/input/values.h"
+#include "cli/output/report.h"
+#include "cli/service/metrics.h"
+#include "cli/service/secrets.h"
+#include "cli/service/service.h"
+#include "handlers.h"
+#include "session.h"
+#include "setup.h"
+
+static struct {
+    struct config_given config;
+    char *owner;
+    int drain;
+} given;
+
+enum { OWN_OPTIONS = 4 };
+static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
+    {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
+     "exec:COMMAND or discard for a topic; may be repeated", "TOPIC=ACTION"},
+    {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
+     "the same for a topic of the inbox; may be repeated", "TOPIC=ACTION"},
+    {"drain", 0, POPT_ARG_NONE, &given.drain, 0, "stop when nothing is left to do", NULL},
+    {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "whose leases these are (default a new one)", "UUID"}};
+
+static void prepare(void) { config_options(OPTIONS, OWN_OPTIONS); }
+
+void worker_session_log(const struct worker_session *session, boxcar_log_level level, const char *event,
+                        const char *text, const boxcar_log_field *fields, size_t field_count) {
+    const boxcar_log_record record = {.level = level,
+                                      .event = event,
+                                      .text = text,
+                                      .store_id = session->store_id,
+                                      .fields = fields,
+                                      .field_count = field_count};
+    log_writer_write(&session->cli->log, &record);
+}
+
+static void log_start(const struct worker_session *session) {
+    const struct config *config = session->cli->config;
+    char owner[BOXCAR_UUID_TEXT_SIZE], *topics = handlers_topics(config);
+    boxcar_owner_format(boxcar_worker_owner(session->worker), owner);
+    const boxcar_log_field fields[] = {
+        {"owner", boxcar_str_of(owner)},
+        {"handlers", boxcar_str_of(topics ? topics : "")},
+        {"concurrency", boxcar_str_of(config_text(config, CONFIG_WORKER_CONCURRENCY))},
+        {"config", boxcar_str_of(config->path ? config->path : "none")}};
+    worker_session_log(session, BOXCAR_LOG_INFO, "worker_start", "worker starts", fields,
+                       sizeof(fields) / sizeof(fields[0]));
+    free(topics);
+}
+
+struct totals {
+    int64_t acked, retried, failed, dead, deferred, lost;
+};
+
+static struct totals read_totals(const struct worker_session *session) {
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+    struct totals totals = {0};
+    for (size_t i = 0; boxcar_worker_handler_stats_read(session->worker, i, &stats); i++) {
+        totals.acked += stats.acked;
+        totals.retried += stats.retried;
+        totals.failed += stats.failed;
+        totals.dead += stats.dead;
+        totals.deferred += stats.deferred;
+        totals.lost += stats.lost;
+    }
+    return totals;
+}
+
+static void log_end(const struct worker_session *session) {
+    enum { NUMBERS = 7 };
+    static const char *const NAMES[NUMBERS] = {"claimed", "acked",    "retried", "failed",
+                                               "dead",    "deferred", "lost"};
+    boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
+    struct totals totals = read_totals(session);
+    boxcar_worker_stats_read(session->worker, &stats);
+    const int64_t numbers[NUMBERS] = {stats.claimed, totals.acked,    totals.retried, totals.failed,
+                                      totals.dead,   totals.deferred, totals.lost};
+    char texts[NUMBERS][24];
+    boxcar_log_field fields[NUMBERS];
+    for (size_t i = 0; i < NUMBERS; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "%lld", (long long)numbers[i]);
+        fields[i] = (boxcar_log_field){NAMES[i], boxcar_str_of(texts[i])};
+    }
+    worker_session_log(session, BOXCAR_LOG_INFO, "worker_end", "worker ends", fields, NUMBERS);
+}
+
+/* A first look at the store: its name for the log, its backoff, and its faults before anything else
+ * happens. The worker opens connections of its own. */
+static int look_at_store(struct worker_session *session) {
+    struct cli *cli = session->cli;
+    int result = cli_store_open(cli);
+    if (result == CLI_DONE)
+        result = worker_store_curve(cli, cli->store, &session->store_curve);
+    if (result != CLI_DONE)
+        return result;
+    session->store_id = strdup(boxcar_store_id(cli->store));
+    boxcar_store_close(cli->store);
+    cli->store = NULL;
+    return session->store_id ? CLI_DONE : cli_no_memory(cli);
+}
+
+/* A thread has a timer, and pipes to its program: more threads than usual need more descriptors. */
+static void raise_descriptor_limit(const struct cli *cli) {
+    struct rlimit limit;
+    const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);
+    rlim_t needed = (rlim_t)config_number(cli->config, CONFIG_WORKER_CONCURRENCY) * 6 + 64;
+    if (listen && listen[0])
+        needed += METRICS_CONNECTIONS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return;
+    if (needed > limit.rlim_max)
+        cli_warn(cli, "at most %llu files may be open, %llu may be needed: handlers will wait for each other; "
+                      "raise the limit (ulimit -n, LimitNOFILE=), or lower the concurrency",
+                 (unsigned long long)limit.rlim_max, (unsigned long long)needed);
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int new_worker(struct worker_session *session, boxcar_owner owner) {
+    struct cli *cli = session->cli;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store_options store = cli_store_options(cli);
+    boxcar_worker_options options;
+    struct worker_backoff backoff;
+    if (!worker_options_read(cli->config, &session->store_curve, &options, &backoff))
+        return cli_no_memory(cli);
+    options.store = &store;
+    options.owner = owner;
+    options.drain = given.drain;
+    boxcar_status status = boxcar_worker_new(&options, &session->worker, &err);
+    worker_backoff_release(&backoff);
+    if (status != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    struct complaints complaints = complaints_to_user(cli);
+    return handlers_register(cli->config, session->worker, &complaints) ? CLI_DONE : CLI_USAGE;
+}
+
+static int work(struct worker_session *session) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    log_start(session);
+    int result = worker_signals_begin(session);
+    if (result != CLI_DONE)
+        return result;
+    boxcar_status status = boxcar_worker_run(session->worker, &err);
+    worker_signals_end(session);
+    log_end(session);
+    return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(session->cli, &err);
+}
+
+/* What stands around a running worker: metrics for others, news for systemd. */
+static int work_watched(struct worker_session *session) {
+    struct cli *cli = session->cli;
+    const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);
+    struct metrics *metrics = NULL;
+    int result = CLI_DONE;
+    if (listen && listen[0])
+        result = metrics_start(cli, session->worker, listen, &metrics);
+    if (result == CLI_DONE)
+        result = service_start(cli, session->worker, &session->service);
+    if (result == CLI_DONE)
+        result = work(session);
+    service_stop(session->service);
+    metrics_stop(metrics);
+    return result;
+}
+
+static int run(struct cli *cli, const char *const *args) {
+    struct worker_session session = {.cli = cli, .given = &given.config};
+    boxcar_owner owner = {{0}};
+    if (!cli_args_at_most(cli, args, 0) || (given.owner && !value_owner(cli, given.owner, &owner)))
+        return CLI_USAGE;
+    int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
+    if (result != CLI_DONE)
+        return result;
+    secrets_close(cli->argv);
+    session.shows_progress = given.drain && isatty(STDERR_FILENO);
+    cli->log.clears_line = session.shows_progress;
+    raise_descriptor_limit(cli);
+    result = look_at_store(&session);
+    worker_signals_block(); /* from here on they are the worker's */
+    if (result == CLI_DONE)
+        result = new_worker(&session, owner);
+    if (result == CLI_DONE)
+        result = work_watched(&session);
+    boxcar_worker_free(session.worker);
+    free(session.store_id);
+    return result;
+}
+
+static const struct command CMD_WORKER = {
+    .name = "worker",
+    .summary = "claim messages and run handlers for them",
+    .usage = "[--handler TOPIC=exec:COMMAND|discard]... [--inbox-handler TOPIC=ACTION]... [--drain]\n"
+             "--config FILE",
+    .description =
+        "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
+        "without a shell: the payload is its standard input, BOXCAR_TOPIC, BOXCAR_MESSAGE_ID and others\n"
+        "are in its environment, which is otherwise emptied but for PATH, HOME, USER, LOGNAME, LANG, LC_*,\n"
+        "TZ and TMPDIR: what else it needs it gets by arguments or files. Exit 0 is done, 65 fails for good,\n"
+        "anything else is tried again later; the end of its standard error becomes the last error. discard\n"
+        "drops the messages of a topic.\n"
+        "\n"
+        "A worker serves the boxes that it has handlers for: the outbox with --handler, the inbox with\n"
+        "--inbox-handler, or both, each claim shared between them. BOXCAR_BOX says which one it was.\n"
+        "\n"
+        "SIGTERM or SIGINT: claim no more, let handlers finish within the grace time, give back the rest,\n"
+        "exit 0; another one, a second later or more, leaves handlers one second. SIGHUP reads the\n"
+        "configuration file again. All but the handlers, --drain and --owner can be set by a variable or\n"
+        "in that file, handlers in the file: see boxcar config, docs/configuration.md and docs/worker.md.\n",
+    .examples = "boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
+                "boxcar worker --drain --handler 'orders.*=exec:grep -q .' --handler 'audit.*=discard'\n",
+    .options = OPTIONS,
+    .prepare = prepare,
+    .loads_config = true,
+    .run = run,
+};
+
+const struct command_noun WORKER_COMMANDS = {
+    "Work",
+    (const struct command *const[]){&CMD_WORKER, NULL}};

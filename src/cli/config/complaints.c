@@ -1,0 +1,31 @@
+#include "complaints.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output/report.h"
+
+static void say_to_user(void *context, const char *text) {
+    const struct cli *cli = context;
+    cli_usage(cli, "%s", text);
+}
+
+struct complaints complaints_to_user(struct cli *cli) {
+    return (struct complaints){.say = say_to_user, .context = cli};
+}
+
+bool complain(struct complaints *complaints, const char *format, ...) {
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    complaints->count++;
+    complaints->say(complaints->context, text ? text : "out of memory");
+    free(text);
+    return false;
+}
+
+bool complain_no_memory(struct complaints *complaints) { return complain(complaints, "out of memory"); }

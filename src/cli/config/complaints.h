@@ -1,0 +1,21 @@
+/* What is wrong with a configuration, said line by line to whoever wants to hear it: standard
+ * error at the start, the log while a worker runs. */
+#ifndef BOXCAR_CLI_CONFIG_COMPLAINTS_H
+#define BOXCAR_CLI_CONFIG_COMPLAINTS_H
+
+#include "cli/cli.h"
+
+struct complaints {
+    void (*say)(void *context, const char *text);
+    void *context;
+    size_t count;
+};
+
+/* On standard error, as cli_usage() does. */
+struct complaints complaints_to_user(struct cli *cli);
+
+/* Counts and says. Returns false, for `return complain(...)`. */
+bool complain(struct complaints *complaints, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool complain_no_memory(struct complaints *complaints);
+
+#endif

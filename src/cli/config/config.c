@@ -1,0 +1,261 @@
+/* Values: where they come from, and which of them counts. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/input/options.h"
+#include "cli/output/redact.h"
+#include "cli/output/report.h"
+
+static void value_release(struct config_value *value) {
+    free(value->text);
+    free(value->from);
+    *value = (struct config_value){0};
+}
+
+static void handler_release(struct config_handler *handler) {
+    free(handler->topic);
+    free(handler->action);
+    free(handler->from);
+}
+
+static void curve_release(struct config_curve *curve) {
+    free(curve->topic);
+    for (size_t i = 0; i < CONFIG_CURVE_KEYS; i++)
+        value_release(&curve->values[i]);
+}
+
+void config_release(struct config *config) {
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+        value_release(&config->values[i]);
+    for (size_t i = 0; i < config->handler_count; i++)
+        handler_release(&config->handlers[i]);
+    for (size_t i = 0; i < config->curve_count; i++)
+        curve_release(&config->curves[i]);
+    free(config->handlers);
+    free(config->curves);
+    free(config->path);
+    *config = (struct config){0};
+}
+
+static bool value_set(struct config_value *value, const char *text, double number, const char *from,
+                      struct complaints *complaints) {
+    struct config_value set = {.text = strdup(text), .number = number, .from = from ? strdup(from) : NULL};
+    if (!set.text || (from && !set.from)) {
+        value_release(&set);
+        return complain_no_memory(complaints);
+    }
+    value_release(value);
+    *value = set;
+    return true;
+}
+
+bool config_put(struct config *config, enum config_id id, const char *label, const char *from,
+                const char *text, struct complaints *complaints) {
+    double number;
+    return config_value_parse(&CONFIG_TABLE[id], label, text, complaints, &number) &&
+           value_set(&config->values[id], text, number, from, complaints);
+}
+
+/* The curve of a topic, made when it is new; NULL = out of memory. */
+static struct config_curve *curve_of(struct config *config, const char *topic) {
+    for (size_t i = 0; i < config->curve_count; i++)
+        if (strcmp(config->curves[i].topic, topic) == 0)
+            return &config->curves[i];
+    struct config_curve *curves =
+        reallocarray(config->curves, config->curve_count + 1, sizeof(*config->curves));
+    if (!curves)
+        return NULL;
+    config->curves = curves;
+    struct config_curve *curve = &curves[config->curve_count];
+    *curve = (struct config_curve){.topic = strdup(topic)};
+    if (!curve->topic)
+        return NULL;
+    config->curve_count++;
+    return curve;
+}
+
+bool config_put_curve(struct config *config, const char *topic, enum config_id id, const char *from,
+                      const char *text, struct complaints *complaints) {
+    struct config_curve *curve = curve_of(config, topic);
+    char *label = NULL;
+    double number;
+    if (!curve)
+        return complain_no_memory(complaints);
+    struct config_value *value = &curve->values[id - CONFIG_BACKOFF_BASE];
+    if (value->from)
+        return complain(complaints, "%s: %s of [" CONFIG_BACKOFF " %.64s] is set twice, first at %s", from,
+                        CONFIG_TABLE[id].key, topic, value->from);
+    if (asprintf(&label, "%s: %s", from, CONFIG_TABLE[id].key) < 0)
+        return complain_no_memory(complaints);
+    bool good = config_value_parse(&CONFIG_TABLE[id], label, text, complaints, &number) &&
+                value_set(value, text, number, from, complaints);
+    free(label);
+    return good;
+}
+
+const char *config_handler_option(boxcar_box box) {
+    return box == BOXCAR_INBOX ? "--inbox-handler" : "--handler";
+}
+
+const char *config_handler_section(boxcar_box box) {
+    return box == BOXCAR_INBOX ? CONFIG_INBOX_HANDLERS : CONFIG_HANDLERS;
+}
+
+static bool handler_append(struct config *config, boxcar_box box, const char *from, const char *topic,
+                           const char *action) {
+    struct config_handler *handlers =
+        reallocarray(config->handlers, config->handler_count + 1, sizeof(*config->handlers));
+    if (!handlers)
+        return false;
+    config->handlers = handlers;
+    struct config_handler *handler = &handlers[config->handler_count];
+    *handler = (struct config_handler){box, strdup(topic), strdup(action), strdup(from)};
+    if (!handler->topic || !handler->action || !handler->from) {
+        handler_release(handler);
+        return false;
+    }
+    config->handler_count++;
+    return true;
+}
+
+/* BX-024: two handlers for one topic is an error at the start. */
+bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic,
+                        const char *action, struct complaints *complaints) {
+    for (size_t i = 0; i < config->handler_count; i++)
+        if (config->handlers[i].box == box && strcmp(config->handlers[i].topic, topic) == 0)
+            return complain(complaints, "%s: topic '%.255s' has a handler already, from %s", from, topic,
+                            config->handlers[i].from);
+    return handler_append(config, box, from, topic, action) || complain_no_memory(complaints);
+}
+
+static bool put_defaults(struct config *config, struct complaints *complaints) {
+    bool good = true;
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+        char text[CONFIG_RANGE_SIZE];
+        config_format_default(&CONFIG_TABLE[i], text);
+        if (text[0])
+            good = config_put(config, (enum config_id)i, CONFIG_TABLE[i].key, NULL, text, complaints) && good;
+    }
+    return good;
+}
+
+static const char *environment(const char *name) {
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+static bool is_in_scope(const struct config_setting *setting, enum config_scope scope) {
+    return scope == CONFIG_SCOPE_ALL || strcmp(setting->section, "store") == 0 ||
+           strcmp(setting->section, "log") == 0;
+}
+
+/* A variable, and above it an option. */
+static bool put_given(struct config *config, enum config_id id, struct complaints *complaints) {
+    const struct config_setting *setting = &CONFIG_TABLE[id];
+    const char *typed = config_option_given(id);
+    const char *from = setting->environment, *text = environment(from);
+    char option[64];
+    if (typed) {
+        snprintf(option, sizeof(option), "--%s", setting->option);
+        from = option;
+        text = typed;
+    }
+    return !text || config_put(config, id, from, from, text, complaints);
+}
+
+/* TOPIC=exec:COMMAND or TOPIC=discard. The split is where an action begins, so that a topic may
+ * contain = itself. */
+static const char *find_action(const char *text) {
+    for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '='))
+        if (strncmp(at + 1, "exec:", 5) == 0 || strcmp(at + 1, "discard") == 0)
+            return at;
+    return strchr(text, '=');
+}
+
+static bool put_handler_option(struct config *config, boxcar_box box, const char *text,
+                               struct complaints *complaints) {
+    const char *option = config_handler_option(box), *split = find_action(text);
+    if (!split)
+        return complain(complaints, "%s is '%.64s': give TOPIC=exec:COMMAND or TOPIC=discard", option, text);
+    char *topic = strndup(text, (size_t)(split - text));
+    bool good = topic ? config_put_handler(config, box, option, topic, split + 1, complaints)
+                      : complain_no_memory(complaints);
+    free(topic);
+    return good;
+}
+
+bool config_file_check(const char *path, struct complaints *complaints, struct config *ret_config) {
+    *ret_config = (struct config){0};
+    return put_defaults(ret_config, complaints) && config_file_read(path, complaints, ret_config);
+}
+
+bool config_load(const char *path, enum config_scope scope, const struct config_given *given,
+                 struct complaints *complaints, struct config *ret_config) {
+    *ret_config = (struct config){0};
+    bool good = put_defaults(ret_config, complaints);
+    if (path)
+        good = config_file_read(path, complaints, ret_config) && good;
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+        if (is_in_scope(&CONFIG_TABLE[i], scope))
+            good = put_given(ret_config, (enum config_id)i, complaints) && good;
+    for (int box = BOXCAR_OUTBOX; given && box <= BOXCAR_INBOX; box++)
+        for (char **handler = given->handlers[box]; handler && *handler; handler++)
+            good = put_handler_option(ret_config, (boxcar_box)box, *handler, complaints) && good;
+    return good;
+}
+
+const char *config_path(void) {
+    return global_options.config ? global_options.config : environment("BOXCAR_CONFIG");
+}
+
+/* Other users of the machine can read a command line; the environment they cannot. */
+static void warn_of_password_in_option(const struct cli *cli) {
+    if (global_options.store && redact_needed(global_options.store)) {
+        cli_warn(cli, "--store contains a password that other users can see: "
+                      "use BOXCAR_STORE, PGPASSFILE or a service file");
+    }
+}
+
+static bool is_from_file(const struct config *config, const struct config_value *value) {
+    size_t length = config->path ? strlen(config->path) : 0;
+    return length > 0 && value->from && strncmp(value->from, config->path, length) == 0 &&
+           value->from[length] == ':';
+}
+
+void config_warn_of_password(const struct cli *cli, const struct config *config) {
+    struct stat status;
+    const struct config_value *url = &config->values[CONFIG_STORE_URL];
+    if (is_from_file(config, url) && redact_needed(url->text) && stat(config->path, &status) == 0 &&
+        (status.st_mode & S_IROTH)) {
+        cli_warn(cli, "%s contains a password and every user can read it: chmod o-r it", config->path);
+    }
+}
+
+static void apply_store(struct cli *cli, const struct config *config) {
+    const struct config_value *url = &config->values[CONFIG_STORE_URL];
+    const struct config_value *schema = &config->values[CONFIG_STORE_SCHEMA];
+    cli->store_url = url->text;
+    cli->store_url_from = url->from ? url->from : "--store";
+    cli->schema = schema->from ? schema->text : NULL;
+    cli->schema_from = schema->from ? schema->from : "--schema";
+}
+
+int config_apply(struct cli *cli, enum config_scope scope, const struct config_given *given) {
+    static struct config config;
+    struct complaints complaints = complaints_to_user(cli);
+    config_release(&config);
+    if (!config_load(config_path(), scope, given, &complaints, &config))
+        return CLI_USAGE;
+    cli->config = &config;
+    if (scope == CONFIG_SCOPE_ALL || config_is_set(&config, CONFIG_LOG_LEVEL))
+        cli->log.level = (boxcar_log_level)config_number(&config, CONFIG_LOG_LEVEL);
+    cli->log.format = (enum log_format)config_number(&config, CONFIG_LOG_FORMAT);
+    apply_store(cli, &config);
+    warn_of_password_in_option(cli);
+    config_warn_of_password(cli, &config);
+    return CLI_DONE;
+}

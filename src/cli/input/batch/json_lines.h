@@ -1,0 +1,93 @@
+/* JSON Lines with one new message or event an object: what --batch reads. */
+#ifndef BOXCAR_CLI_INPUT_BATCH_JSON_LINES_H
+#define BOXCAR_CLI_INPUT_BATCH_JSON_LINES_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "line_reader.h"
+#include "text_pool.h"
+
+/* What is wrong with a file, to be reported by the thread that talks to people. */
+struct json_fault {
+    int exit; /* an enum cli_exit; CLI_DONE = nothing */
+    char text[600];
+};
+
+/* One line while it is read into an item. */
+struct json_line {
+    size_t number; /* from 1 on */
+    boxcar_str text;
+    json_t *root;
+    void *item;
+    struct text_pool *texts; /* for what the item borrows */
+    boxcar_str payload;      /* that was found to be good already and is in `texts`; data NULL = none */
+    struct json_fault *fault;
+};
+
+/* A member that an object may have. */
+struct json_field {
+    const char *name;
+    bool (*read)(struct json_line *line, const struct json_field *field, const json_t *value);
+    size_t offset; /* of what is read, in the item */
+    bool required; /* a text, which must be there */
+};
+
+/* What the items of a file are. */
+struct json_lines_kind {
+    const struct json_field *fields;
+    size_t field_count;
+    size_t item_size;
+    void (*start)(void *item); /* makes it what it is before anything was read */
+    size_t most;               /* it reads no more than one further */
+    const char *example;       /* of an object */
+    const char *command;       /* whose help has the fields */
+    const char *doing;         /* for the progress */
+};
+
+/* Lines of a file, or all of them. Items borrow their text from `texts`. */
+struct json_lines {
+    const struct json_lines_kind *kind;
+    void *items;
+    size_t *numbers; /* of their lines */
+    struct text_pool texts;
+    size_t count, capacity;
+};
+
+/* Reads one line and adds its item; a blank one has none. false = *ret_fault says what is wrong. `lines` starts as
+ * {.kind = ...}; release it in any case. */
+bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault);
+void json_lines_release(struct json_lines *lines);
+
+/* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is wrong.
+ * Release it in any case. */
+int json_lines_load(struct cli *cli, const char *path, const struct json_lines_kind *kind,
+                    struct json_lines *ret_lines);
+/* Opens the file for it; returns an enum cli_exit and has reported why it cannot be opened. */
+int json_lines_open(const struct cli *cli, const char *path, struct line_reader *ret_reader);
+/* After LINE_FAILED: what errno says. */
+struct json_fault json_lines_read_fault(void);
+
+/* Reports an error of a call that took the items, by line and by the name used in the file. */
+int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err);
+/* The same, of the item at `index`; and which item an error is about, false = it names none. */
+int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err);
+bool json_lines_index_of(const boxcar_error *err, size_t *ret_index);
+
+/* ---- for those who read fields ---- */
+
+/* Says what is wrong with a line; false. */
+bool json_line_refuse(const struct json_line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Where the field's value goes. */
+void *json_line_place(const struct json_line *line, const struct json_field *field);
+boxcar_str json_line_text_of(const json_t *value);
+bool json_line_need_string(const struct json_line *line, const struct json_field *field, const json_t *value,
+                           const char *what);
+
+/* Readers. A payload that is not a string is kept as it was written, and so are headers. */
+bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value);
+
+#endif

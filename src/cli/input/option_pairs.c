@@ -1,0 +1,145 @@
+#include "option_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/report.h"
+#include "options.h"
+
+static bool is_pair(const struct poptOption *option) {
+    return option->argDescrip && strchr(option->argDescrip, ' ');
+}
+
+static bool has_pairs(const struct poptOption *table) {
+    for (; table && table->longName; table++)
+        if (is_pair(table))
+            return true;
+    return false;
+}
+
+static const struct poptOption *find_long(const struct poptOption *table, const char *name, size_t length) {
+    for (; table && table->longName; table++)
+        if (strlen(table->longName) == length && strncmp(table->longName, name, length) == 0)
+            return table;
+    return NULL;
+}
+
+static const struct poptOption *find_letter(const struct poptOption *table, char letter) {
+    for (; table && table->longName; table++)
+        if (table->shortName == letter)
+            return table;
+    return NULL;
+}
+
+/* The option that a word "--name" or "--name=value" is; NULL = none of ours. */
+static const struct poptOption *long_option(const struct poptOption *own, const char *word) {
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const struct poptOption *option = find_long(own, name, length);
+    return option ? option : find_long(GLOBAL_OPTIONS, name, length);
+}
+
+/* Whether the last letter of "-ho" wants the next word. One that takes a value takes what follows it in
+ * the same word, if anything does. */
+static bool letters_want_a_word(const struct poptOption *own, const char *letters) {
+    for (; *letters; letters++) {
+        const struct poptOption *option = find_letter(own, *letters);
+        option = option ? option : find_letter(GLOBAL_OPTIONS, *letters);
+        if (option && option->argDescrip)
+            return !letters[1];
+    }
+    return false;
+}
+
+/* Whether the word after this one is the value of an option that popt reads. */
+static bool wants_a_word(const struct poptOption *own, const char *word) {
+    if (word[0] != '-' || !word[1])
+        return false;
+    if (word[1] != '-')
+        return letters_want_a_word(own, word + 1);
+    const struct poptOption *option = long_option(own, word);
+    return option && option->argDescrip && !strchr(word, '=');
+}
+
+/* The option of two words that `word` is; NULL = it is something else. */
+static const struct poptOption *pair_option(const struct poptOption *own, const char *word) {
+    const struct poptOption *option = strncmp(word, "--", 2) == 0 ? long_option(own, word) : NULL;
+    return option && is_pair(option) ? option : NULL;
+}
+
+static bool keep(const struct poptOption *option, const char *first, const char *second) {
+    char **kept = option->arg;
+    kept[0] = strdup(first);
+    kept[1] = strdup(second);
+    return kept[0] && kept[1];
+}
+
+/* Whether a word is exactly the name of an option: its writer has forgotten what should be here. */
+static bool is_option_name(const struct poptOption *own, const char *word) {
+    return strncmp(word, "--", 2) == 0 && !strchr(word, '=') && long_option(own, word);
+}
+
+/* `found` is the option that stands where a word of this one should; NULL = the line ends there. */
+static int missing_word(const struct cli *cli, const struct poptOption *option, bool is_first,
+                        const char *found) {
+    const char *second = strchr(option->argDescrip, ' ') + 1;
+    int first_length = (int)(second - option->argDescrip) - 1;
+    return cli_usage(cli, "--%s has no %.*s%s%s: it takes a %.*s and a %s; give '' for an empty one",
+                     option->longName, is_first ? first_length : (int)strlen(second),
+                     is_first ? option->argDescrip : second, found ? ", what follows is " : "",
+                     found ? found : "", first_length, option->argDescrip, second);
+}
+
+/* `words` begins with the option. *ret_used is how many words it and its values are. */
+static int take_pair(const struct cli *cli, const struct poptOption *own, const struct poptOption *option,
+                     const char *const *words, int count, int *ret_used) {
+    const char *equals = strchr(words[0], '=');
+    int used = equals ? 2 : 3;
+    for (int i = 1; i < used; i++) {
+        const char *found = i < count ? words[i] : NULL;
+        if (!found || is_option_name(own, found))
+            return missing_word(cli, option, i < used - 1, found);
+    }
+    if (((char **)option->arg)[0])
+        return cli_usage(cli, "--%s is given twice: give it once", option->longName);
+    *ret_used = used;
+    return keep(option, equals ? equals + 1 : words[1], words[used - 1]) ? CLI_DONE : cli_no_memory(cli);
+}
+
+/* argv[0] is the command. Everything after "--" is an argument. */
+static int take_all(const struct cli *cli, const struct poptOption *own, int argc, const char *const *argv,
+                    int *kept_count, const char **kept) {
+    bool has_ended = !has_pairs(own);
+    for (int i = 0; i < argc;) {
+        const struct poptOption *option = i > 0 && !has_ended ? pair_option(own, argv[i]) : NULL;
+        int used = 1;
+        if (option) {
+            int result = take_pair(cli, own, option, argv + i, argc - i, &used);
+            if (result != CLI_DONE)
+                return result;
+            i += used;
+            continue;
+        }
+        has_ended = has_ended || (i > 0 && strcmp(argv[i], "--") == 0);
+        used += i > 0 && !has_ended && i + 1 < argc && wants_a_word(own, argv[i]);
+        for (; used > 0; used--)
+            kept[(*kept_count)++] = argv[i++];
+    }
+    return CLI_DONE;
+}
+
+int option_pairs_take(const struct cli *cli, const struct poptOption *own, int argc, const char *const *argv,
+                      int *ret_argc, const char ***ret_argv) {
+    const char **kept = calloc((size_t)argc + 1, sizeof(*kept));
+    int count = 0;
+    if (!kept)
+        return cli_no_memory(cli);
+    int result = take_all(cli, own, argc, argv, &count, kept);
+    if (result != CLI_DONE) {
+        free(kept);
+        return result;
+    }
+    *ret_argc = count;
+    *ret_argv = kept;
+    return CLI_DONE;
+}

@@ -1,0 +1,260 @@
+#include "options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/report.h"
+#include "option_pairs.h"
+#include "suggest.h"
+
+struct global_options global_options;
+
+struct poptOption GLOBAL_OPTIONS[] = {
+    {"config", 0, POPT_ARG_STRING, &global_options.config, 0,
+     "read settings from a file (BOXCAR_CONFIG; default none)", "FILE"},
+    {"store", 0, POPT_ARG_STRING, &global_options.store, 0,
+     "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"},
+    {"schema", 0, POPT_ARG_STRING, &global_options.schema, 0,
+     "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"},
+    {"output", 'o', POPT_ARG_STRING, &global_options.output, 0, "table, json or jsonl", "FORMAT"},
+    {"log-level", 0, POPT_ARG_STRING, &global_options.log_level, 0,
+     "debug, info (default of worker), warn (default) or error", "LEVEL"},
+    {"log-format", 0, POPT_ARG_STRING, &global_options.log_format, 0, "logfmt (default) or json", "FORMAT"},
+    {"help", 'h', POPT_ARG_NONE, &global_options.help, 0, "show help and exit", NULL},
+    {"version", 0, POPT_ARG_NONE, &global_options.version, 0, "show the version and exit", NULL},
+    POPT_TABLEEND};
+
+/* popt replaces "!#:+" inside the value of an option by the next positional argument, a relic
+ * that would change data. A byte sequence that nobody types keeps the two apart meanwhile. */
+static const char EXPANSION[] = "!#:+";
+static const char GUARDED[] = "!\001\002\001#:+";
+enum { GUARD_SIZE = sizeof(GUARDED) - sizeof(EXPANSION) };
+
+static char *guard(const char *text) {
+    char *result = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&result, &size);
+    if (!out)
+        return NULL;
+    for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1)
+        fprintf(out, "%.*s!\001\002\001", (int)(found - text), text);
+    fputs(text, out);
+    bool whole = !ferror(out); /* never half an argument */
+    if (fclose(out) == 0 && whole)
+        return result;
+    free(result);
+    return NULL;
+}
+
+static void unguard(char *text) {
+    for (char *found = text; found && (found = strstr(found, GUARDED));)
+        memmove(found + 1, found + 1 + GUARD_SIZE, strlen(found + 1 + GUARD_SIZE) + 1);
+}
+
+static void unguard_list(char **list) {
+    for (size_t i = 0; list && list[i]; i++)
+        unguard(list[i]);
+}
+
+static bool is_table_end(const struct poptOption *option) { return !option->longName && !option->shortName; }
+
+static const struct poptOption *own_options(const struct cli *cli) {
+    return cli->command ? cli->command->options : NULL;
+}
+
+static void consider_options(struct suggestion *suggestion, const struct poptOption *table) {
+    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
+        suggest_consider(suggestion, option->longName);
+}
+
+static int unknown_option(const struct cli *cli, const char *typed) {
+    bool is_long = strncmp(typed, "--", 2) == 0;
+    struct suggestion suggestion = {.typed = typed + (is_long ? 2 : 1)};
+    const char *command = cli->command ? cli->command->name : "";
+    if (!is_long && isdigit((unsigned char)typed[1]))
+        return cli_usage(cli, "unknown option %s: put -- before arguments that begin with -", typed);
+    consider_options(&suggestion, own_options(cli));
+    consider_options(&suggestion, GLOBAL_OPTIONS);
+    if (suggestion.best) {
+        return cli_usage(cli, "unknown option %s, did you mean --%s? See boxcar help%s%s", typed,
+                         suggestion.best, command[0] ? " " : "", command);
+    }
+    return cli_usage(cli, "unknown option %s: see boxcar help%s%s", typed, command[0] ? " " : "", command);
+}
+
+/* `typed` may carry a value ("--stor=URL") that is nobody's business. */
+static int refuse(const struct cli *cli, int error, const char *typed) {
+    char *name = strndup(typed, strcspn(typed, "="));
+    if (!name)
+        return cli_no_memory(cli);
+    int result;
+    if (error == POPT_ERROR_BADOPT) {
+        result = unknown_option(cli, name);
+    } else if (error == POPT_ERROR_NOARG) {
+        result = cli_usage(cli, "%s needs a value: see boxcar help %s", name,
+                           cli->command ? cli->command->name : "");
+    } else if (error == POPT_ERROR_UNWANTEDARG) {
+        result = cli_usage(cli, "%s takes no value", name);
+    } else {
+        result = cli_usage(cli, "%s: %s", name, poptStrerror(error));
+    }
+    free(name);
+    return result;
+}
+
+static bool copy_arguments(struct option_parse *parse, int argc, const char *const *argv) {
+    parse->argv = calloc((size_t)argc + 2, sizeof(*parse->argv));
+    for (int i = 0; parse->argv && i < argc; i++) {
+        parse->argv[i] = guard(argv[i]);
+        if (!parse->argv[i])
+            return false;
+        parse->argc = i + 1;
+    }
+    return parse->argv != NULL;
+}
+
+static size_t table_length(const struct poptOption *table) {
+    size_t length = 0;
+    while (table && !is_table_end(&table[length]))
+        length++;
+    return length;
+}
+
+/* Own and global options in one table. popt would leak the first value of an option given
+ * twice, so texts are handed to us one by one: `val` says which option, from 1 on. */
+static struct poptOption *merge_tables(const struct poptOption *own) {
+    size_t own_length = table_length(own), length = own_length + table_length(GLOBAL_OPTIONS);
+    struct poptOption *merged = calloc(length + 1, sizeof(*merged));
+    for (size_t i = 0; merged && i < length; i++) {
+        merged[i] = i < own_length ? own[i] : GLOBAL_OPTIONS[i - own_length];
+        if ((merged[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING) {
+            merged[i].arg = NULL;
+            merged[i].val = (int)i + 1;
+        }
+    }
+    return merged;
+}
+
+/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. */
+static int keep_value(const struct cli *cli, size_t val, char *value) {
+    const struct poptOption *own = own_options(cli);
+    size_t own_length = table_length(own);
+    const struct poptOption *option =
+        val <= own_length ? &own[val - 1] : &GLOBAL_OPTIONS[val - own_length - 1];
+    char **kept = option->arg;
+    bool is_second_store = option->arg == &global_options.store && *kept;
+    free(*kept);
+    unguard(value);
+    *kept = value;
+    return is_second_store ? cli_usage(cli, "--store is given twice: a command works on one store") : CLI_DONE;
+}
+
+static void unguard_lists(const struct poptOption *table) {
+    for (size_t i = 0; i < table_length(table); i++)
+        if ((table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_ARGV)
+            unguard_list(*(char ***)table[i].arg);
+}
+
+static void collect_args(struct option_parse *parse) {
+    static const char *const NONE[] = {NULL};
+    const char **args = poptGetArgs(parse->context);
+    unguard_list((char **)args); /* popt's own copies */
+    parse->args = args ? (const char *const *)args : NONE;
+}
+
+static int read_options(const struct cli *cli, struct option_parse *parse) {
+    int next, result = CLI_DONE;
+    while (result == CLI_DONE && (next = poptGetNextOpt(parse->context)) > 0)
+        result = keep_value(cli, (size_t)next, poptGetOptArg(parse->context));
+    if (result != CLI_DONE)
+        return result;
+    if (next < -1)
+        return refuse(cli, next, poptBadOption(parse->context, POPT_BADOPTION_NOALIAS));
+    unguard_lists(own_options(cli));
+    collect_args(parse);
+    return CLI_DONE;
+}
+
+static int parse_rest(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
+                      struct option_parse *parse) {
+    parse->table = merge_tables(own_options(cli));
+    if (!parse->table || !copy_arguments(parse, argc, argv))
+        return cli_no_memory(cli);
+    parse->context = poptGetContext("boxcar", argc, (const char **)parse->argv, parse->table,
+                                    stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
+    return parse->context ? read_options(cli, parse) : cli_no_memory(cli);
+}
+
+int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
+                 struct option_parse *ret_parse) {
+    const char **rest = NULL;
+    int count = 0;
+    *ret_parse = (struct option_parse){0};
+    int result = option_pairs_take(cli, own_options(cli), argc, argv, &count, &rest);
+    if (result == CLI_DONE)
+        result = parse_rest(cli, count, rest, stop_at_word, ret_parse);
+    free(rest);
+    return result;
+}
+
+void option_parse_release(struct option_parse *parse) {
+    if (parse->context)
+        poptFreeContext(parse->context);
+    for (int i = 0; i < parse->argc; i++)
+        free(parse->argv[i]);
+    free(parse->argv);
+    free(parse->table);
+    *parse = (struct option_parse){0};
+}
+
+static bool has_option(const struct poptOption *table, const char *name) {
+    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
+        if (option->longName && strcmp(option->longName, name) == 0)
+            return true;
+    return false;
+}
+
+/* The name without its path and index: "error" for settlements[2].error. */
+static void base_name(const char *argument, char ret_name[OPTION_LABEL_SIZE]) {
+    const char *dot = strrchr(argument, '.');
+    const char *name = dot ? dot + 1 : argument;
+    snprintf(ret_name, OPTION_LABEL_SIZE, "%.*s", (int)strcspn(name, "["), name);
+}
+
+void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]) {
+    static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
+    static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic", "_version"};
+    char name[OPTION_LABEL_SIZE];
+    if (strcmp(argument, "url") == 0) {
+        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->store_url_from);
+        return;
+    }
+    if (strcmp(argument, "schema") == 0 && cli->schema_from) {
+        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->schema_from);
+        return;
+    }
+    base_name(argument, name);
+    snprintf(ret_label, OPTION_LABEL_SIZE, "%s", name);
+    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++) {
+        if (strcmp(name, RENAMED[i][0]) != 0)
+            continue;
+        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", RENAMED[i][1]);
+        return;
+    }
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof(ENDINGS) / sizeof(ENDINGS[0]); i++) {
+        size_t ending = strlen(ENDINGS[i]);
+        if (ending > length || strcmp(name + length - ending, ENDINGS[i]) != 0)
+            continue;
+        char option[OPTION_LABEL_SIZE];
+        snprintf(option, sizeof(option), "%.*s", (int)(length - ending), name);
+        for (char *c = option; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        if (has_option(own_options(cli), option) || has_option(GLOBAL_OPTIONS, option)) {
+            snprintf(ret_label, OPTION_LABEL_SIZE, "--%.70s", option);
+            return;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/* Options: popt tables, the global one included in every command's. */
+#ifndef BOXCAR_CLI_INPUT_OPTIONS_H
+#define BOXCAR_CLI_INPUT_OPTIONS_H
+
+#include "cli/cli.h"
+
+/* The values of the global options as they were typed; NULL or 0 = not given. They count
+ * before and after the command. */
+struct global_options {
+    char *config;
+    char *store;
+    char *schema;
+    char *output;
+    char *log_level;
+    char *log_format;
+    int help;
+    int version;
+};
+
+extern struct global_options global_options;
+extern struct poptOption GLOBAL_OPTIONS[];
+
+/* Most commands that inspect take it. */
+#define OPTION_BOX(variable) \
+    { "box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX" }
+
+/* A command line that was taken apart. Release it with option_parse_release(). */
+struct option_parse {
+    poptContext context;
+    struct poptOption *table; /* what it was parsed with */
+    int argc;
+    char **argv;             /* own copies */
+    const char *const *args; /* positional arguments, ended by NULL */
+};
+
+/* Parses argv[1..] with the global options and those of cli->command, if that is known. With
+ * `stop_at_word` the first positional argument ends it and everything from there on is in
+ * args. "-" alone is a positional argument, "--" ends the options, and an option that takes a
+ * value takes the next word whatever it looks like ("--delay -1"); some take two, see
+ * option_pairs.h. Returns an enum cli_exit and has reported what went wrong. */
+int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
+                 struct option_parse *ret_parse);
+void option_parse_release(struct option_parse *parse);
+
+/* What the user calls an argument of the library: "--lease" for lease_ms when the command has
+ * that option, "--topic" for topics[0]; else the name itself without its path. */
+#define OPTION_LABEL_SIZE 80
+void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]);
+
+#endif

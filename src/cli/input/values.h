@@ -1,0 +1,49 @@
+/* Values of options and arguments. Each function leaves its output alone when `text` is NULL
+ * (the option was not given); on a bad value it reports the option by name and returns false. */
+#ifndef BOXCAR_CLI_INPUT_VALUES_H
+#define BOXCAR_CLI_INPUT_VALUES_H
+
+#include "cli/cli.h"
+
+bool value_count(const struct cli *cli, const char *option, const char *text, int *ret_count);
+/* A duration from min_ms to max_ms; the complaint says both in units people use. */
+bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms,
+                    int64_t max_ms, int64_t *ret_ms);
+bool value_time(const struct cli *cli, const char *option, const char *text, boxcar_time *ret_time);
+bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box);
+bool value_work_id(const struct cli *cli, const char *option, const char *text, boxcar_work_id *ret_id);
+/* A UUID that is not nil; `name` is the option or the argument: "--join", "JOIN". */
+bool value_message_id(const struct cli *cli, const char *name, const char *text, boxcar_message_id *ret_id);
+bool value_join_id(const struct cli *cli, const char *name, const char *text, boxcar_join_id *ret_id);
+/* --owner, which must be there. */
+bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owner);
+
+/* ID: digits are a work id, a UUID a message id. */
+bool value_ref(const struct cli *cli, const char *text, boxcar_message_ref *ret_ref);
+/* The ID arguments of a command; *ret_refs is the caller's to free(). */
+bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs,
+                size_t *ret_count);
+/* WORK_ID[:EPOCH] */
+bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement);
+
+/* --lease, --delay and --ttl with the ranges that the library has. */
+bool value_lease_time(const struct cli *cli, const char *text, int64_t *ret_ms);
+bool value_delay(const struct cli *cli, const char *text, int64_t *ret_ms);
+bool value_ttl(const struct cli *cli, const char *text, int64_t *ret_ms);
+
+/* Milliseconds as a duration in the largest unit that fits: "24h", "100ms". */
+#define VALUE_DURATION_SIZE 32
+void value_format_duration(int64_t ms, char ret_text[VALUE_DURATION_SIZE]);
+
+/* Bytes: a whole number, alone or with KiB, MiB or GiB. */
+bool value_parse_size(const char *text, int64_t *ret_bytes);
+bool value_size(const struct cli *cli, const char *option, const char *text, int64_t min, int64_t max,
+                int64_t *ret_bytes);
+/* In the largest unit that fits: "64MiB". */
+#define VALUE_SIZE_SIZE 32
+void value_format_size(int64_t bytes, char ret_text[VALUE_SIZE_SIZE]);
+
+/* A whole decimal number that fits: digits only, with an optional minus sign. */
+bool value_parse_integer(const char *text, int64_t *ret_number);
+
+#endif

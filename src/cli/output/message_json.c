@@ -1,0 +1,123 @@
+#include "message_json.h"
+
+json_t *json_from_str(boxcar_str text) { return text.data ? json_stringn(text.data, text.len) : json_null(); }
+
+json_t *json_from_time(boxcar_time time) {
+    char text[BOXCAR_TIME_TEXT_SIZE];
+    if (time == BOXCAR_TIME_NONE)
+        return json_null();
+    boxcar_time_format(time, text);
+    return json_string(text);
+}
+
+json_t *json_from_number(int64_t number) { return number ? json_integer(number) : json_null(); }
+
+json_t *json_from_message_id(boxcar_message_id id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_message_id_format(id, text);
+    return json_string(text);
+}
+
+json_t *json_from_owner(boxcar_owner owner) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    if (boxcar_owner_is_none(owner))
+        return json_null();
+    boxcar_owner_format(owner, text);
+    return json_string(text);
+}
+
+json_t *json_from_headers(boxcar_str headers) {
+    if (!headers.data)
+        return json_null();
+    json_t *value = json_loadb(headers.data, headers.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    return value ? value : json_from_str(headers); /* what got in past all checks is shown as it is */
+}
+
+static json_t *from_reason(boxcar_reason reason) {
+    return reason == BOXCAR_REASON_NONE ? json_null() : json_string(boxcar_reason_name(reason));
+}
+
+bool json_put(json_t *object, const char *name, json_t *value) {
+    return json_object_set_new(object, name, value) == 0;
+}
+
+json_t *json_finish(json_t *object, bool good) {
+    if (good)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* Messages of the inbox only. */
+static bool put_origin(json_t *object, const boxcar_message *message) {
+    boxcar_inbox_state state = boxcar_inbox_state_of(message->status);
+    return json_put(object, "source", json_from_str(message->source)) &&
+           json_put(object, "external_id", json_from_str(message->external_id)) &&
+           json_put(object, "state", json_string(boxcar_inbox_state_name(state)));
+}
+
+static bool put_identity(json_t *object, const boxcar_message *message) {
+    return json_put(object, "work_id", json_integer(message->work_id.value)) &&
+           json_put(object, "message_id", json_from_message_id(message->message_id)) &&
+           json_put(object, "box", json_string(boxcar_box_name(message->box))) &&
+           json_put(object, "topic", json_from_str(message->topic)) &&
+           json_put(object, "status", json_string(boxcar_message_status_name(message->status))) &&
+           json_put(object, "created_at", json_from_time(message->created_at)) &&
+           json_put(object, "due_at", json_from_time(message->due_at)) &&
+           json_put(object, "available_at", json_from_time(message->available_at)) &&
+           json_put(object, "expires_at", json_from_time(message->expires_at)) &&
+           json_put(object, "stream", json_from_str(message->stream)) &&
+           json_put(object, "correlation_id", json_from_str(message->correlation_id)) &&
+           json_put(object, "headers", json_from_headers(message->headers));
+}
+
+static bool put_progress(json_t *object, const boxcar_message *message) {
+    return json_put(object, "retry_count", json_integer(message->retry_count)) &&
+           json_put(object, "crash_count", json_integer(message->crash_count)) &&
+           json_put(object, "max_attempts", json_from_number(message->max_attempts)) &&
+           json_put(object, "last_error", json_from_str(message->last_error)) &&
+           json_put(object, "owner", json_from_owner(message->owner)) &&
+           json_put(object, "epoch", json_from_number(message->epoch.value)) &&
+           json_put(object, "locked_until", json_from_time(message->locked_until)) &&
+           json_put(object, "processed_at", json_from_time(message->processed_at)) &&
+           json_put(object, "processed_by", json_from_str(message->processed_by)) &&
+           json_put(object, "reason", from_reason(message->reason)) &&
+           json_put(object, "died_at", json_from_time(message->died_at));
+}
+
+json_t *message_json(const boxcar_message *message, enum message_part part) {
+    json_t *object = json_object();
+    bool good =
+        put_identity(object, message) && put_progress(object, message) &&
+        (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
+        (part == MESSAGE_WITHOUT_PAYLOAD || (json_put(object, "payload", json_from_str(message->payload)) &&
+                                             json_put(object, "stages", json_integer(message->stages))));
+    return json_finish(object, good);
+}
+
+static json_t *attempt_json(const boxcar_attempt *attempt) {
+    json_t *object = json_object();
+    bool good = json_put(object, "at", json_from_time(attempt->at)) &&
+                json_put(object, "outcome", json_from_str(attempt->outcome)) &&
+                json_put(object, "retry_count", json_integer(attempt->retry_count)) &&
+                json_put(object, "owner", json_from_owner(attempt->owner)) &&
+                json_put(object, "epoch", json_from_number(attempt->epoch.value)) &&
+                json_put(object, "error", json_from_str(attempt->error));
+    return json_finish(object, good);
+}
+
+json_t *attempt_list_json(const boxcar_attempt_list *list) {
+    json_t *array = json_array();
+    bool good = true;
+    for (size_t i = 0; good && i < boxcar_attempt_list_count(list); i++)
+        good = json_array_append_new(array, attempt_json(boxcar_attempt_list_get(list, i))) == 0;
+    return json_finish(array, good);
+}
+
+json_t *enqueued_json(const boxcar_enqueued *enqueued) {
+    json_t *object = json_object();
+    bool good = json_put(object, "work_id", json_integer(enqueued->work_id.value)) &&
+                json_put(object, "message_id", json_from_message_id(enqueued->message_id)) &&
+                json_put(object, "duplicate", json_boolean(enqueued->duplicate));
+    return json_finish(object, good);
+}

@@ -1,0 +1,28 @@
+/* Messages, attempts and other answers of the library as JSON objects with the names of the
+ * views. Each function returns a new object; NULL = out of memory. */
+#ifndef BOXCAR_CLI_OUTPUT_MESSAGE_JSON_H
+#define BOXCAR_CLI_OUTPUT_MESSAGE_JSON_H
+
+#include <boxcar.h>
+#include <jansson.h>
+
+enum message_part { MESSAGE_WITHOUT_PAYLOAD, MESSAGE_WITH_PAYLOAD };
+
+json_t *message_json(const boxcar_message *message, enum message_part part);
+json_t *attempt_list_json(const boxcar_attempt_list *list);
+json_t *enqueued_json(const boxcar_enqueued *enqueued);
+
+/* Values; absent ones become null. */
+json_t *json_from_message_id(boxcar_message_id id);
+json_t *json_from_owner(boxcar_owner owner);
+json_t *json_from_number(int64_t number); /* one that starts at 1: 0 means none */
+json_t *json_from_str(boxcar_str text);
+json_t *json_from_time(boxcar_time time);
+json_t *json_from_headers(boxcar_str headers); /* the object that the text is */
+
+/* Sets a field and takes `value` over; a NULL value (out of memory) makes it false. */
+bool json_put(json_t *object, const char *name, json_t *value);
+/* `object` when `good`, else NULL, releasing it. */
+json_t *json_finish(json_t *object, bool good);
+
+#endif

@@ -1,0 +1,117 @@
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/input/options.h"
+#include "progress.h"
+#include "redact.h"
+#include "text.h"
+
+static void print_line(const struct cli *cli, const char *kind, const char *text) {
+    char *open = redact(text);
+    char *line = open ? text_printable(boxcar_str_of(open), NULL) : NULL;
+    const char *name = cli->command ? cli->command->name : "";
+    fprintf(stderr, "%sboxcar: %s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
+            name[0] ? ": " : "", kind, line ? line : "out of memory");
+    free(line);
+    free(open);
+}
+
+static void print_formatted(const struct cli *cli, const char *kind, const char *format, va_list arguments) {
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    print_line(cli, kind, text ? text : "out of memory");
+    free(text);
+}
+
+int cli_usage(const struct cli *cli, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(cli, "", format, arguments);
+    va_end(arguments);
+    return CLI_USAGE;
+}
+
+int cli_fail(const struct cli *cli, int exit_status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(cli, "", format, arguments);
+    va_end(arguments);
+    return exit_status;
+}
+
+int cli_no_memory(const struct cli *cli) { return cli_fail(cli, CLI_ERROR, "out of memory"); }
+
+void cli_warn(const struct cli *cli, const char *format, ...) {
+    if (cli->log.level > BOXCAR_LOG_WARN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(cli, "warning: ", format, arguments);
+    va_end(arguments);
+}
+
+void cli_note(const struct cli *cli, const char *format, ...) {
+    if (cli->log.level > BOXCAR_LOG_WARN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(cli, "note: ", format, arguments);
+    va_end(arguments);
+}
+
+static int exit_of(boxcar_status status) {
+    switch (status) {
+    case BOXCAR_OK:
+        return CLI_DONE;
+    case BOXCAR_E_INVALID:
+        return CLI_USAGE;
+    case BOXCAR_E_NOT_FOUND:
+        return CLI_NOT_FOUND;
+    case BOXCAR_E_CONFLICT:
+        return CLI_CONFLICT;
+    case BOXCAR_E_UNAVAILABLE:
+        return CLI_UNAVAILABLE;
+    default:
+        return CLI_ERROR;
+    }
+}
+
+/* What follows the argument's name, with or without its path, at the start of `text`; NULL when
+ * it does not begin so. */
+static const char *after_name(const char *text, const char *argument) {
+    const char *dot = strrchr(argument, '.');
+    const char *names[] = {argument, dot ? dot + 1 : argument};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(text, names[i], length) == 0)
+            return text + length;
+    }
+    return NULL;
+}
+
+/* "lease_ms is 0: ..." becomes "--lease is 0: ...". A text that does not begin with the
+ * argument's name is kept, with the name in front. */
+static int fail_naming(const struct cli *cli, const char *where, const char *label, const boxcar_error *err) {
+    const char *text = err->message[0] ? err->message : boxcar_status_name(err->status);
+    const char *rest = after_name(text, err->argument);
+    const char *colon = where[0] ? ": " : "";
+    if (!err->argument[0])
+        return cli_fail(cli, exit_of(err->status), "%s%s%s", where, colon, text);
+    return cli_fail(cli, exit_of(err->status), "%s%s%s%s%s", where, colon, label, rest ? "" : ": ",
+                    rest ? rest : text);
+}
+
+int cli_fail_with(const struct cli *cli, const boxcar_error *err) {
+    char label[OPTION_LABEL_SIZE];
+    option_label(cli, err->argument, label);
+    return fail_naming(cli, "", label, err);
+}
+
+int cli_fail_at(const struct cli *cli, const char *where, const char *argument, const boxcar_error *err) {
+    return fail_naming(cli, where, argument, err);
+}

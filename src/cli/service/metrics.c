@@ -1,0 +1,226 @@
+#include "metrics.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output/report.h"
+#include "health.h"
+#include "listener.h"
+#include "metrics_guard.h"
+#include "metrics_store.h"
+#include "metrics_text.h"
+
+#define CONNECTION_TIMEOUT_SECONDS 10
+#define CONNECTION_MEMORY 16384
+
+static const char PLAIN[] = "text/plain; charset=utf-8";
+
+struct metrics {
+    boxcar_worker *worker;
+    struct metrics_store *store;
+    struct metrics_guard *guard;
+    struct MHD_Daemon *daemon;
+    char address[LISTENER_ADDRESS_SIZE];
+};
+
+/* What is said to a request. */
+struct answer {
+    unsigned int status;
+    const char *content_type;
+    char *text; /* malloc'ed; NULL = out of memory */
+    size_t length;
+};
+
+static struct answer answer_plain(unsigned int status, const char *text) {
+    struct answer answer = {.status = status, .content_type = PLAIN, .text = strdup(text)};
+    answer.length = answer.text ? strlen(answer.text) : 0;
+    return answer;
+}
+
+/* The caller frees *ret_handlers; false = out of memory. */
+static bool read_handlers(boxcar_worker *worker, boxcar_handler_stats **ret_handlers, size_t *ret_count) {
+    boxcar_handler_stats *handlers = NULL;
+    boxcar_handler_stats one = BOXCAR_HANDLER_STATS_INIT;
+    size_t count = 0;
+    while (boxcar_worker_handler_stats_read(worker, count, &one)) {
+        boxcar_handler_stats *longer = realloc(handlers, (count + 1) * sizeof(*handlers));
+        if (!longer) {
+            free(handlers);
+            return false;
+        }
+        handlers = longer;
+        handlers[count++] = one;
+    }
+    *ret_handlers = handlers;
+    *ret_count = count;
+    return true;
+}
+
+static struct answer answer_metrics(const struct metrics *metrics) {
+    struct answer answer = {.status = MHD_HTTP_OK, .content_type = METRICS_TEXT_CONTENT_TYPE};
+    boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
+    boxcar_handler_stats *handlers = NULL;
+    boxcar_stats store[2];
+    struct metrics_streams streams;
+    struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
+    boxcar_worker_stats_read(metrics->worker, &worker);
+    if (metrics_store_read(metrics->store, store, &streams, &numbers.store_age_seconds)) {
+        numbers.store = store;
+        numbers.streams = &streams;
+    }
+    if (!read_handlers(metrics->worker, &handlers, &numbers.handler_count))
+        return answer;
+    numbers.handlers = handlers;
+    answer.length = metrics_text(&numbers, &answer.text);
+    free(handlers);
+    return answer;
+}
+
+static struct answer answer_health(const struct metrics *metrics) {
+    boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
+    boxcar_worker_stats_read(metrics->worker, &worker);
+    if (health_is_alive(&worker))
+        return answer_plain(MHD_HTTP_OK, "ok\n");
+    return answer_plain(MHD_HTTP_SERVICE_UNAVAILABLE, "the work loop is stuck\n");
+}
+
+static struct answer answer_ready(const struct metrics *metrics) {
+    boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
+    boxcar_worker_stats_read(metrics->worker, &worker);
+    bool is_ready = worker.state == BOXCAR_WORKER_RUNNING;
+    struct answer answer = {.status = is_ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+                            .content_type = PLAIN};
+    int length = asprintf(&answer.text, "%s\n", boxcar_worker_state_name(worker.state));
+    if (length < 0)
+        answer.text = NULL;
+    else
+        answer.length = (size_t)length;
+    return answer;
+}
+
+static const struct {
+    const char *path;
+    struct answer (*answer)(const struct metrics *metrics);
+} PATHS[] = {
+    {"/metrics", answer_metrics},
+    {"/healthz", answer_health},
+    {"/readyz", answer_ready},
+};
+
+static struct answer answer_path(const struct metrics *metrics, const char *path) {
+    for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++)
+        if (strcmp(path, PATHS[i].path) == 0)
+            return PATHS[i].answer(metrics);
+    return answer_plain(MHD_HTTP_NOT_FOUND, "not found: there are /metrics, /healthz and /readyz\n");
+}
+
+/* Takes the text of the answer. MHD_NO closes the connection. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer answer) {
+    if (!answer.text)
+        return MHD_NO;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(answer.length, answer.text, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(answer.text);
+        return MHD_NO;
+    }
+    bool has_headers =
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type) == MHD_YES &&
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
+        (answer.status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES);
+    enum MHD_Result result = has_headers ? MHD_queue_response(connection, answer.status, response) : MHD_NO;
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **request) {
+    static char seen; /* any address: marks that the headers have come */
+    (void)version;
+    (void)upload;
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return send_answer(connection, answer_plain(MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n"));
+    if (!*request) {
+        *request = &seen;
+        return MHD_YES;
+    }
+    if (*upload_size > 0) { /* a body that nobody asked for */
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    return send_answer(connection, answer_path(context, path));
+}
+
+static void log_record(struct cli *cli, boxcar_log_level level, const char *text, const char *address) {
+    const boxcar_log_field field = {"address", boxcar_str_of(address)};
+    const boxcar_log_record record = {
+        .level = level, .event = "metrics", .text = text, .fields = &field, .field_count = 1};
+    log_writer_write(&cli->log, &record);
+}
+
+static void announce(struct cli *cli, const struct listener *listener) {
+    log_record(cli, BOXCAR_LOG_INFO, "serving metrics", listener->address);
+    if (!listener->is_loopback)
+        log_record(cli, BOXCAR_LOG_WARN, "metrics are open to other hosts, without authentication",
+                   listener->address);
+}
+
+/* The threads started here take no signals: those are for the one that runs the worker. */
+static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    metrics->store = metrics_store_start(cli, boxcar_worker_owner(metrics->worker));
+    metrics->guard = metrics_guard_start();
+    if (metrics->store && metrics->guard)
+        metrics->daemon = MHD_start_daemon(
+            MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET, fd,
+            MHD_OPTION_NOTIFY_CONNECTION, metrics_guard_on_connection, metrics->guard,
+            MHD_OPTION_NOTIFY_COMPLETED, metrics_guard_on_completed, metrics->guard,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned int)METRICS_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+            (unsigned int)CONNECTION_TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+            (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return metrics->daemon;
+}
+
+int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, struct metrics **ret_metrics) {
+    struct listener listener;
+    int result = listener_open(cli, "--metrics", listen, &listener);
+    if (result != CLI_DONE)
+        return result;
+    struct metrics *metrics = calloc(1, sizeof(*metrics));
+    if (!metrics) {
+        close(listener.fd);
+        return cli_no_memory(cli);
+    }
+    metrics->worker = worker;
+    memcpy(metrics->address, listener.address, sizeof(metrics->address));
+    if (!start_threads(cli, metrics, listener.fd)) {
+        metrics_store_stop(metrics->store);
+        metrics_guard_stop(metrics->guard);
+        free(metrics);
+        return cli_fail(cli, CLI_ERROR, "--metrics: cannot serve on %s", listener.address);
+    }
+    announce(cli, &listener);
+    *ret_metrics = metrics;
+    return CLI_DONE;
+}
+
+const char *metrics_address(const struct metrics *metrics) { return metrics->address; }
+
+void metrics_stop(struct metrics *metrics) {
+    if (!metrics)
+        return;
+    MHD_stop_daemon(metrics->daemon); /* and closes the socket */
+    metrics_guard_stop(metrics->guard);
+    metrics_store_stop(metrics->store);
+    free(metrics);
+}

@@ -1,0 +1,241 @@
+#include "metrics_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output/text.h"
+
+enum kind { GAUGE, COUNTER, HISTOGRAM };
+
+static const char *const KINDS[] = {[GAUGE] = "gauge", [COUNTER] = "counter", [HISTOGRAM] = "histogram"};
+
+/* A number of the worker that is served as it is. */
+struct single {
+    const char *name, *help;
+    enum kind kind;
+    size_t offset; /* of an int64_t in boxcar_worker_stats */
+};
+
+#define OF_WORKER(field) offsetof(boxcar_worker_stats, field)
+
+static const struct single SINGLES[] = {
+    {"boxcar_worker_concurrency", "Handlers that may run at a time.", GAUGE, OF_WORKER(concurrency)},
+    {"boxcar_worker_running", "Handlers that run now.", GAUGE, OF_WORKER(running)},
+    {"boxcar_worker_queued", "Messages claimed and not started.", GAUGE, OF_WORKER(queued)},
+    {"boxcar_worker_claims_total", "Round trips that asked for work.", COUNTER, OF_WORKER(claims)},
+    {"boxcar_worker_claims_held_up_total", "Claims whose turn did not come in time.", COUNTER, OF_WORKER(held_up)},
+    {"boxcar_messages_claimed_total", "Messages claimed.", COUNTER, OF_WORKER(claimed)},
+    {"boxcar_messages_given_back_total", "Messages given back unstarted.", COUNTER, OF_WORKER(given_back)},
+    {"boxcar_messages_unhandled_total", "Messages claimed without a handler for them.", COUNTER,
+     OF_WORKER(unhandled)},
+    {"boxcar_messages_reaped_total", "Messages released from expired leases by upkeep.", COUNTER,
+     OF_WORKER(reaped)},
+    {"boxcar_leases_renewed_total", "Messages whose lease was renewed.", COUNTER, OF_WORKER(leases_renewed)},
+    {"boxcar_leases_lost_total", "Messages whose lease was lost.", COUNTER, OF_WORKER(leases_lost)},
+    {"boxcar_handlers_abandoned_total", "Handlers given up because they did not stop.", COUNTER,
+     OF_WORKER(handlers_abandoned)},
+    {"boxcar_store_errors_total", "Calls to the store that failed.", COUNTER, OF_WORKER(store_errors)},
+    {"boxcar_store_detachments_total", "Times the store went away.", COUNTER, OF_WORKER(detachments)},
+};
+
+/* A number that every handler has, with its name as a label's value when there are several. */
+struct column {
+    const char *label;
+    size_t offset; /* of an int64_t in its struct */
+};
+
+#define OF_HANDLER(field) offsetof(boxcar_handler_stats, field)
+#define OF_STORE(field) offsetof(boxcar_stats, field)
+
+static const struct column OUTCOMES[] = {{"acked", OF_HANDLER(acked)},
+                                         {"retried", OF_HANDLER(retried)},
+                                         {"failed", OF_HANDLER(failed)},
+                                         {"dead", OF_HANDLER(dead)},
+                                         {"deferred", OF_HANDLER(deferred)},
+                                         {"lost", OF_HANDLER(lost)}};
+
+static const struct column STATUSES[] = {{"ready", OF_STORE(ready)},
+                                         {"waiting", OF_STORE(waiting)},
+                                         {"in_progress", OF_STORE(in_progress)},
+                                         {"done", OF_STORE(done)},
+                                         {"failed", OF_STORE(failed)}};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static long long number_at(const void *object, size_t offset) {
+    return *(const int64_t *)((const char *)object + offset);
+}
+
+static void put_head(FILE *out, const char *name, enum kind kind, const char *help) {
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, KINDS[kind]);
+}
+
+static void put_gauge(FILE *out, const char *name, const char *help, double value) {
+    put_head(out, name, GAUGE, help);
+    fprintf(out, "%s %.9g\n", name, value);
+}
+
+/* The format wants UTF-8 and three escapes. */
+static void put_label_value(FILE *out, boxcar_str value) {
+    while (value.len > 0) {
+        size_t size = text_character_size(value);
+        if (size == 0)
+            fputs("\xEF\xBF\xBD", out);
+        else if (value.data[0] == '\n')
+            fputs("\\n", out);
+        else if (value.data[0] == '\\' || value.data[0] == '"')
+            fprintf(out, "\\%c", value.data[0]);
+        else
+            fwrite(value.data, 1, size, out);
+        value = (boxcar_str){value.data + (size ? size : 1), value.len - (size ? size : 1)};
+    }
+}
+
+/* name{topic="...",box="...": more labels or the closing brace are up to the caller. */
+static void put_topic(FILE *out, const char *name, const boxcar_handler_stats *handler) {
+    fprintf(out, "%s{topic=\"", name);
+    put_label_value(out, handler->topic);
+    fprintf(out, "\",box=\"%s\"", boxcar_box_name(handler->box));
+}
+
+static void put_build(FILE *out, const char *version) {
+    put_head(out, "boxcar_build_info", GAUGE, "Always 1; the version is a label.");
+    fputs("boxcar_build_info{version=\"", out);
+    put_label_value(out, boxcar_str_of(version));
+    fputs("\"} 1\n", out);
+}
+
+static void put_state(FILE *out, boxcar_worker_state state) {
+    put_head(out, "boxcar_worker_state", GAUGE, "1 for the state the worker is in, 0 for the others.");
+    for (int i = BOXCAR_WORKER_IDLE; i <= BOXCAR_WORKER_STOPPED; i++)
+        fprintf(out, "boxcar_worker_state{state=\"%s\"} %d\n",
+                boxcar_worker_state_name((boxcar_worker_state)i), state == (boxcar_worker_state)i);
+}
+
+static void put_worker(FILE *out, const boxcar_worker_stats *worker) {
+    bool is_up = worker->state >= BOXCAR_WORKER_RUNNING && worker->state != BOXCAR_WORKER_DETACHED;
+    put_state(out, worker->state);
+    put_gauge(out, "boxcar_worker_loop_age_seconds", "Since the work loop last came round.",
+              (double)worker->loop_age_ms / 1000);
+    put_gauge(out, "boxcar_store_up", "1 while the worker can use its store.", is_up);
+    for (size_t i = 0; i < COUNT_OF(SINGLES); i++) {
+        put_head(out, SINGLES[i].name, SINGLES[i].kind, SINGLES[i].help);
+        fprintf(out, "%s %lld\n", SINGLES[i].name, number_at(worker, SINGLES[i].offset));
+    }
+}
+
+static void put_settled(FILE *out, const struct metrics_numbers *numbers) {
+    static const char NAME[] = "boxcar_messages_settled_total";
+    put_head(out, NAME, COUNTER, "Messages by what became of the handler's verdict.");
+    for (size_t i = 0; i < numbers->handler_count; i++) {
+        for (size_t k = 0; k < COUNT_OF(OUTCOMES); k++) {
+            put_topic(out, NAME, &numbers->handlers[i]);
+            fprintf(out, ",outcome=\"%s\"} %lld\n", OUTCOMES[k].label,
+                    number_at(&numbers->handlers[i], OUTCOMES[k].offset));
+        }
+    }
+}
+
+static void put_by_topic(FILE *out, const struct metrics_numbers *numbers, const struct single *metric) {
+    put_head(out, metric->name, metric->kind, metric->help);
+    for (size_t i = 0; i < numbers->handler_count; i++) {
+        put_topic(out, metric->name, &numbers->handlers[i]);
+        fprintf(out, "} %lld\n", number_at(&numbers->handlers[i], metric->offset));
+    }
+}
+
+/* Buckets are cumulated here, and the count is their sum, so that the two always agree. */
+static void put_histogram(FILE *out, const boxcar_handler_stats *handler) {
+    long long count = 0;
+    for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++) {
+        count += handler->buckets[i];
+        put_topic(out, "boxcar_handler_seconds_bucket", handler);
+        if (i + 1 < BOXCAR_HANDLER_BUCKETS)
+            fprintf(out, ",le=\"%.9g\"} %lld\n", boxcar_handler_bucket_seconds(i), count);
+        else
+            fprintf(out, ",le=\"+Inf\"} %lld\n", count);
+    }
+    put_topic(out, "boxcar_handler_seconds_sum", handler);
+    fprintf(out, "} %.9g\n", handler->seconds);
+    put_topic(out, "boxcar_handler_seconds_count", handler);
+    fprintf(out, "} %lld\n", count);
+}
+
+static void put_handlers(FILE *out, const struct metrics_numbers *numbers) {
+    static const struct single RUNNING = {"boxcar_handler_running", "Calls of the handler that run now.",
+                                          GAUGE, OF_HANDLER(running)};
+    static const struct single TIMEOUTS = {"boxcar_handler_timeouts_total",
+                                           "Calls of the handler cancelled for their time.", COUNTER,
+                                           OF_HANDLER(timed_out)};
+    put_settled(out, numbers);
+    put_by_topic(out, numbers, &RUNNING);
+    put_by_topic(out, numbers, &TIMEOUTS);
+    put_head(out, "boxcar_handler_seconds", HISTOGRAM, "How long handlers took.");
+    for (size_t i = 0; i < numbers->handler_count; i++)
+        put_histogram(out, &numbers->handlers[i]);
+}
+
+static void put_store_numbers(FILE *out, const boxcar_stats *store) {
+    put_head(out, "boxcar_store_messages", GAUGE, "Messages in the store.");
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
+            fprintf(out, "boxcar_store_messages{status=\"%s\",box=\"%s\"} %lld\n", STATUSES[i].label,
+                    boxcar_box_name((boxcar_box)box), number_at(&store[box], STATUSES[i].offset));
+    put_head(out, "boxcar_store_oldest_ready_seconds", GAUGE, "How long the oldest ready message has waited.");
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "boxcar_store_oldest_ready_seconds{box=\"%s\"} %.9g\n", boxcar_box_name((boxcar_box)box),
+                store[box].oldest_ready_age_seconds);
+    put_gauge(out, "boxcar_store_stats_exact", "0 when some numbers of the store are estimates.",
+              store[BOXCAR_OUTBOX].exact && store[BOXCAR_INBOX].exact);
+}
+
+static void put_by_box(FILE *out, const char *name, const char *help, const int64_t values[2]) {
+    put_head(out, name, GAUGE, help);
+    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "%s{box=\"%s\"} %lld\n", name, boxcar_box_name((boxcar_box)box), (long long)values[box]);
+}
+
+static void put_streams(FILE *out, const struct metrics_streams *streams) {
+    put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.", (double)streams->instances);
+    put_by_box(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
+               streams->partitions);
+    put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
+              streams->oldest_lease_seconds);
+    put_by_box(out, "boxcar_streams_halted", "Streams that are halted.", streams->halted);
+    put_head(out, "boxcar_ordering_violations_total", COUNTER,
+             "Messages acked before an earlier one of their stream was finished.");
+    fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);
+    put_gauge(out, "boxcar_store_upkeep_age_seconds", "Since upkeep last ran, in whichever process, or should have.",
+              streams->upkeep_age_seconds);
+}
+
+static void put_store(FILE *out, const struct metrics_numbers *numbers) {
+    if (!numbers->store)
+        return;
+    put_gauge(out, "boxcar_store_stats_age_seconds", "How old the numbers of the store are.",
+              numbers->store_age_seconds);
+    if (numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
+        put_store_numbers(out, numbers->store);
+    if (numbers->streams && numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
+        put_streams(out, numbers->streams);
+}
+
+size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
+    char *text = NULL;
+    size_t length = 0;
+    *ret_text = NULL;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return 0;
+    put_build(out, numbers->version);
+    put_worker(out, numbers->worker);
+    put_handlers(out, numbers);
+    put_store(out, numbers);
+    bool failed = ferror(out);
+    if (fclose(out) != 0 || failed) {
+        free(text);
+        return 0;
+    }
+    *ret_text = text;
+    return length;
+}
