@@ -184,3 +184,22 @@ drop function if exists :"schema"._claim_by_topics(smallint, uuid, interval, int
 drop function if exists :"schema"._before_claim(smallint);
 drop function if exists :"schema"._claim_numbered(
     smallint, uuid, interval, int, text[], text[], boolean, boolean, bigint, boolean);
+
+-- Functions of version 10 that nobody calls any more: others do what they did.
+drop function if exists :"schema"._bound_claim(smallint, int8multirange, bigint, timestamptz);
+drop function if exists :"schema"._due_streams(
+    smallint, int, boolean, timestamptz, timestamptz, text[], text[], uuid, text);
+drop function if exists :"schema"._enqueue_object(jsonb, text);
+drop function if exists :"schema"._lock_streams(smallint, int8multirange);
+drop function if exists :"schema"._may_share(uuid, bigint);
+drop function if exists :"schema"._pass_over(bigint[]);
+drop function if exists :"schema"._row_estimate(text);
+drop function if exists :"schema"._sort_fresh(
+    :"schema".frontier, bigint[], int, timestamptz, text[], text[], text, boolean);
+drop function if exists :"schema"._still_skips(int8multirange);
+drop function if exists :"schema"._stream_resume(smallint, text, boolean);
+drop function if exists :"schema"._stream_skip(smallint, text);
+drop function if exists :"schema"._take_any(smallint, uuid, int8multirange);
+drop function if exists :"schema"._take_lane(uuid, int);
+drop function if exists :"schema"._try_follow_joins(uuid[], timestamptz);
+drop function if exists :"schema"._try_lock(uuid[], bigint[]);

@@ -181,7 +181,7 @@ static const struct trap TRAPS[] = {
     {"claims_do_not_walk_through_leases_that_were_settled", leases_settled,
      {{"the upper bound of the look", "_move_frontier", "and l.until <= ts", "", WALKS}}},
     {"acks_do_not_walk_through_leases_that_ended", acks,
-     {{"the lower bound of leases", "_take_any", "and l.until >= lease_from", "", ACK_WALKS}}},
+     {{"the lower bound of leases", "_take", "and l.until >= lease_from", "", ACK_WALKS}}},
     {"claims_do_not_walk_through_retried_messages", parked_served,
      {{"the lower bound of parked messages", "_is_quiet", DUE, "", WALKS},
       {"looking in full only now and then", "_move_frontier", "f.look_at := looked", "f.look_at := looked - interval '1 hour'", WALKS},

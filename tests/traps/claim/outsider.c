@@ -98,7 +98,7 @@ static const char *lanes(struct fixture *f)
     for (int lane = 0; lane <= 4; lane++)
         sql_run(outsider, "select pg_advisory_lock(%s)",
                 sql_text(acker, "select uuid_hash_extended(join_id, %d)::text from join_row", lane));
-    sql_run(acker, "alter function _try_lock(uuid[], bigint[]) set lock_timeout = '60s'");
+    sql_run(acker, "alter function _lock_in_time(uuid[], bigint[]) set lock_timeout = '60s'");
     sql_send(acker, "select outbox_ack(" WORKER ", array[1])");
     bool in_time = sql_is_answered(acker, PATIENCE_MS);
     sql_run(outsider, "select pg_advisory_unlock_all()");
@@ -144,8 +144,8 @@ static const struct trap TRAPS[] = {
     {"a_viewer_holds_nobody_up", open_viewer,
      {{"leaving the turn alone", "_sort_now", "null;", "perform :\"schema\"._turn(p_box);", VIEWER_HOLDS}}},
     {"advisory_locks_of_others_stop_no_join", lanes,
-     {{"locks of rows", "_take_lane", "begin\n",
-       "begin perform pg_advisory_xact_lock(uuid_hash_extended(p_join, 1));\n",
+     {{"locks of rows", "_lock_join", "for i in 0 .. lanes - 1 loop",
+       "perform pg_advisory_xact_lock(uuid_hash_extended(p_join, 1)); for i in 0 .. lanes - 1 loop",
        ACK_WAITS}}},
     {"claims_under_the_turns_of_two_versions_lease_nothing_twice", two_kinds_of_turn,
      {{"the key of the frontier", "_add_frontier", "insert into :\"schema\".frontier select f.*;",

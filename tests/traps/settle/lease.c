@@ -272,12 +272,12 @@ static const char *streamed_given_back(struct fixture *f) { return claimed_and_g
 
 static const struct trap TRAPS[] = {
     {"parts_of_a_big_lease_are_acked_once_each", partial_acks,
-     {{"taking out what was acked", "_take_any", REST, ALL, "a message is in two places"},
-      {"removing an emptied lease", "_take_any", "and h.items <@ wanted", "and false", "an emptied lease stays"}}},
+     {{"taking out what was acked", "_take", REST, ALL, "a message is in two places"},
+      {"removing an emptied lease", "_take", "and h.items <@ wanted", "and false", "an emptied lease stays"}}},
     {"parts_of_a_lease_are_acked_once_each_by_epoch", partial_acks_by_epoch,
      {{"taking out what was acked", "_take_epoch", REST, ALL, "a message was finished twice"}}},
     {"an_expired_lease_gives_back_only_what_was_not_acked", half_acked,
-     {{"taking out what was acked", "_take_any", REST, ALL, "an expired lease released what was done"},
+     {{"taking out what was acked", "_take", REST, ALL, "an expired lease released what was done"},
       {"counting the attempt", "_release", "retry_count = p.retry_count + counted,",
        "retry_count = p.retry_count,", "an expired lease did not count"}}},
     {"renewing_a_part_of_a_lease_keeps_only_that_part", half_renewed,

@@ -357,7 +357,7 @@ static const struct trap TRAPS[] = {
      {{"looking for leased ones", "_is_stream_leased", "x.epoch is not null limit 1", "false limit 1", TWO_AT_ONCE},
       {"looking for those from the log", "_is_stream_leased", "s.epoch is not null and", "false and", TWO_AT_ONCE}}},
     {"two_runs_that_are_half_settled_hold_their_stream", half_settled_runs,
-     {{"knowing where the first began", "_hold_runs", "case when s.epoch = p_epoch then s.taken_from else s.position end", "s.position",
+     {{"knowing where the first began", "_claim_mixed_heads", "case when s.epoch = p_epoch then s.taken_from else s.position end", "s.position",
        TWO_AT_ONCE}}},
     {"a_halted_stream_stands_still", halted,
      {{"halting", "_bury", "if p_reason <> 5 then", "if false then", WENT_ON},

@@ -16,7 +16,7 @@ begin
         reason = p_reason, ended_at = ts, ended_xid = pg_current_xact_id()
     where j.join_id = any (p_joins);
 
-    perform :"schema"._try_follow_joins(p_joins, ts);
+    perform :"schema"._follow_joins(p_joins, ts);
     with due as (
         select p.work_id from :"schema".parked p
         where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))

@@ -1,5 +1,5 @@
 -- Extends leases: never shortens one. Renewing a part of a lease splits it off under the same
--- epoch, so that the rest can still expire. Repeated while something of ours is left, as in _take_any: another renewal
+-- epoch, so that the rest can still expire. Repeated while something of ours is left, as in _take: another renewal
 -- of the same lease may have split it off meanwhile, or taken the number of a new part. Mostly everything is renewed
 -- at once, and nobody looks again.
 create or replace function :"schema"._renew(

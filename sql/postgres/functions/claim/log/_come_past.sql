@@ -17,6 +17,7 @@ declare
     w record;
     sorted record;
     his int;
+    most int;   -- messages in a row of the pool
 begin
     taken := '{}';
     parked_expired := false;
@@ -32,7 +33,12 @@ begin
                 his := least(w.n, wanted - cardinality(taken));
                 taken := taken || w.ids[:his];
                 if his < w.n then
-                    perform :"schema"._add_to_pool(f.box, w.topic, w.ids[his + 1:], least(greatest(wanted, room, 30), 1000));
+                    -- Ids with gaps make long rows: of those fewer.
+                    most := least(greatest(wanted, room, 30),
+                                  case when w.ids[w.n] - w.ids[his + 1] = w.n - his - 1 then 1000 else 100 end);
+                    insert into :"schema".pool (box, topic, size, items)
+                    select f.box, w.topic, least(most, w.n - i + 1), :"schema"._multirange(w.ids[i:i + most - 1])
+                    from generate_series(his + 1, w.n, most) i;
                 end if;
             else
                 select * into sorted from :"schema"._sort_window(f, step, wanted - cardinality(taken), ts, exact, prefixes,

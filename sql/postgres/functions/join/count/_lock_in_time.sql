@@ -2,14 +2,29 @@
 -- which lane (_lock_join), by position: null where somebody's open transaction holds the join. He may hold it
 -- for long, and whoever settles messages has other work to do: after a moment those that are free are enough.
 create or replace function :"schema"._lock_in_time(p_joins uuid[], p_steps bigint[] default null) returns smallint[]
-language plpgsql volatile as $$
+language plpgsql volatile set lock_timeout = '800ms' as $$
 declare
-    lanes smallint[] := :"schema"._try_lock(p_joins, p_steps);
+    lanes smallint[] := array_fill(0::smallint, array[cardinality(p_joins)]);
+    wanted record;
     free uuid[];
 begin
-    if lanes is not null then
+    begin   -- all of them, or none
+        if not exists (select from unnest(p_joins) i cross join lateral (
+                           select j.last_lane from :"schema".join_row j where j.join_id = i limit 1) j
+                       where j.last_lane > 0) then
+            perform from :"schema".join_row j where j.join_id = any (p_joins) order by j.join_id for no key update;
+            return lanes;
+        end if;
+        for wanted in
+            select i.join_id, i.steps, i.n from unnest(p_joins, p_steps) with ordinality i(join_id, steps, n)
+            order by i.join_id, i.steps nulls first
+        loop
+            lanes[wanted.n] := :"schema"._lock_join(wanted.join_id, wanted.steps);
+        end loop;
         return lanes;
-    end if;
+    exception when lock_not_available then
+        null;
+    end;
     free := array(select j.join_id from :"schema".join_row j where j.join_id = any (p_joins)
                   order by j.join_id for no key update skip locked);
     free := array(select f from unnest(free) f cross join lateral (

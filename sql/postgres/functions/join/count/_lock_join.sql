@@ -1,18 +1,46 @@
 -- Locks a join, to count so many steps in it (null: for whatever else), and says in which lane. Lane 0 is the
 -- whole join, with its row and every lane: who has it may end the join. The other lanes of a large join are for
--- counting while its end is far; they hold nobody up.
+-- counting while its end is far; they hold nobody up. A lane is locked by its row of counters: only our functions can do that.
 create or replace function :"schema"._lock_join(p_join uuid, p_steps bigint) returns smallint
 language plpgsql volatile as $$
 declare
-    lanes int := case when p_steps is null then 0 else coalesce((
+    lanes constant int := case when p_steps is null then 0 else coalesce((
         select j.last_lane from :"schema".join_row j where j.join_id = p_join), 0) end;
-    lane smallint;
+    own constant int := pg_backend_pid() % nullif(lanes, 0) + 1;   -- this session's lane
+    lane int;
 begin
     if lanes > 0 then
         begin
-            lane := :"schema"._take_lane(p_join, lanes);
-            if not :"schema"._may_share(p_join, p_steps) then   -- the lane is given back
-                raise exception using errcode = 'BX099';
+            -- One that is free, beginning with our own; if there is none, our own.
+            for i in 0 .. lanes - 1 loop
+                perform from :"schema".join_progress p where p.join_id = p_join and p.lane = (own - 1 + i) % lanes + 1
+                order by p.seq desc limit 1 for no key update skip locked;
+                if found then
+                    lane := (own - 1 + i) % lanes + 1;
+                    exit;
+                end if;
+            end loop;
+            if lane is null then
+                perform from :"schema".join_progress p where p.join_id = p_join and p.lane = own
+                order by p.seq desc limit 1 for no key update;
+                lane := own;
+            end if;
+            -- Only as long as neither we nor those in the other lanes, whose steps we cannot see, can reach the join's end
+            -- or go beyond it: each counts at most 2,000 steps. Who has a lane was allowed for when he took it and may stay:
+            -- asking for the whole join now he would wait for others who do the same.
+            if not exists (
+                select from (select * from :"schema".join_row j where j.join_id = p_join limit 1) j
+                cross join lateral (
+                    select sum(p.completed_steps + p.failed_steps) as steps,
+                           coalesce(sum(p.xid_steps) filter (where p.xid = pg_current_xact_id_if_assigned()), 0) as ours
+                    from generate_series(0, j.last_lane) l(lane) cross join lateral (
+                        select p.completed_steps, p.failed_steps, p.xid, p.xid_steps from :"schema".join_progress p
+                        where p.join_id = j.join_id and p.lane = l.lane order by p.seq desc limit 1) p) c
+                where j.last_lane > 0 and j.status = 0 and coalesce(j.deadline > clock_timestamp(), true)
+                  and c.ours + p_steps <= 2000
+                  and (j.expected_steps - c.steps > j.last_lane * 2000 or :"schema"._has_lane(p_join))
+                  and current_setting('transaction_isolation') = 'read committed') then
+                raise exception using errcode = 'BX099';   -- the lane is given back
             end if;
             perform set_config('boxcar.lanes', concat_ws(',', current_setting('boxcar.lanes', true), p_join), true)
             where not :"schema"._has_lane(p_join);

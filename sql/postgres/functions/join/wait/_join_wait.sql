@@ -43,7 +43,7 @@ begin
         insert into :"schema".parked (work_id, box, available_at, topic, crash_count)
         values (wait.work_id, 0, ts, topic, -1);
         insert into :"schema".join_wait (join_id, work_id) values (p_join, wait.work_id);
-        perform :"schema"._try_follow_joins(array[p_join], ts)
+        perform :"schema"._follow_joins(array[p_join], ts)
         from :"schema".join_row j where j.join_id = p_join and j.status <> 0;
     end if;
     return query

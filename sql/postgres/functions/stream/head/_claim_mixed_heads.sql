@@ -15,16 +15,32 @@ begin
         log := :"schema"._log_runs(p_box, due, wanted - cardinality(taken), true, p_epoch, ts, exact, prefixes, p_waits, p_named);
         taken := taken || log.ids;
         if log.held is not null then
-            perform :"schema"._hold_runs(p_box, log.held, log.lasts, p_epoch);
+            update :"schema".stream s
+            set available_at = null, position = r.last_id, epoch = p_epoch,
+                taken_from = case when s.epoch = p_epoch then s.taken_from else s.position end   -- it may be the second run of this claim
+            from unnest(:"schema"._stream_rows(p_box, log.held), log.lasts) r(place, last_id) where s.ctid = r.place;
         end if;
-        if log.expired is not null then
-            perform :"schema"._park_expired(p_box, log.expired, ts);
+        if log.expired is not null then   -- they are parked, where _bury_expired finds them
+            perform set_config('boxcar.met_expired', 'yes', true);   -- _claim_items tells its caller
+            insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream)
+            select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream from :"schema".message m where m.work_id = any (log.expired);
+            update :"schema".stream s
+            set position = m.work_id, taken_from = case when s.epoch is null then m.work_id else s.taken_from end
+            from (select m.stream, max(m.work_id) as work_id from :"schema".message m where m.work_id = any (log.expired)
+                  group by m.stream) m
+            where s.box = p_box and s.key = m.stream and s.position < m.work_id;
         end if;
         if i = 1 and log.waiting is not null then
             perform :"schema"._put_off_streams(p_box, log.waiting, log.until, null, log.topics);
         end if;
         if i = 1 and log.empty is not null then
-            perform :"schema"._forget_streams(p_box, log.empty, ts);
+            -- While a window is met in part the rows stay, since their positions tell what of it was taken.
+            if (:"schema"._frontier(p_box, 1::smallint)).whole then
+                delete from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, log.empty)) and s.halted_at is null;
+            else
+                update :"schema".stream s set available_at = ts + interval '1 second', topic = null
+                where s.ctid = any (:"schema"._stream_rows(p_box, log.empty)) and s.halted_at is null;
+            end if;
         end if;
         due := coalesce(log.held, '{}');
         room := wanted - cardinality(taken);
