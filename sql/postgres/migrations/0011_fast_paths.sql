@@ -186,6 +186,7 @@ drop function if exists :"schema"._claim_numbered(
     smallint, uuid, interval, int, text[], text[], boolean, boolean, bigint, boolean);
 
 -- Functions of version 10 that nobody calls any more: others do what they did.
+drop function if exists :"schema"._check_inbox_object(jsonb, text);
 drop function if exists :"schema"._bound_claim(smallint, int8multirange, bigint, timestamptz);
 drop function if exists :"schema"._due_streams(
     smallint, int, boolean, timestamptz, timestamptz, text[], text[], uuid, text);
@@ -203,3 +204,16 @@ drop function if exists :"schema"._take_any(smallint, uuid, int8multirange);
 drop function if exists :"schema"._take_lane(uuid, int);
 drop function if exists :"schema"._try_follow_joins(uuid[], timestamptz);
 drop function if exists :"schema"._try_lock(uuid[], bigint[]);
+-- These have other parameters now.
+drop function if exists :"schema"._claim_fresh(:"schema".frontier, int, timestamptz, text[], text[], text, boolean);
+drop function if exists :"schema"._claim_heads(
+    smallint, bigint, int, boolean, timestamptz, timestamptz, text[], text[], uuid, text, boolean);
+drop function if exists :"schema"._claim_items(smallint, uuid, interval, int, text[], text[], boolean, bigint);
+drop function if exists :"schema"._claim_side(
+    smallint, bigint, int, boolean, boolean, timestamptz, timestamptz, text[], text[], uuid, text, boolean);
+drop function if exists :"schema"._claim_suspect(
+    smallint, bigint, timestamptz, timestamptz, text[], text[], boolean, uuid, text, boolean);
+drop function if exists :"schema"._enqueue_objects(smallint, jsonb);
+drop function if exists :"schema"._meet_streams(smallint, text[], text[], bigint[], int, timestamptz);
+drop function if exists :"schema"._move_frontier(:"schema".frontier, :"schema".frontier, boolean, timestamptz);
+drop function if exists :"schema"._unpark(smallint, bigint[], timestamptz);

@@ -1,5 +1,6 @@
--- The rules for one object of enqueue_many. A payload that is not a string is stored as its JSON text.
-create or replace function :"schema"._check_object(o jsonb, place text) returns void
+-- The rules for one object of enqueue_many, or of inbox_enqueue_many (p_box 1). A payload that is not a string is stored as
+-- its JSON text.
+create or replace function :"schema"._check_object(o jsonb, place text, p_box smallint) returns void
 language plpgsql stable :pinned as $$
 declare
     field text;
@@ -13,8 +14,13 @@ begin
     if jsonb_typeof(o) <> 'object' then
         perform :"schema"._invalid(place, 'must be an object');
     end if;
-    perform :"schema"._check_names(place || '.', o, '{topic,correlation_id,stream,key}',
-                                   '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique}');
+    if p_box = 0 then
+        perform :"schema"._check_names(place || '.', o, '{topic,correlation_id,stream,key}',
+                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique}');
+    else
+        perform :"schema"._check_names(place || '.', o, '{source,id,content_hash,topic,correlation_id,stream}',
+                                       '{payload,due_at,ttl,headers,max_attempts}');
+    end if;
     begin
         field := 'due_at';        due := (o ->> field)::timestamptz;
         field := 'ttl';           ttl := (o ->> field)::interval;
@@ -25,6 +31,9 @@ begin
     exception when data_exception then
         perform :"schema"._invalid(format('%s.%s', place, field), :"schema"._malformed(field));
     end;
+    if p_box = 1 then
+        perform :"schema"._check_inbox_key(place || '.', o ->> 'source', o ->> 'id', o ->> 'content_hash');
+    end if;
     perform :"schema"._check_message(place || '.', o ->> 'topic', o ->> 'payload', o ->> 'correlation_id', due, ttl,
         o ->> 'stream', nullif(o -> 'headers', 'null'), id, o ->> 'key', attempts, join_id);
     if is_unique and o ->> 'key' is null then

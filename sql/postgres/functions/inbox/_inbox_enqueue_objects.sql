@@ -1,4 +1,4 @@
--- Stores an array of objects with the names of inbox_enqueue's arguments, in one statement: what _read_inbox_messages has
+-- Stores an array of objects with the names of inbox_enqueue's arguments, in one statement: what _read_messages has
 -- read of them, everything checked. One result for each, in order; whoever gave another hash than before is warned.
 create or replace function :"schema"._inbox_enqueue_objects(messages jsonb)
 returns setof :"schema".inbox_enqueue_result language plpgsql volatile rows 1000 :hot as $$
@@ -7,9 +7,9 @@ declare
     given record;
     results :"schema".inbox_enqueue_result[];
 begin
-    given := :"schema"._read_inbox_messages(messages);
+    given := :"schema"._read_messages(messages, 1::smallint);
     if given.is_usual is not true then
-        perform :"schema"._check_inbox_object(e.value, format('messages[%s]', e.ordinality - 1))
+        perform :"schema"._check_object(e.value, format('messages[%s]', e.ordinality - 1), 1::smallint)
         from jsonb_array_elements(messages) with ordinality e(value, ordinality) order by e.ordinality;
         if messages = '[]' then
             return;

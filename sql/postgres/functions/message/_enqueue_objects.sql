@@ -8,7 +8,7 @@ begin
     if messages = '[]' then
         return '[]'::jsonb;
     end if;
-    given := :"schema"._read_messages(messages);
+    given := :"schema"._read_messages(messages, 0::smallint);
     return (
         select jsonb_agg(jsonb_build_object('work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate)
                          order by r.n)

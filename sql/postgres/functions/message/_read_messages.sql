@@ -1,17 +1,23 @@
--- Reads an array of objects with the names of enqueue's arguments into arrays that go together by position, as
--- _enqueue_messages wants them; null for what none of them has. is_usual: nothing is wrong with any of them, by one condition
--- each; if not, _check_objects looks at them one by one to name the fault. What cannot be read at all gives nulls.
+-- Reads an array of objects with the names of enqueue's arguments, or for the inbox with those of inbox_enqueue, into arrays
+-- that go together by position, as _enqueue_messages and _inbox_enqueue want them; null for what none of them has. is_usual:
+-- nothing is wrong with any of them, by one condition each. If not, those who need it look at them one by one to name the
+-- faults (_check_object, _message_faults). What cannot be read at all gives nulls.
 create or replace function :"schema"._read_messages(
-    messages jsonb, out ids uuid[], out topics text[], out payloads text[], out correlations text[], out streams text[],
-    out headers text[], out dues timestamptz[], out ttls bigint[], out attempts int[], out joins uuid[],
-    out others uuid[], out uniques uuid[], out is_fresh boolean, out is_usual boolean)
+    messages jsonb, p_box smallint, out ids uuid[], out topics text[], out payloads text[], out correlations text[],
+    out streams text[], out headers text[], out dues timestamptz[], out ttls bigint[], out attempts int[], out joins uuid[],
+    out others uuid[], out uniques uuid[], out sources text[], out external_ids text[], out hashes text[],
+    out is_fresh boolean, out is_usual boolean)
 language plpgsql volatile as $$
 #variable_conflict use_column
 declare
+    names constant text[] := '{topic,payload,correlation_id,due_at,ttl,stream,headers,max_attempts}'::text[]
+        || case p_box when 0 then '{message_id,key,join_id,unique}'::text[] else '{source,id,content_hash}' end;
     ts timestamptz := clock_timestamp();
     stamp bytea := substring(int8send((date_part('epoch', ts) * 1000)::bigint) from 3);   -- as in _new_message_id
 begin
-    select array_agg(case when r.message_id is null and r.key is null or r."unique" then encode(set_bit(set_bit(
+    select array_agg(case when p_box = 1   -- as _inbox_id
+                          then :"schema"._hash_id('boxcar:inbox:', char_length(r.source) || ':' || r.source || r.id)
+                          when r.message_id is null and r.key is null or r."unique" then encode(set_bit(set_bit(
                                    overlay(uuid_send(gen_random_uuid()) placing stamp from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
                           when r.key is null then r.message_id
                           else :"schema"._hash_id('boxcar:topic-key:', k.id || r.topic) end),
@@ -27,9 +33,14 @@ begin
                 then array_agg(case when r."unique" is not true then k.id end) end,
            case when bool_or(r."unique")
                 then array_agg(case when r."unique" then :"schema"._hash_id('boxcar:topic-key:', k.id || r.topic) end) end,
+           case when count(r.source) > 0 then array_agg(r.source) end, case when count(r.id) > 0 then array_agg(r.id) end,
+           case when count(nullif(r.content_hash, '')) > 0 then array_agg(nullif(r.content_hash, '')) end,
            count(r.message_id) = 0 and count(r.key) = 0,
-           bool_and((m.o - '{topic,payload,correlation_id,due_at,ttl,stream,headers,message_id,key,max_attempts,join_id,unique}'
-                       ::text[] = '{}'
+           bool_and((m.o - names = '{}'
+                     and (p_box = 0 or jsonb_typeof(m.o -> 'source') = 'string' and char_length(r.source) between 1 and 255
+                                       and jsonb_typeof(m.o -> 'id') = 'string' and char_length(r.id) between 1 and 255)
+                     and (r.content_hash is null or jsonb_typeof(m.o -> 'content_hash') = 'string'
+                                                    and char_length(r.content_hash) <= 255)
                      and jsonb_typeof(m.o -> 'topic') = 'string' and char_length(r.topic) between 1 and 255
                      and octet_length(r.payload) <= 65536
                      and (r.correlation_id is null or jsonb_typeof(m.o -> 'correlation_id') = 'string'
@@ -46,12 +57,12 @@ begin
                                                 and not (r."unique" and r.key is null))
                      and (r.headers is null or pg_column_size(r.headers) <= 680
                           and not r.headers @? 'strict $.* ? (@.type() <> "string")')) is true)
-    into ids, topics, payloads, correlations, streams, headers, dues, ttls, attempts, joins, others, uniques, is_fresh,
-         is_usual
+    into ids, topics, payloads, correlations, streams, headers, dues, ttls, attempts, joins, others, uniques, sources,
+         external_ids, hashes, is_fresh, is_usual
     from jsonb_array_elements(messages) m(o)
     cross join lateral jsonb_to_record(m.o) r(
         topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text, headers jsonb,
-        message_id uuid, key text, max_attempts int, join_id uuid, "unique" boolean)
+        message_id uuid, key text, max_attempts int, join_id uuid, "unique" boolean, source text, id text, content_hash text)
     cross join lateral (
         select case when r.key is not null then :"schema"._hash_id('boxcar:key:', r.key) end as id offset 0) k;
 exception when data_exception then

@@ -1,6 +1,6 @@
 -- Every fault of a batch for process_work_batch.
 create or replace function :"schema"._batch_faults(owner uuid, batch jsonb)
-returns table (argument text, problem text) language plpgsql stable :pinned as $$
+returns table (argument text, problem text) language plpgsql stable as $$
 declare
     lists constant text[] := array['messages', 'stages', 'acks', 'abandons', 'defers', 'fails', 'renews'];
     heartbeat jsonb := nullif(batch -> 'heartbeat', 'null');

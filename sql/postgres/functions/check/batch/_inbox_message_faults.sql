@@ -1,7 +1,7 @@
--- Every fault of an array of messages from outside: the rules of _check_inbox_object, for many at once. Faults of
+-- Every fault of an array of messages from outside: the rules of _check_object, for many at once. Faults of
 -- keys and names come first, then those of what all messages have.
 create or replace function :"schema"._inbox_message_faults(messages jsonb, place text)
-returns table (argument text, problem text) language plpgsql stable :pinned as $$
+returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
     with said as materialized (

@@ -1,6 +1,6 @@
 -- Whether a text is a value of this type: timestamptz, interval, uuid, int or bigint. Null is.
 create or replace function :"schema"._is_castable(value text, type text) returns boolean
-language plpgsql stable :pinned as $$
+language plpgsql stable as $$
 begin
     case type
         when 'timestamptz' then perform value::timestamptz;

@@ -1,7 +1,7 @@
 -- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is
--- missing has no fault of its form.
+-- missing has no fault of its form. Only what is not usual is tried value by value, each in a subtransaction.
 create or replace function :"schema"._message_faults(messages jsonb, place text)
-returns table (argument text, problem text) language plpgsql stable :pinned as $$
+returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
     with said as materialized (
@@ -13,7 +13,8 @@ begin
                :"schema"._is_castable(m.o ->> 'message_id', 'uuid') as id_ok,
                :"schema"._is_castable(m.o ->> 'join_id', 'uuid') as join_ok,
                :"schema"._is_castable(m.o ->> 'max_attempts', 'int') as attempts_ok
-        from jsonb_array_elements(messages) with ordinality m(o, n))
+        from jsonb_array_elements(messages) with ordinality m(o, n)
+        where (:"schema"._read_messages(jsonb_build_array(m.o), 0::smallint)).is_usual is not true)
     select z.argument, z.problem from (
     select s.n, f.nr, s.place || f.field as argument, f.problem
     from said s cross join lateral (values

@@ -1,6 +1,6 @@
 -- Every fault of what a batch asks of one box.
 create or replace function :"schema"._part_faults(part jsonb, place text, lists text[])
-returns table (argument text, problem text) language plpgsql stable :pinned as $$
+returns table (argument text, problem text) language plpgsql stable as $$
 declare
     lease_ok boolean;
     claim jsonb := part -> 'claim';
@@ -15,10 +15,13 @@ begin
     union all
     select format('%s.%s', place, l), 'must be an array' from unnest(lists) l
     where jsonb_typeof(part -> l) not in ('array', 'null');
-    if jsonb_typeof(part -> 'messages') = 'array' and place = 'inbox' then
-        return query select * from :"schema"._inbox_message_faults(part -> 'messages', place || '.messages');
-    elsif jsonb_typeof(part -> 'messages') = 'array' then
-        return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages');
+    if jsonb_typeof(part -> 'messages') = 'array'
+       and (:"schema"._read_messages(part -> 'messages', (place = 'inbox')::int::smallint)).is_usual is not true then
+        if place = 'inbox' then
+            return query select * from :"schema"._inbox_message_faults(part -> 'messages', place || '.messages');
+        else
+            return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages');
+        end if;
     end if;
     return query
     select f.argument, f.problem

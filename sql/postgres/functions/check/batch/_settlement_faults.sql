@@ -1,6 +1,6 @@
 -- Every fault of a list of settlements: each a work id, or an object with work_id and what the list takes.
 create or replace function :"schema"._settlement_faults(list jsonb, place text, names text[])
-returns table (argument text, problem text) language plpgsql stable :pinned as $$
+returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
     with said as materialized (

@@ -7,9 +7,9 @@ begin
     if messages is null or jsonb_typeof(messages) <> 'array' then
         perform :"schema"._invalid('messages', 'must be a JSON array of objects');
     end if;
-    given := :"schema"._read_messages(messages);
+    given := :"schema"._read_messages(messages, 0::smallint);
     if given.is_usual is not true then
-        perform :"schema"._check_object(e.value, format('messages[%s]', e.ordinality - 1))
+        perform :"schema"._check_object(e.value, format('messages[%s]', e.ordinality - 1), 0::smallint)
         from jsonb_array_elements(messages) with ordinality e(value, ordinality) order by e.ordinality;
         if messages = '[]' then
             return;
