@@ -168,9 +168,10 @@ struct store_ops {
                                 size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
                                 bool *ret_drained, boxcar_error *err);
 
-    /* What an operator should know; see boxcar/doctor.h. */
-    boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
-                              boxcar_error *err);
+    /* What an operator should know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the
+     * claimers' turn (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
+    boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,
+                              struct boxcar_finding_list **ret_list, boxcar_error *err);
 
     /* Inspection. Lists are allocated with malloc and owned by the caller. find: with payload,
      * BOXCAR_E_NOT_FOUND when there is none. */

@@ -155,7 +155,7 @@ static void look_for_trouble(struct steward *steward, struct boxcar_store *store
     struct boxcar_finding_list *list = NULL;
 
     if (steward->worker->handlers->boxes[box].count == 0 || !is_any_due(steward, box) ||
-        store->ops->diagnose(store, box, &list, NULL) != BOXCAR_OK)
+        store->ops->diagnose(store, box, false, &list, NULL) != BOXCAR_OK)
         return;
     for (size_t i = 0; i < COMPLAINTS; i++)
         complain_about(steward, box, i, list);

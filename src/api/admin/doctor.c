@@ -26,5 +26,5 @@ boxcar_status boxcar_diagnose(boxcar_store *store, boxcar_box box, boxcar_findin
         status = check_given(ret_list, "ret_list", err);
     if (status == BOXCAR_OK)
         status = limits_check_box(box, err);
-    return status == BOXCAR_OK ? store->ops->diagnose(store, box, ret_list, err) : status;
+    return status == BOXCAR_OK ? store->ops->diagnose(store, box, true, ret_list, err) : status;
 }

@@ -5,6 +5,7 @@
 
 #include "findings.h"
 #include "pg.h"
+#include "scenes.h"
 
 /* Makes this session look as if its transaction had begun so long ago, and as if it were the only one. */
 static void age_transaction(struct fixture *f, PGconn *session, const char *how_long) {
@@ -482,6 +483,45 @@ static void viewer_is_told_who_keeps_the_turn(void **state) {
     close_as(f, "viewer", store);
 }
 
+/* Leaves a trace of each try, instead of trying. */
+static void trace_tries(struct fixture *f) {
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "create table tried (box smallint)");
+    pg_exec(conn,
+            "create or replace function _try_claim(p_box smallint, out had_turn boolean, out seconds double precision, "
+            "out failure text) language sql volatile as $$ insert into %s.tried values (p_box); "
+            "select true, 0::double precision, null::text $$",
+            f->schema);
+    PQfinish(conn);
+}
+
+static int64_t count_tries(struct fixture *f) {
+    PGconn *conn = fixture_connect(f);
+    int64_t count = pg_number(conn, "select count(*) from tried");
+    PQfinish(conn);
+    return count;
+}
+
+/* A claim that is tried keeps the turn for a moment. Workers look for trouble every minute, each of them. BX-020 */
+static void worker_that_looks_for_trouble_tries_no_claim(void **state) {
+    struct fixture *f = *state;
+    trace_tries(f);
+    enqueue(f, "nobody.wants", "p");
+    struct scene *s = scene_new(f);
+    s->options.drain = false;
+    s->options.maintain_ms = 50;
+    scene_make(s);
+    scene_handle(s, "orders");
+    scene_start(s);
+    while (!scene_logged(s, "nobody.wants"))
+        pause_ms(10);
+    scene_stop(s);
+    scene_free(s);
+    assert_int_equal(count_tries(f), 0);
+    boxcar_finding_list_free(diagnose(f));
+    assert_int_equal(count_tries(f), 1);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(claim_is_tried_and_taken_back),
     TEST(transaction_that_keeps_the_turn_is_named),
@@ -516,6 +556,7 @@ static const struct CMUnitTest DIRECT_TESTS[] = {
     TEST(producer_is_told_what_it_may_not_see),
     TEST(careless_settings_of_a_session_are_told),
     TEST(diagnosis_inside_a_transaction_of_the_program_does_not_end_it),
+    TEST(worker_that_looks_for_trouble_tries_no_claim),
 };
 
 /* Roles and session settings are the server's business: once, directly. */

@@ -95,7 +95,7 @@ static const char *own_transaction(struct fixture *f)
     return sql_number(others, "select count(*) from lease l cross join _ids(l.items)") == 2 ? NULL : LOST;
 }
 
-enum { BEHIND = 20000, BATCH = 10, READS_MAX = 5000 }; /* a claim that fills the pool reads 1,000 messages */
+enum { BEHIND = 20000, BATCH = 10, READS_MAX = 5000, TRIAL_READS_MAX = 15000 }; /* a claim that fills the pool reads 1,000 messages */
 
 static int64_t claim_reads(PGconn *conn)
 {
@@ -143,6 +143,24 @@ static const char *full_look(struct fixture *f)
                ? NULL : "a full look that found something is not noted";
 }
 
+static int64_t trial_reads(PGconn *conn)
+{
+    sql_run(conn, "begin");
+    int64_t before = sql_reads(conn, "message_fresh") + sql_reads(conn, "message_pkey") + sql_reads(conn, "message");
+    assert_int_equal(sql_number(conn, "select count(*) from _try_claim(0::smallint) where had_turn and failure is null"), 1);
+    int64_t after = sql_reads(conn, "message_fresh") + sql_reads(conn, "message_pkey") + sql_reads(conn, "message");
+    sql_run(conn, "rollback");
+    return after - before;
+}
+
+/* The doctor's claim keeps the turn while it looks. BX-020 */
+static const char *doctors_claim(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    fill_log(conn, BEHIND);
+    return trial_reads(conn) > TRIAL_READS_MAX ? "the doctor's claim looks through the log while all others wait" : NULL;
+}
+
 #define LATE                                                                                                           \
     "late := array(\n            select x from pg_snapshot_xip(f.base) x where x >= f.position_xid and "                \
     "pg_visible_in_snapshot(x, f.target));"
@@ -164,6 +182,11 @@ static const struct trap TRAPS[] = {
      {{"the row comparison", "_window", "(m.xid, m.work_id) > (from_xid, from_id)",
        "(m.xid > from_xid or (m.xid = from_xid and m.work_id > from_id))",
        "an idle claim reads the log from its start"}}},
+    {"the_doctors_claim_comes_past_a_few_thousand_messages", doctors_claim,
+     {{"an end", "_try_claim", "perform :\"schema\"._refill(p_box, 1);",
+       "perform :\"schema\"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, array['nobody'], null, true, null, "
+       "true, 64 << 20);",
+       "the doctor's claim looks through the log while all others wait"}}},
     {"a_full_look_that_found_something_is_noted", full_look,
      {{"who found something", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
 };

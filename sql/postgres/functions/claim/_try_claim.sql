@@ -1,6 +1,7 @@
--- Claims a message as a worker does, then one of a topic that nobody has, which looks at what lies behind the first, and
--- takes everything back (boxcar doctor): whether the turn, and every other lock, came in time, the turn after how long,
--- and what went wrong if something did. Nobody can keep the turn by this: it is given back before the call ends.
+-- Claims a message as a worker does, fills the pool, which comes past the next thousands, and takes everything back (boxcar
+-- doctor): whether the turn, and every other lock, came in time, the turn after how long, and what went wrong if something
+-- did. Nobody can keep the turn by this: it is given back before the call ends. Others wait meanwhile, so it does no more
+-- than a claim does.
 create or replace function :"schema"._try_claim(
     p_box smallint, out had_turn boolean, out seconds double precision, out failure text)
 language plpgsql volatile security definer :hot set lock_timeout = '2s' as $$
@@ -14,8 +15,7 @@ begin
     if had_turn then
         perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null, true,
                                        64 << 20);
-        perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1,
-                                       array[gen_random_uuid()::text], null, true, null, true, 64 << 20);
+        perform :"schema"._refill(p_box, 1);
     end if;
     raise exception using errcode = 'BX099';
 exception

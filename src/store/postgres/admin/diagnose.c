@@ -407,7 +407,7 @@ static void examine_broken(struct findings *findings) {
     checkup_box_broken(findings);
 }
 
-static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findings *findings,
+static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_claim, struct findings *findings,
                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
@@ -418,6 +418,7 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findin
     if (status != BOXCAR_OK)
         return status;
     read_server(result, &server);
+    server.may_claim = server.may_claim && tries_claim;
     judge_line(findings, pg, has_pooler(pg, pg_get_int4(result, 0, 8)));
     judge_server(findings, &server);
     status = check_clock(pg, findings, err);
@@ -435,11 +436,11 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, struct findin
                            : examine_hidden(pg, &server, findings, err);
 }
 
-boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
-                          boxcar_error *err) {
+boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
+                          struct boxcar_finding_list **ret_list, boxcar_error *err) {
     struct findings findings = findings_begin();
     boxcar_status status =
-        findings.list ? diagnose(pg_store_of(store), box, &findings, err) : error_no_memory(err);
+        findings.list ? diagnose(pg_store_of(store), box, tries_claim, &findings, err) : error_no_memory(err);
 
     return findings_end(&findings, status, ret_list, err);
 }

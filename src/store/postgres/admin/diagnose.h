@@ -5,8 +5,8 @@
 #include "session.h"
 #include "store/finding.h"
 
-boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, struct boxcar_finding_list **ret_list,
-                          boxcar_error *err);
+boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
+                          struct boxcar_finding_list **ret_list, boxcar_error *err);
 
 /* How to end what this session does, for the finding that was added last; and what shows `role` more of it. */
 void pg_remedy_session(struct findings *findings, const struct pg_session *session, boxcar_str role);
@@ -15,7 +15,7 @@ boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct fi
 /* Transactions that keep streams from being claimed. */
 boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
                                boxcar_error *err);
-/* Whether a claim works just now, and who is in its way. `may_claim`: the role has the right to try one. *ret_locked: what
+/* Whether a claim works just now, and who is in its way. `may_claim`: it may try one. *ret_locked: what
  * is in the way is a lock on a table, which others wait for, too. */
 boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
                              struct findings *findings, bool *ret_locked, boxcar_error *err);

@@ -372,7 +372,7 @@ static boxcar_status judge_box(struct boxcar_store *base, struct diagnosing *dia
     return status;
 }
 
-boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box,
+boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box, bool tries_claim,
                               struct boxcar_finding_list **ret_list, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     const char *path = sqlite3_db_filename(store->db, "main");
@@ -384,7 +384,8 @@ boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box,
     if (status == BOXCAR_OK)
         status = sqlite_transaction(store, ACCESS_READ, examine, &diagnosing, err);
     if (status == BOXCAR_OK) {
-        sqlite_check_turn(store, diagnosing.path, &diagnosing.findings);
+        if (tries_claim)
+            sqlite_check_turn(store, diagnosing.path, &diagnosing.findings);
         status = judge_box(base, &diagnosing, err);
     }
     arena_release(&diagnosing.arena);
