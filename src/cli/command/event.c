@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "cli/input/batch/event_file.h"
 #include "cli/input/headers.h"
 #include "cli/input/payload.h"

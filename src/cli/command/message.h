@@ -2,7 +2,7 @@
 #ifndef BOXCAR_CLI_COMMAND_MESSAGE_H
 #define BOXCAR_CLI_COMMAND_MESSAGE_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* ---- show, dead show ---- */
 

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "cli/input/options.h"
 #include "cli/input/values.h"
 #include "cli/output/output.h"

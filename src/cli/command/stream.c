@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
 #include "cli/input/options.h"
 #include "cli/input/values.h"
 #include "cli/output/message_json.h"

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/command/commands.h"
+#include "cli/command/message.h"
 #include "cli/input/values.h"
 #include "cli/output/message_json.h"
 #include "cli/output/output.h"
 #include "cli/output/report.h"
-#include "command/message.h"
 
 bool inbox_key_read(const struct cli *cli, const char *const *args, boxcar_inbox_key *ret_key) {
     if (!args[0] || !args[1]) {
