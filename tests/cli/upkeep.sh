@@ -102,6 +102,7 @@ like "for people" "reaped 0, expired 0, purged 0 done and * dead; joins: settled
 
 # It repeats until SIGTERM or SIGINT, which are no failure.
 for signal in TERM INT; do
+    : >rounds.txt # of the last one
     boxcar maintain --interval 100ms -o jsonl >rounds.txt 2>err.txt &
     pid=$!
     for _ in $(seq 100); do
