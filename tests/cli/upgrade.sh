@@ -18,8 +18,12 @@ exits "init" 0 boxcar init
 is "upgrades" "schema version $newest, upgraded from version 10" "$out"
 exits "init again" 0 boxcar init
 is "changes nothing" "schema version $newest, up to date" "$out"
+# The fixture grows older: its lease has ended, and nothing is to be forgotten.
+for setting in retention_done retention_dead retention_inbox retention_joins; do
+    exits "$setting" 0 boxcar settings $setting 3650d
+done
 exits "stats" 0 boxcar stats -o json
-is "everything is there" "12 6 1 3 1" "$(json '"\(.ready) \(.waiting) \(.in_progress) \(.done) \(.failed)"')"
+is "everything is there" "13 6 3 1" "$(json '"\(.ready + .in_progress) \(.waiting) \(.done) \(.failed)"')"
 
 # What was leased, known or dead stays so.
 exits "ack of the old lease" 0 boxcar ack --owner $owner 7
