@@ -40,7 +40,7 @@ begin
         select p.oid from pg_catalog.pg_proc p
         where p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
           and p.proname in ('_claim_items', '_claim_fresh', '_sort_fresh', '_pass_over', '_still_skips', '_move_frontier',
-                            '_due_streams', '_meet_streams', '_unpark', '_bound_claim', '_lock_streams')
+                            '_due_streams', '_meet_streams', '_unpark', '_bound_claim', '_lock_streams', '_fresh_streams')
     loop
         definition := pg_catalog.pg_get_functiondef(f);
         execute regexp_replace(left(definition, strpos(definition, 'AS $function$') - 1), 'LANGUAGE \w+', 'LANGUAGE plpgsql')

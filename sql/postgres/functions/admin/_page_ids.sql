@@ -9,7 +9,8 @@ declare
     newest bigint;
     ids bigint[];
     ts timestamptz := clock_timestamp();
-    heads bigint[];   -- of streams that no claimer has met
+    streamed constant :"schema".frontier := :"schema"._newest_frontier(p_box, 1::smallint);
+    low bigint;   -- for streams that no claimer has met
 begin
     if p_status is null then
         return array(
@@ -37,7 +38,7 @@ begin
             order by m.work_id desc limit max_messages);
     end if;
     if p_status <> 'ready' then
-        heads := array(select s.head from :"schema"._fresh_streams(p_box, null, '', chr(1114111) || chr(1114111)) s);
+        low := :"schema"._unmet_from(streamed);
     end if;
     select max(m.work_id) into newest from :"schema".message m where m.work_id < below;
     foreach newest in array array[newest - 20000, 0] loop
@@ -57,8 +58,8 @@ begin
                    and (p_status = 'ready' or (p_status = 'claimable') = (
                            coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
                            and (m.stream is null
-                                or (m.work_id = any (heads)
-                                    or exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream))
+                                or (exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream)
+                                    or exists (select from :"schema"._unmet_head(streamed, low, m.stream) h where h.work_id = m.work_id))
                                 and not :"schema"._is_held_back(p_box, m.stream, m.work_id))))
                  order by m.work_id desc limit max_messages)) x
             order by x.work_id desc limit max_messages);
