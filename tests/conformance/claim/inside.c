@@ -464,6 +464,111 @@ static void claim_that_stays_is_ended_by_the_server(void **state) {
     PQfinish(conn);
 }
 
+/* A transaction that has made a claim as the library does, and was believed: who takes longer to begin is not, so it is tried again. */
+static void begin_believed_claim(PGconn *conn, const char *before) {
+    for (int i = 0; i < 100; i++) {
+        pg_exec(conn, "begin; %s" CLAIM_AS_THE_LIBRARY, before);
+        if (pg_number(conn, "select (current_setting('synchronous_commit') = 'off')::int") == 1)
+            return;
+        pg_exec(conn, "rollback");
+    }
+    fail_msg("no claim was believed to be alone");
+}
+
+static void assert_transaction_timeout(PGconn *conn, const char *wanted) {
+    assert_int_equal(pg_number(conn, "select (current_setting('transaction_timeout') = '%s')::int", wanted), 1);
+}
+
+/* Statements without an end keep it open as well. Servers that know no such limit have none. BX-030 */
+static void claim_that_stays_busy_is_ended_after_two_minutes(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    enqueue(f, "t", "p");
+    if (pg_number(conn, "select current_setting('server_version_num')::int") < 170000) {
+        pg_fails(conn, "42704", "set transaction_timeout = '2min'");
+        begin_believed_claim(conn, "");
+        assert_int_equal(pg_number(conn, "select (current_setting('transaction_timeout', true) is null)::int"), 1);
+        PQfinish(conn);
+        return;
+    }
+    begin_believed_claim(conn, "");
+    assert_transaction_timeout(conn, "2min");
+    pg_exec(conn, "rollback");
+    assert_transaction_timeout(conn, "0");
+    begin_believed_claim(conn, "set local transaction_timeout = '30s'; "); /* the caller's own, shorter or longer, stays */
+    assert_transaction_timeout(conn, "30s");
+    pg_exec(conn, "rollback; set transaction_timeout = '1h'");
+    begin_believed_claim(conn, "");
+    assert_transaction_timeout(conn, "1h");
+    PQfinish(conn);
+}
+
+/* ---- stages (BX-063) ---- */
+
+/* The flags that a claim inside a transaction sees, -1 = nothing was claimed. The transaction stays open. */
+static int64_t stages_at_claim(PGconn *conn) {
+    pg_exec(conn, "begin");
+    return pg_number(conn, "select stages from outbox_claim(" ME ", '30 s', 1)");
+}
+
+static void record_inside(PGconn *conn, boxcar_work_id id, int stages) {
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_record_stages(" ME ", array[%lld], stages => %d)",
+                               (long long)id.value, stages), 1);
+}
+
+static void fail_and_replay(PGconn *conn, boxcar_work_id id, bool within_one_transaction) {
+    if (!within_one_transaction)
+        pg_exec(conn, "commit");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_fail(" ME ", array[%lld])", (long long)id.value), 1);
+    if (within_one_transaction)
+        pg_exec(conn, "commit");
+    assert_int_equal(pg_number(conn, "select dead_replay(array[%lld])", (long long)id.value), 1);
+}
+
+/* Plain and in a stream; the message fails in the transaction of its claim, or later. */
+static void stages_recorded_inside_survive_a_replay(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 4; i++) {
+        PGconn *conn = fixture_connect(f);
+        boxcar_work_id id = (i & 1 ? enqueue_streamed(f, "s", "p") : enqueue(f, "t", "p")).work_id;
+        fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
+        assert_int_equal(stages_at_claim(conn), 0);
+        record_inside(conn, id, BOXCAR_STAGE_PUBLISHED);
+        fail_and_replay(conn, id, i & 2);
+        assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_PUBLISHED);
+        record_inside(conn, id, BOXCAR_STAGE_STORED); /* they add up from one life to the next */
+        fail_and_replay(conn, id, i & 2);
+        assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_PUBLISHED + BOXCAR_STAGE_STORED);
+        assert_int_equal(pg_number(conn, ACK_ALL), 1);
+        pg_exec(conn, "commit");
+        assert_int_equal(audit_lost(f), 0);
+        PQfinish(conn);
+    }
+}
+
+/* What was rolled back was never done: neither the next claim nor a replay sees it. */
+static void stages_rolled_back_are_seen_by_no_replay(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        PGconn *conn = fixture_connect(f);
+        boxcar_work_id id = (i ? enqueue_streamed(f, "s", "p") : enqueue(f, "t", "p")).work_id;
+        fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
+        assert_int_equal(stages_at_claim(conn), 0);
+        record_inside(conn, id, BOXCAR_STAGE_PUBLISHED);
+        pg_exec(conn, "rollback");
+        assert_int_equal(stages_at_claim(conn), 0);
+        record_inside(conn, id, BOXCAR_STAGE_STORED);
+        pg_exec(conn, "savepoint s");
+        record_inside(conn, id, BOXCAR_STAGE_EVENT_STORED);
+        pg_exec(conn, "rollback to s");
+        fail_and_replay(conn, id, true);
+        assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_STORED);
+        assert_int_equal(pg_number(conn, ACK_ALL), 1);
+        pg_exec(conn, "commit");
+        PQfinish(conn);
+    }
+}
+
 /* Whatever the caller says about his constraints, and when. BX-030 */
 static void immediate_constraints_keep_nothing_from_others(void **state) {
     struct fixture *f = *state;
@@ -530,6 +635,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(what_needs_sorting_is_found_by_the_next_claim),
     TEST(nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so),
     TEST(claim_that_stays_is_ended_by_the_server),
+    TEST(claim_that_stays_busy_is_ended_after_two_minutes),
+    TEST(stages_recorded_inside_survive_a_replay),
+    TEST(stages_rolled_back_are_seen_by_no_replay),
     TEST(first_of_several_statements_keeps_no_turn),
     TEST(immediate_constraints_keep_nothing_from_others),
     TEST(claim_takes_topics_as_any_other),
