@@ -18,7 +18,7 @@ typedef struct boxcar_backoff_curve {
     int64_t base_ms; /* delay = min(base * factor^attempts, cap) */
     double factor;
     int64_t cap_ms;
-    double jitter; /* 0 to 1: the share of the delay that chance may take away */
+    double jitter; /* 0 to 1: the part of the delay that may be cut at random */
 } boxcar_backoff_curve;
 
 /* min(2^n s, 60 s), no jitter */

@@ -19,7 +19,7 @@ const struct setting SETTINGS[] = {
      "delay before the first retry, before the factor is applied"},
     {"backoff_cap", SETTING_DURATION, "1m", 0, 3650 * DAYS_MS, "longest delay before a retry"},
     {"backoff_factor", SETTING_NUMBER, "2", 1, 100, "by how much the delay grows with every attempt"},
-    {"backoff_jitter", SETTING_NUMBER, "0", 0, 1, "share of the delay that chance may take away"},
+    {"backoff_jitter", SETTING_NUMBER, "0", 0, 1, "part of the delay that may be cut at random"},
     {"headers_bytes_max", SETTING_COUNT, "65536", LIMITS_HEADERS_ALWAYS, 1048576,
      "size of a message's or an event's headers at most, as JSON text"},
     {"instance_timeout", SETTING_DURATION, "30s", 1000, DAYS_MS,
