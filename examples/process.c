@@ -16,7 +16,7 @@ enum { ROOM = 10 };
 /* What goes out with the next request. */
 struct results {
     boxcar_settlement acks[ROOM], abandons[ROOM];
-    boxcar_stage_record stages[ROOM];
+    boxcar_settlement stages[ROOM];
     size_t ack_count, abandon_count, stage_count;
 };
 
@@ -47,7 +47,7 @@ static void work(const boxcar_message *message, struct results *results) {
     if (!(message->stages & BOXCAR_STAGE_PUBLISHED)) {
         printf("%.*s: published\n", (int)message->payload.len, message->payload.data);
         results->stages[results->stage_count++] =
-            (boxcar_stage_record){message->work_id, message->epoch, BOXCAR_STAGE_PUBLISHED};
+            (boxcar_settlement){.work_id = message->work_id, .epoch = message->epoch, .stages = BOXCAR_STAGE_PUBLISHED};
     }
     if (message->retry_count == 0 && message->payload.data[0] == 'b') {
         printf("%.*s: failed half way\n", (int)message->payload.len, message->payload.data);

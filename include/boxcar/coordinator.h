@@ -37,16 +37,6 @@ extern "C" {
 
 typedef struct boxcar_coordinator boxcar_coordinator;
 
-typedef enum boxcar_operation {
-    BOXCAR_OPERATION_ENQUEUE = 0,
-    BOXCAR_OPERATION_ACK = 1,
-    BOXCAR_OPERATION_ABANDON = 2,
-    BOXCAR_OPERATION_DEFER = 3,
-    BOXCAR_OPERATION_FAIL = 4,
-    BOXCAR_OPERATION_RENEW = 5,
-    BOXCAR_OPERATION_RECORD = 6 /* of stages */
-} boxcar_operation;
-
 typedef enum boxcar_outcome {
     BOXCAR_OUTCOME_ENQUEUED = 0,  /* a new message */
     BOXCAR_OUTCOME_DUPLICATE = 1, /* the message id, or the key, was known: nothing was stored */
@@ -55,14 +45,14 @@ typedef enum boxcar_outcome {
     BOXCAR_OUTCOME_REFUSED = 4    /* the store refuses it for good: `error` says why; dropped */
 } boxcar_outcome;
 
-/* "enqueue", "ack", ...; "enqueued", "duplicate", ... */
-BOXCAR_API const char *boxcar_operation_name(boxcar_operation operation);
+/* "enqueued", "duplicate", ... */
 BOXCAR_API const char *boxcar_outcome_name(boxcar_outcome outcome);
 
 /* What became of one operation. Lent by its boxcar_flush. */
 typedef struct boxcar_flushed {
     uint64_t ticket;
-    boxcar_operation operation;
+    bool enqueues;                /* a new message; else `kind` says how a message is settled */
+    boxcar_settle_kind kind;
     boxcar_box box;
     boxcar_outcome outcome;
     boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused, and for a
@@ -168,9 +158,9 @@ BOXCAR_API boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinato
                                                   const boxcar_settlement *settlements, size_t count,
                                                   int64_t lease_ms, uint64_t *ret_ticket, boxcar_error *err);
 
-/* Partial completions: the messages stay leased. See boxcar_stage_record. */
+/* Partial completions: the messages stay leased. The `stages` of each settlement say which. */
 BOXCAR_API boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
-                                                          const boxcar_stage_record *records, size_t count,
+                                                          const boxcar_settlement *settlements, size_t count,
                                                           uint64_t *ret_ticket, boxcar_error *err);
 
 /* What a flush asks for on its way back. The owner of a claim is the coordinator's: leave it none. */

@@ -68,6 +68,21 @@ typedef struct boxcar_claim_options {
 BOXCAR_API boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claim_options *options,
                                       boxcar_message_list **ret_list, boxcar_error *err);
 
+/* The ways to settle. A request applies them in this order, but for the records of stages: those come first. */
+typedef enum boxcar_settle_kind {
+    BOXCAR_ACK = 0,     /* done */
+    BOXCAR_ABANDON = 1, /* try again later; an attempt is spent */
+    BOXCAR_DEFER = 2,   /* later; no attempt is spent */
+    BOXCAR_FAIL = 3,    /* a dead letter */
+    BOXCAR_RESOLVE = 4, /* evaluate a wait for a join: workers do that, others may not */
+    BOXCAR_RENEW = 5,   /* the lease begins anew */
+    BOXCAR_RECORD = 6   /* these stages are done; the lease stays */
+} boxcar_settle_kind;
+#define BOXCAR_SETTLE_KINDS 7
+
+/* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
+BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
+
 /* Says how one message ended. `epoch` fences: with it only the lease it names is touched,
  * without (0) any lease this owner holds on the message. */
 typedef struct boxcar_settlement {
@@ -76,12 +91,13 @@ typedef struct boxcar_settlement {
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
                          BOXCAR_BACKOFF = now */
     boxcar_str error; /* abandon and fail: kept as last_error, cut at 4 KiB; optional */
+    int stages;       /* record: boxcar_stage flags, at least one, beside those recorded before; else 0 */
 } boxcar_settlement;
 
 #define BOXCAR_BACKOFF INT64_C(-1)
 
 #ifdef __cplusplus
-#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{{0}, {0}, BOXCAR_BACKOFF, {0, 0}})
+#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{{0}, {0}, BOXCAR_BACKOFF, {0, 0}, 0})
 #else
 #define BOXCAR_SETTLEMENT_INIT ((boxcar_settlement){.delay_ms = BOXCAR_BACKOFF})
 #endif

@@ -30,14 +30,6 @@
 extern "C" {
 #endif
 
-/* A partial completion: these stages of a leased message are done, beside those recorded before. It is
- * fenced like a settlement; only an ack finishes the message. */
-typedef struct boxcar_stage_record {
-    boxcar_work_id work_id;
-    boxcar_epoch epoch; /* 0 = any lease of this owner */
-    int stages;         /* boxcar_stage flags, at least one */
-} boxcar_stage_record;
-
 /* What is asked of one box. Lists may be NULL when their count is 0; everything is borrowed for the call.
  * Stages come first, then the lists in the order in which they stand here. */
 typedef struct boxcar_batch_part {
@@ -56,7 +48,7 @@ typedef struct boxcar_batch_part {
     int claim_size;           /* 0 = claim nothing; at most 10,000 */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
-    const boxcar_stage_record *stages; /* recorded first, before the acks; the leases stay */
+    const boxcar_settlement *stages; /* recorded first, before the acks; the leases stay */
     size_t stage_count;
     int64_t claim_bytes; /* 1 KiB to 1 GiB: claim no further message once the payloads have this many bytes */
 } boxcar_batch_part;
@@ -138,19 +130,10 @@ BOXCAR_API const boxcar_enqueued *boxcar_batch_result_enqueued(const boxcar_batc
 BOXCAR_API const boxcar_inbox_enqueued *boxcar_batch_result_inbox_enqueued(const boxcar_batch_result *result,
                                                                            size_t i);
 
-typedef enum boxcar_batch_list {
-    BOXCAR_BATCH_ACKS = 0,
-    BOXCAR_BATCH_ABANDONS = 1,
-    BOXCAR_BATCH_DEFERS = 2,
-    BOXCAR_BATCH_FAILS = 3,
-    BOXCAR_BATCH_RENEWS = 4,
-    BOXCAR_BATCH_STAGES = 5
-} boxcar_batch_list;
-
-/* The work ids of a list that were affected; an id that is missing was not the owner's any more. Lent by
+/* The work ids that were settled in a way; an id that is missing was not the owner's any more. Lent by
  * the result. */
 BOXCAR_API const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *result, boxcar_box box,
-                                                              boxcar_batch_list list, size_t *ret_count);
+                                                              boxcar_settle_kind kind, size_t *ret_count);
 
 /* What was claimed from a box, never NULL. Lent by the result: boxcar_message_list_free() is not for it. */
 BOXCAR_API const boxcar_message_list *boxcar_batch_result_claimed(const boxcar_batch_result *result,

@@ -23,6 +23,7 @@
 #include "backoff.h"
 #include "error.h"
 #include "message.h"
+#include "outbox.h"
 #include "store.h"
 #include "strategy.h"
 
@@ -35,13 +36,13 @@ typedef struct boxcar_worker boxcar_worker;
 /* One message in the hands of a handler: lent for the call, used on the thread that got it. */
 typedef struct boxcar_delivery boxcar_delivery;
 
-/* What a handler says about its message. */
+/* What a handler says about its message: one of the ways to settle it. */
 typedef enum boxcar_verdict {
-    BOXCAR_VERDICT_ACK = 0,   /* done */
-    BOXCAR_VERDICT_RETRY = 1, /* one attempt spent; again after the backoff, or dead when all are
-                                 used up */
-    BOXCAR_VERDICT_FAIL = 2,  /* will never work: a dead letter at once */
-    BOXCAR_VERDICT_DEFER = 3  /* later, no attempt spent: rate limits, an open circuit */
+    BOXCAR_VERDICT_ACK = BOXCAR_ACK,       /* done */
+    BOXCAR_VERDICT_RETRY = BOXCAR_ABANDON, /* one attempt spent; again after the backoff, or dead when all
+                                              are used up */
+    BOXCAR_VERDICT_DEFER = BOXCAR_DEFER,   /* later, no attempt spent: rate limits, an open circuit */
+    BOXCAR_VERDICT_FAIL = BOXCAR_FAIL      /* will never work: a dead letter at once */
 } boxcar_verdict;
 
 /* May run on several threads at once, for different messages. Deliveries can repeat after

@@ -112,7 +112,7 @@ static void get_message(const void *from, size_t i, struct operation *ret_operat
     const boxcar_new_message *messages = from;
 
     *ret_operation =
-        (struct operation){.kind = BOXCAR_OPERATION_ENQUEUE, .box = BOXCAR_OUTBOX, .message = &messages[i]};
+        (struct operation){.box = BOXCAR_OUTBOX, .message = &messages[i]};
 }
 
 boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, const boxcar_new_message *message,
@@ -141,8 +141,7 @@ boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
 static void get_inbox_message(const void *from, size_t i, struct operation *ret_operation) {
     const struct batch_part *part = from;
 
-    *ret_operation = (struct operation){.kind = BOXCAR_OPERATION_ENQUEUE,
-                                        .box = BOXCAR_INBOX,
+    *ret_operation = (struct operation){.box = BOXCAR_INBOX,
                                         .message = &part->messages[i],
                                         .origin = &part->origins[i]};
 }
@@ -186,7 +185,7 @@ boxcar_status boxcar_coordinator_inbox_enqueue_many(boxcar_coordinator *coordina
 
 /* Settlements of one kind. */
 struct settle_call {
-    boxcar_operation kind;
+    boxcar_settle_kind kind;
     boxcar_box box;
     const boxcar_settlement *settlements;
     size_t count;
@@ -209,17 +208,17 @@ static boxcar_status settle(boxcar_coordinator *coordinator, const struct settle
 
     if (status == BOXCAR_OK)
         status = limits_check_box(call->box, err);
-    if (status == BOXCAR_OK && call->kind == BOXCAR_OPERATION_RENEW)
+    if (status == BOXCAR_OK && call->kind == BOXCAR_RENEW)
         status = limits_check_lease_ms(call->lease_ms, err);
     if (status == BOXCAR_OK)
-        status = limits_check_settlements(call->settlements, call->count, err);
+        status = limits_check_settlements(call->kind, call->settlements, call->count, err);
     return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
 }
 
 boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box box,
                                      const boxcar_settlement *settlements, size_t count, uint64_t *ret_ticket,
                                      boxcar_error *err) {
-    struct settle_call call = {BOXCAR_OPERATION_ACK, box, settlements, count, 0};
+    struct settle_call call = {BOXCAR_ACK, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
@@ -227,7 +226,7 @@ boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box
 boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar_box box,
                                          const boxcar_settlement *settlements, size_t count,
                                          uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_OPERATION_ABANDON, box, settlements, count, 0};
+    struct settle_call call = {BOXCAR_ABANDON, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
@@ -235,7 +234,7 @@ boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar
 boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_box box,
                                        const boxcar_settlement *settlements, size_t count,
                                        uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_OPERATION_DEFER, box, settlements, count, 0};
+    struct settle_call call = {BOXCAR_DEFER, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
@@ -243,7 +242,7 @@ boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_b
 boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_box box,
                                       const boxcar_settlement *settlements, size_t count,
                                       uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_OPERATION_FAIL, box, settlements, count, 0};
+    struct settle_call call = {BOXCAR_FAIL, box, settlements, count, 0};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
@@ -251,70 +250,17 @@ boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_bo
 boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_box box,
                                        const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
                                        uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_OPERATION_RENEW, box, settlements, count, lease_ms};
+    struct settle_call call = {BOXCAR_RENEW, box, settlements, count, lease_ms};
 
     return settle(coordinator, &call, ret_ticket, err);
 }
 
-/* Records of stages: settlements with stages beside them. */
-struct record_call {
-    boxcar_box box;
-    const boxcar_stage_record *records;
-    boxcar_settlement *settlements; /* of them */
-};
-
-static void get_record(const void *from, size_t i, struct operation *ret_operation) {
-    const struct record_call *call = from;
-
-    *ret_operation = (struct operation){.kind = BOXCAR_OPERATION_RECORD,
-                                        .box = call->box,
-                                        .settlement = &call->settlements[i],
-                                        .stages = call->records[i].stages};
-}
-
-static boxcar_status check_record(const boxcar_stage_record *record, size_t i, boxcar_error *err) {
-    boxcar_settlement settlement = {.work_id = record->work_id, .epoch = record->epoch};
-    boxcar_status status = limits_check_settlement(&settlement, err);
-    char where[40];
-
-    if (status == BOXCAR_OK)
-        status = limits_check_stages(record->stages, err);
-    snprintf(where, sizeof(where), "records[%zu].", i);
-    return error_locate(status, where, err);
-}
-
-static boxcar_status check_records(const boxcar_stage_record *records, size_t count, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    if (count > 0 && !records)
-        return error_invalid(err, "records", "records is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = check_record(&records[i], i, err);
-    return status;
-}
-
 boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
-                                               const boxcar_stage_record *records, size_t count,
+                                               const boxcar_settlement *settlements, size_t count,
                                                uint64_t *ret_ticket, boxcar_error *err) {
-    AUTO_FREE boxcar_settlement *settlements = NULL;
-    struct record_call call = {box, records, NULL};
-    struct request request = {count, get_record, &call};
-    boxcar_status status = check_given(coordinator, "coordinator", err);
+    struct settle_call call = {BOXCAR_RECORD, box, settlements, count, 0};
 
-    if (status == BOXCAR_OK)
-        status = limits_check_box(box, err);
-    if (status == BOXCAR_OK)
-        status = check_records(records, count, err);
-    if (status != BOXCAR_OK)
-        return refuse(status, ret_ticket);
-    call.settlements = settlements = calloc(count > 0 ? count : 1, sizeof(*settlements));
-    if (!settlements)
-        return refuse(error_no_memory(err), ret_ticket);
-    for (size_t i = 0; i < count; i++)
-        settlements[i] = (boxcar_settlement){.work_id = records[i].work_id, .epoch = records[i].epoch};
-    return queue(coordinator, &request, ret_ticket, err);
+    return settle(coordinator, &call, ret_ticket, err);
 }
 
 /* ---- flushing ---- */

@@ -118,18 +118,12 @@ boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_o
 
 /* ---- settling ---- */
 
-static const boxcar_operation OPERATIONS[] = {
-    [BOXCAR_VERDICT_ACK] = BOXCAR_OPERATION_ACK,
-    [BOXCAR_VERDICT_RETRY] = BOXCAR_OPERATION_ABANDON,
-    [BOXCAR_VERDICT_FAIL] = BOXCAR_OPERATION_FAIL,
-    [BOXCAR_VERDICT_DEFER] = BOXCAR_OPERATION_DEFER,
-};
-
 static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
     return (boxcar_settlement){.work_id = result->message->work_id,
                                .epoch = result->message->epoch,
                                .delay_ms = result->delay_ms,
-                               .error = result->error};
+                               .error = result->error,
+                               .stages = result->stages};
 }
 
 /* Results as settlements, made before the queue is touched; first the records of stages. */
@@ -147,10 +141,9 @@ static void get_result(const void *from, size_t i, struct operation *ret_operati
     const boxcar_ordered_result *result = &list->results->items[at];
 
     *ret_operation =
-        (struct operation){.kind = records ? BOXCAR_OPERATION_RECORD : OPERATIONS[result->verdict],
+        (struct operation){.kind = records ? BOXCAR_RECORD : (boxcar_settle_kind)result->verdict,
                            .box = result->message->box,
-                           .settlement = &list->settlements[at],
-                           .stages = result->stages};
+                           .settlement = &list->settlements[at]};
 }
 
 /* What is acked is over: nobody will ask for its stages. */
@@ -192,7 +185,7 @@ static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordere
 
     if (!make_list(&arena, results, &list))
         return error_no_memory(err);
-    status = limits_check_settlements(list.settlements, results->count, err);
+    status = limits_check_settlements(BOXCAR_ACK, list.settlements, results->count, err);
     if (status != BOXCAR_OK)
         return status;
     request.count = list.recorded_count + results->count;

@@ -254,7 +254,14 @@ boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_err
     return status;
 }
 
-boxcar_status limits_check_settlement(const boxcar_settlement *settlement, boxcar_error *err) {
+boxcar_status limits_check_stages(int stages, boxcar_error *err) {
+    if (stages <= 0 || (stages & ~BOXCAR_STAGES_ALL) != 0)
+        return error_invalid(err, "stages", "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 "
+                             "and 16", stages);
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement, boxcar_error *err) {
     boxcar_status status = check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
 
     if (status == BOXCAR_OK)
@@ -263,10 +270,12 @@ boxcar_status limits_check_settlement(const boxcar_settlement *settlement, boxca
         status = check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
     if (status == BOXCAR_OK)
         status = limits_check_text(settlement->error, "error", SIZE_MAX, err);
+    if (status == BOXCAR_OK && kind == BOXCAR_RECORD)
+        status = limits_check_stages(settlement->stages, err);
     return status;
 }
 
-boxcar_status limits_check_settlements(const boxcar_settlement *settlements, size_t count,
+boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements, size_t count,
                                        boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     char where[40];
@@ -276,19 +285,12 @@ boxcar_status limits_check_settlements(const boxcar_settlement *settlements, siz
     if (count > LIMITS_COUNT_MAX)
         return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
     for (size_t i = 0; i < count; i++) {
-        status = limits_check_settlement(&settlements[i], err);
+        status = limits_check_settlement(kind, &settlements[i], err);
         if (status == BOXCAR_OK)
             continue;
         snprintf(where, sizeof(where), "settlements[%zu].", i);
         return error_locate(status, where, err);
     }
-    return BOXCAR_OK;
-}
-
-boxcar_status limits_check_stages(int stages, boxcar_error *err) {
-    if (stages <= 0 || (stages & ~BOXCAR_STAGES_ALL) != 0)
-        return error_invalid(err, "stages", "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 "
-                             "and 16", stages);
     return BOXCAR_OK;
 }
 

@@ -43,9 +43,10 @@ boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count
 boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err);
 /* Flags of boxcar_stage, at least one. */
 boxcar_status limits_check_stages(int stages, boxcar_error *err);
-/* The same rules for every way to settle, also for fields it does not look at. */
-boxcar_status limits_check_settlement(const boxcar_settlement *settlement, boxcar_error *err);
-boxcar_status limits_check_settlements(const boxcar_settlement *settlements, size_t count, boxcar_error *err);
+/* The same rules for every way to settle, also for fields it does not look at; only a record looks at the stages. */
+boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement, boxcar_error *err);
+boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements, size_t count,
+                                       boxcar_error *err);
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err);
 /* The page size of a listing and where it goes on. */
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);

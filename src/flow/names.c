@@ -7,11 +7,9 @@ static const char *const STRATEGIES[] = {
     [BOXCAR_STRATEGY_SIZE] = "size",
 };
 
-static const char *const OPERATIONS[] = {
-    [BOXCAR_OPERATION_ENQUEUE] = "enqueue", [BOXCAR_OPERATION_ACK] = "ack",
-    [BOXCAR_OPERATION_ABANDON] = "abandon", [BOXCAR_OPERATION_DEFER] = "defer",
-    [BOXCAR_OPERATION_FAIL] = "fail",       [BOXCAR_OPERATION_RENEW] = "renew",
-    [BOXCAR_OPERATION_RECORD] = "record",
+static const char *const SETTLE_KINDS[BOXCAR_SETTLE_KINDS] = {
+    [BOXCAR_ACK] = "ack",         [BOXCAR_ABANDON] = "abandon", [BOXCAR_DEFER] = "defer",   [BOXCAR_FAIL] = "fail",
+    [BOXCAR_RESOLVE] = "resolve", [BOXCAR_RENEW] = "renew",     [BOXCAR_RECORD] = "record",
 };
 
 static const char *const OUTCOMES[] = {
@@ -24,6 +22,6 @@ static const char *const OUTCOMES[] = {
 
 const char *boxcar_strategy_name(boxcar_strategy strategy) { return NAME_OF(STRATEGIES, strategy); }
 
-const char *boxcar_operation_name(boxcar_operation operation) { return NAME_OF(OPERATIONS, operation); }
+const char *boxcar_settle_kind_name(boxcar_settle_kind kind) { return NAME_OF(SETTLE_KINDS, kind); }
 
 const char *boxcar_outcome_name(boxcar_outcome outcome) { return NAME_OF(OUTCOMES, outcome); }

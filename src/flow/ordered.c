@@ -117,7 +117,7 @@ static boxcar_status sort(struct run *run, struct arena *arena, size_t count, bo
 
 /* A verdict that is none of the four is a defect of the handler: try again, and say why. */
 static boxcar_verdict check_verdict(boxcar_verdict verdict, boxcar_ordered_report *report) {
-    if ((unsigned)verdict <= BOXCAR_VERDICT_DEFER)
+    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_FAIL)
         return verdict;
     boxcar_ordered_report_set_error(report, BOXCAR_STR("the handler returned an unknown verdict"));
     return BOXCAR_VERDICT_RETRY;

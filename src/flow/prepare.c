@@ -50,13 +50,13 @@ boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t mis
     return BOXCAR_OK;
 }
 
-bool prepare_is_needed(enum settle_kind kind, const boxcar_settlement *settlement) {
+bool prepare_is_needed(boxcar_settle_kind kind, const boxcar_settlement *settlement) {
     return settlement->error.len > BOXCAR_ERROR_TEXT_MAX ||
-           (kind == SETTLE_DEFER && settlement->delay_ms == BOXCAR_BACKOFF);
+           (kind == BOXCAR_DEFER && settlement->delay_ms == BOXCAR_BACKOFF);
 }
 
-void prepare_settlement(enum settle_kind kind, boxcar_settlement *settlement) {
+void prepare_settlement(boxcar_settle_kind kind, boxcar_settlement *settlement) {
     settlement->error = utf8_cut(settlement->error, BOXCAR_ERROR_TEXT_MAX);
-    if (kind == SETTLE_DEFER && settlement->delay_ms == BOXCAR_BACKOFF)
+    if (kind == BOXCAR_DEFER && settlement->delay_ms == BOXCAR_BACKOFF)
         settlement->delay_ms = 0;
 }

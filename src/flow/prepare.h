@@ -15,7 +15,7 @@ bool prepare_message(boxcar_new_message *message, struct message_key *ret_key);
 boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err);
 
 /* Error texts are cut, and a defer has no backoff: what BOXCAR_SETTLEMENT_INIT says about it means "now". */
-bool prepare_is_needed(enum settle_kind kind, const boxcar_settlement *settlement);
-void prepare_settlement(enum settle_kind kind, boxcar_settlement *settlement);
+bool prepare_is_needed(boxcar_settle_kind kind, const boxcar_settlement *settlement);
+void prepare_settlement(boxcar_settle_kind kind, boxcar_settlement *settlement);
 
 #endif

@@ -20,7 +20,7 @@ struct boxcar_message_list *batch_result_into_list(struct batch_result *result, 
 }
 
 bool batch_part_changes(const struct batch_part *part) {
-    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         if (part->settle[kind].count > 0)
             return true;
     return part->message_count > 0 || part->reap;

@@ -25,17 +25,10 @@ struct settlement_list {
     size_t count;
 };
 
-/* The ways to settle, in the order in which a batch applies them. */
-enum settle_kind {
-    SETTLE_RECORD, /* stages that are done; the lease stays */
-    SETTLE_ACK,
-    SETTLE_ABANDON,
-    SETTLE_DEFER,
-    SETTLE_FAIL,
-    SETTLE_RESOLVE, /* evaluate waits: ack with a continuation, defer, or fail */
-    SETTLE_RENEW,
-    SETTLE_KINDS
-};
+/* The ways to settle in the order in which stores apply them: what is recorded about a message comes before its end. */
+static inline boxcar_settle_kind settle_kind_at(int i) {
+    return (boxcar_settle_kind)((i + BOXCAR_RECORD) % BOXCAR_SETTLE_KINDS);
+}
 
 #define BOXES 2 /* a boxcar_box is an index */
 
@@ -63,11 +56,10 @@ struct batch_part {
     bool fresh_ids;                        /* the library made every message id in this very
                                               call: none can be a duplicate; never in the inbox, and not
                                               with unique keys */
-    struct settlement_list settle[SETTLE_KINDS];
-    const int *stages;                     /* for settle[SETTLE_RECORD], in the same order */
-    boxcar_reason fail_reason;             /* for settle[SETTLE_FAIL]; NONE = rejected */
-    const struct wait *waits;              /* for settle[SETTLE_RESOLVE], in the same order */
-    int64_t renew_lease_ms;                /* for settle[SETTLE_RENEW] */
+    struct settlement_list settle[BOXCAR_SETTLE_KINDS];
+    boxcar_reason fail_reason;             /* for settle[BOXCAR_FAIL]; NONE = rejected */
+    const struct wait *waits;              /* for settle[BOXCAR_RESOLVE], in the same order */
+    int64_t renew_lease_ms;                /* for settle[BOXCAR_RENEW] */
     bool reap;
     int claim_size;                        /* 0 = claim nothing */
     int64_t claim_lease_ms;
@@ -110,7 +102,7 @@ struct work_id_list {
 struct part_result {
     boxcar_enqueued *enqueued; /* one per message of the outbox, in order */
     boxcar_inbox_enqueued *inbox_enqueued; /* one per message of the inbox, in order */
-    struct work_id_list settled[SETTLE_KINDS];
+    struct work_id_list settled[BOXCAR_SETTLE_KINDS];
     enum wait_outcome *waits;  /* one per wait that was to be resolved, in order */
     int64_t reaped;            /* messages, when the part asked to reap */
     boxcar_message *claimed;

@@ -77,6 +77,7 @@ static const struct field SETTLEMENT_FIELDS[] = {
     FIELD(boxcar_settlement, epoch),
     FIELD(boxcar_settlement, delay_ms),
     FIELD(boxcar_settlement, error),
+    FIELD(boxcar_settlement, stages),
 };
 
 /* False = no field of that name, or it was not the field. */
@@ -125,13 +126,14 @@ static void check_inbox_message(struct search *search, boxcar_new_inbox_message 
     }
 }
 
-static void check_settlement(struct search *search, const boxcar_settlement *given, const char *where) {
+static void check_settlement(struct search *search, boxcar_settle_kind kind, const boxcar_settlement *given,
+                             const char *where) {
     boxcar_settlement good = BOXCAR_SETTLEMENT_INIT, settlement = *given;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status;
 
-    good.work_id.value = 1;
-    while ((status = limits_check_settlement(&settlement, &err)) != BOXCAR_OK) {
+    good.work_id.value = good.stages = 1;
+    while ((status = limits_check_settlement(kind, &settlement, &err)) != BOXCAR_OK) {
         take(search, where, status, &err);
         if (!mend(&settlement, &good, SETTLEMENT_FIELDS,
                   sizeof(SETTLEMENT_FIELDS) / sizeof(SETTLEMENT_FIELDS[0]), err.argument))
@@ -180,15 +182,15 @@ static void check_inbox_messages(struct search *search, const boxcar_batch *batc
     }
 }
 
-static void check_settlements(struct search *search, const boxcar_settlement *items, size_t count,
-                              const char *box, const char *name) {
+static void check_settlements(struct search *search, boxcar_settle_kind kind, const boxcar_settlement *items,
+                              size_t count, const char *box, const char *name) {
     char where[WHERE_SIZE];
 
     if (!check_list(search, items, count, box, name))
         return;
     for (size_t i = 0; i < count; i++) {
         snprintf(where, sizeof(where), "%s%s[%zu].", box, name, i);
-        check_settlement(search, &items[i], where);
+        check_settlement(search, kind, &items[i], where);
     }
 }
 
@@ -212,31 +214,14 @@ static void check_claim(struct search *search, const boxcar_batch_part *part, co
     }
 }
 
-static void check_stages(struct search *search, const boxcar_batch_part *part, const char *box) {
-    if (!check_list(search, part->stages, part->stage_count, box, "stages"))
-        return;
-    for (size_t i = 0; i < part->stage_count; i++) {
-        const boxcar_stage_record *record = &part->stages[i];
-        boxcar_settlement like = BOXCAR_SETTLEMENT_INIT;
-        boxcar_error err = BOXCAR_ERROR_INIT;
-        char where[WHERE_SIZE];
-
-        snprintf(where, sizeof(where), "%sstages[%zu].", box, i);
-        like.work_id = record->work_id;
-        like.epoch = record->epoch;
-        check_settlement(search, &like, where);
-        take(search, where, limits_check_stages(record->stages, &err), &err);
-    }
-}
-
 static void check_part(struct search *search, const boxcar_batch_part *part, const char *box) {
-    check_settlements(search, part->acks, part->ack_count, box, "acks");
-    check_settlements(search, part->abandons, part->abandon_count, box, "abandons");
-    check_settlements(search, part->defers, part->defer_count, box, "defers");
-    check_settlements(search, part->fails, part->fail_count, box, "fails");
-    check_settlements(search, part->renews, part->renew_count, box, "renews");
+    check_settlements(search, BOXCAR_ACK, part->acks, part->ack_count, box, "acks");
+    check_settlements(search, BOXCAR_ABANDON, part->abandons, part->abandon_count, box, "abandons");
+    check_settlements(search, BOXCAR_DEFER, part->defers, part->defer_count, box, "defers");
+    check_settlements(search, BOXCAR_FAIL, part->fails, part->fail_count, box, "fails");
+    check_settlements(search, BOXCAR_RENEW, part->renews, part->renew_count, box, "renews");
     check_claim(search, part, box);
-    check_stages(search, part, box);
+    check_settlements(search, BOXCAR_RECORD, part->stages, part->stage_count, box, "stages");
 }
 
 /* ---- the whole ---- */

@@ -8,7 +8,7 @@
 boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_message *messages, size_t count,
                                     struct batch_part *part, boxcar_error *err);
 /* Puts a list into the part in the form that stores want; copies it only if something has to change. */
-boxcar_status batching_add_settlements(struct arena *arena, enum settle_kind kind, struct settlement_list list,
+boxcar_status batching_add_settlements(struct arena *arena, boxcar_settle_kind kind, struct settlement_list list,
                                        struct batch_part *part, boxcar_error *err);
 
 #endif

@@ -46,38 +46,21 @@ static boxcar_status check_batch(const boxcar_batch *given, struct whole_batch *
 
 /* ---- the store's form ---- */
 
-static boxcar_status add_stages(struct arena *arena, const boxcar_batch_part *from, struct batch_part *into,
-                                boxcar_error *err) {
-    boxcar_settlement *items = arena_alloc_array(arena, from->stage_count, sizeof(*items));
-    int *stages = arena_alloc_array(arena, from->stage_count, sizeof(*stages));
-
-    if (!items || !stages)
-        return error_no_memory(err);
-    for (size_t i = 0; i < from->stage_count; i++) {
-        items[i] = (boxcar_settlement){.work_id = from->stages[i].work_id, .epoch = from->stages[i].epoch};
-        stages[i] = from->stages[i].stages;
-    }
-    into->settle[SETTLE_RECORD] = (struct settlement_list){items, from->stage_count};
-    into->stages = stages;
-    return BOXCAR_OK;
-}
-
 static boxcar_status fill_part(struct arena *arena, const boxcar_batch_part *from, struct batch_part *into,
                                boxcar_error *err) {
     const struct {
-        enum settle_kind kind;
+        boxcar_settle_kind kind;
         struct settlement_list list;
-    } lists[] = {{SETTLE_ACK, {from->acks, from->ack_count}},
-                 {SETTLE_ABANDON, {from->abandons, from->abandon_count}},
-                 {SETTLE_DEFER, {from->defers, from->defer_count}},
-                 {SETTLE_FAIL, {from->fails, from->fail_count}},
-                 {SETTLE_RENEW, {from->renews, from->renew_count}}};
+    } lists[] = {{BOXCAR_RECORD, {from->stages, from->stage_count}},
+                 {BOXCAR_ACK, {from->acks, from->ack_count}},
+                 {BOXCAR_ABANDON, {from->abandons, from->abandon_count}},
+                 {BOXCAR_DEFER, {from->defers, from->defer_count}},
+                 {BOXCAR_FAIL, {from->fails, from->fail_count}},
+                 {BOXCAR_RENEW, {from->renews, from->renew_count}}};
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < sizeof(lists) / sizeof(lists[0]); i++)
         status = batching_add_settlements(arena, lists[i].kind, lists[i].list, into, err);
-    if (status == BOXCAR_OK && from->stage_count > 0)
-        status = add_stages(arena, from, into, err);
     into->renew_lease_ms = from->lease_ms;
     into->claim_lease_ms = from->lease_ms;
     into->claim_size = from->claim_size;
@@ -152,7 +135,7 @@ static void log_processed(boxcar_store *store, const struct batch *batch,
         return;
     for (int box = 0; box < BOXES; box++) {
         claimed += result->parts[box].claimed_count;
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             settled += result->parts[box].settled[kind].count;
     }
     store_log(store, BOXCAR_LOG_DEBUG, "process", NULL, 0, "process: %zu messages, %zu settled, %zu claimed",
@@ -225,17 +208,11 @@ const boxcar_inbox_enqueued *boxcar_batch_result_inbox_enqueued(const boxcar_bat
 }
 
 const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *result, boxcar_box box,
-                                                   boxcar_batch_list list, size_t *ret_count) {
-    static const enum settle_kind KINDS[] = {[BOXCAR_BATCH_ACKS] = SETTLE_ACK,
-                                             [BOXCAR_BATCH_ABANDONS] = SETTLE_ABANDON,
-                                             [BOXCAR_BATCH_DEFERS] = SETTLE_DEFER,
-                                             [BOXCAR_BATCH_FAILS] = SETTLE_FAIL,
-                                             [BOXCAR_BATCH_RENEWS] = SETTLE_RENEW,
-                                             [BOXCAR_BATCH_STAGES] = SETTLE_RECORD};
+                                                   boxcar_settle_kind kind, size_t *ret_count) {
     const struct work_id_list *affected = NULL;
 
-    if (result && is_box(box) && (size_t)list < sizeof(KINDS) / sizeof(KINDS[0]))
-        affected = &result->result.parts[box].settled[KINDS[list]];
+    if (result && is_box(box) && (unsigned)kind < BOXCAR_SETTLE_KINDS)
+        affected = &result->result.parts[box].settled[kind];
     if (ret_count)
         *ret_count = affected ? affected->count : 0;
     return affected ? affected->items : NULL;

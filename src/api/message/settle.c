@@ -1,4 +1,4 @@
-/* The five ways to settle, in both boxes: one shape, told apart by enum settle_kind. */
+/* The five ways to settle, in both boxes: one shape, told apart by boxcar_settle_kind. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +12,9 @@
 
 #define AUTO_RESULT CLEANUP(batch_result_release)
 
-static const char *const EVENTS[SETTLE_KINDS] = {
-    [SETTLE_ACK] = "ack",   [SETTLE_ABANDON] = "abandon", [SETTLE_DEFER] = "defer",
-    [SETTLE_FAIL] = "fail", [SETTLE_RENEW] = "renew",
-};
-
 /* What a caller asks, and where the answer goes. */
 struct settle_call {
-    enum settle_kind kind;
+    boxcar_settle_kind kind;
     boxcar_box box;
     boxcar_owner owner;
     const boxcar_settlement *items;
@@ -29,7 +24,7 @@ struct settle_call {
     size_t *ret_affected_count;
 };
 
-static bool all_in_store_form(enum settle_kind kind, struct settlement_list list) {
+static bool all_in_store_form(boxcar_settle_kind kind, struct settlement_list list) {
     for (size_t i = 0; i < list.count; i++) {
         if (prepare_is_needed(kind, &list.items[i]))
             return false;
@@ -37,7 +32,7 @@ static bool all_in_store_form(enum settle_kind kind, struct settlement_list list
     return true;
 }
 
-boxcar_status batching_add_settlements(struct arena *arena, enum settle_kind kind, struct settlement_list list,
+boxcar_status batching_add_settlements(struct arena *arena, boxcar_settle_kind kind, struct settlement_list list,
                                        struct batch_part *part, boxcar_error *err) {
     boxcar_settlement *copies;
 
@@ -60,9 +55,9 @@ static boxcar_status check_call(const boxcar_store *store, const struct settle_c
 
     if (status == BOXCAR_OK)
         status = limits_check_owner(call->owner, err);
-    if (status == BOXCAR_OK && call->kind == SETTLE_RENEW)
+    if (status == BOXCAR_OK && call->kind == BOXCAR_RENEW)
         status = limits_check_lease_ms(call->lease_ms, err);
-    return status == BOXCAR_OK ? limits_check_settlements(call->items, call->count, err) : status;
+    return status == BOXCAR_OK ? limits_check_settlements(call->kind, call->items, call->count, err) : status;
 }
 
 static void log_settled(const boxcar_store *store, const struct settle_call *call, size_t affected) {
@@ -73,8 +68,8 @@ static void log_settled(const boxcar_store *store, const struct settle_call *cal
         return;
     snprintf(text, sizeof(text), "%zu", affected);
     field.value = boxcar_str_of(text);
-    store_log(store, BOXCAR_LOG_DEBUG, EVENTS[call->kind], &field, 1, "%s: %zu of %zu messages",
-              EVENTS[call->kind], affected, call->count);
+    store_log(store, BOXCAR_LOG_DEBUG, boxcar_settle_kind_name(call->kind), &field, 1, "%s: %zu of %zu messages",
+              boxcar_settle_kind_name(call->kind), affected, call->count);
 }
 
 static void report(const struct settle_call *call, const struct work_id_list *affected) {
@@ -120,7 +115,7 @@ static boxcar_status settle(boxcar_store *store, struct settle_call call, boxcar
 boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                          size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                          boxcar_error *err) {
-    struct settle_call call = {SETTLE_ACK,   BOXCAR_OUTBOX,     owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_ACK,   BOXCAR_OUTBOX,     owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -129,7 +124,7 @@ boxcar_status boxcar_ack(boxcar_store *store, boxcar_owner owner, const boxcar_s
 boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                              size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                              boxcar_error *err) {
-    struct settle_call call = {SETTLE_ABANDON, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_ABANDON, BOXCAR_OUTBOX,     owner, settlements, count, 0,
                                ret_affected,   ret_affected_count};
 
     return settle(store, call, err);
@@ -138,7 +133,7 @@ boxcar_status boxcar_abandon(boxcar_store *store, boxcar_owner owner, const boxc
 boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                            size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                            boxcar_error *err) {
-    struct settle_call call = {SETTLE_DEFER, BOXCAR_OUTBOX,     owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_DEFER, BOXCAR_OUTBOX,     owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -147,7 +142,7 @@ boxcar_status boxcar_defer(boxcar_store *store, boxcar_owner owner, const boxcar
 boxcar_status boxcar_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                           size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                           boxcar_error *err) {
-    struct settle_call call = {SETTLE_FAIL,  BOXCAR_OUTBOX,     owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_FAIL,  BOXCAR_OUTBOX,     owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -156,7 +151,7 @@ boxcar_status boxcar_fail(boxcar_store *store, boxcar_owner owner, const boxcar_
 boxcar_status boxcar_renew(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                            size_t count, int64_t lease_ms, boxcar_work_id *ret_affected,
                            size_t *ret_affected_count, boxcar_error *err) {
-    struct settle_call call = {SETTLE_RENEW, BOXCAR_OUTBOX, owner,        settlements,
+    struct settle_call call = {BOXCAR_RENEW, BOXCAR_OUTBOX, owner,        settlements,
                                count,        lease_ms,      ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -165,7 +160,7 @@ boxcar_status boxcar_renew(boxcar_store *store, boxcar_owner owner, const boxcar
 boxcar_status boxcar_inbox_ack(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                                size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                boxcar_error *err) {
-    struct settle_call call = {SETTLE_ACK,   BOXCAR_INBOX,      owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_ACK,   BOXCAR_INBOX,      owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -175,7 +170,7 @@ boxcar_status boxcar_inbox_abandon(boxcar_store *store, boxcar_owner owner,
                                    const boxcar_settlement *settlements, size_t count,
                                    boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                    boxcar_error *err) {
-    struct settle_call call = {SETTLE_ABANDON, BOXCAR_INBOX,      owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_ABANDON, BOXCAR_INBOX,      owner, settlements, count, 0,
                                ret_affected,   ret_affected_count};
 
     return settle(store, call, err);
@@ -185,7 +180,7 @@ boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner,
                                  const boxcar_settlement *settlements, size_t count,
                                  boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                  boxcar_error *err) {
-    struct settle_call call = {SETTLE_DEFER, BOXCAR_INBOX,      owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_DEFER, BOXCAR_INBOX,      owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -194,7 +189,7 @@ boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner,
 boxcar_status boxcar_inbox_fail(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
                                 size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                 boxcar_error *err) {
-    struct settle_call call = {SETTLE_FAIL,  BOXCAR_INBOX,      owner, settlements, count, 0,
+    struct settle_call call = {BOXCAR_FAIL,  BOXCAR_INBOX,      owner, settlements, count, 0,
                                ret_affected, ret_affected_count};
 
     return settle(store, call, err);
@@ -204,7 +199,7 @@ boxcar_status boxcar_inbox_renew(boxcar_store *store, boxcar_owner owner,
                                  const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
                                  boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                  boxcar_error *err) {
-    struct settle_call call = {SETTLE_RENEW, BOXCAR_INBOX, owner,        settlements,
+    struct settle_call call = {BOXCAR_RENEW, BOXCAR_INBOX, owner,        settlements,
                                count,        lease_ms,     ret_affected, ret_affected_count};
 
     return settle(store, call, err);

@@ -10,7 +10,7 @@
 static void log_refused(const struct flusher *flusher, const boxcar_flushed *refused) {
     store_log(flusher->store, BOXCAR_LOG_ERROR, "refused", NULL, 0,
               "the store refuses an operation (%s, ticket %llu), it is dropped: %s",
-              boxcar_operation_name(refused->operation), (unsigned long long)refused->ticket,
+              refused->enqueues ? "enqueue" : boxcar_settle_kind_name(refused->kind), (unsigned long long)refused->ticket,
               refused->error->message);
 }
 

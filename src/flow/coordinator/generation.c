@@ -7,18 +7,6 @@
 
 #define FIRST_CAPACITY 64
 
-static const enum settle_kind KINDS[] = {
-    [BOXCAR_OPERATION_ACK] = SETTLE_ACK,     [BOXCAR_OPERATION_ABANDON] = SETTLE_ABANDON,
-    [BOXCAR_OPERATION_DEFER] = SETTLE_DEFER, [BOXCAR_OPERATION_FAIL] = SETTLE_FAIL,
-    [BOXCAR_OPERATION_RENEW] = SETTLE_RENEW, [BOXCAR_OPERATION_RECORD] = SETTLE_RECORD,
-};
-
-static const boxcar_operation OPERATIONS[SETTLE_KINDS] = {
-    [SETTLE_ACK] = BOXCAR_OPERATION_ACK,     [SETTLE_ABANDON] = BOXCAR_OPERATION_ABANDON,
-    [SETTLE_DEFER] = BOXCAR_OPERATION_DEFER, [SETTLE_FAIL] = BOXCAR_OPERATION_FAIL,
-    [SETTLE_RENEW] = BOXCAR_OPERATION_RENEW, [SETTLE_RECORD] = BOXCAR_OPERATION_RECORD,
-};
-
 /* ---- the set of what is settled ---- */
 
 static uint64_t set_key(boxcar_box box, boxcar_work_id work_id) {
@@ -85,8 +73,7 @@ void generation_free(struct generation *generation) {
         free(generation->messages[box].origins);
         free(generation->messages[box].keys);
         free(generation->messages[box].tickets);
-        free(generation->stages[box].items);
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             gather_release(&generation->settle[box][kind]);
     }
     free(generation->settled.slots);
@@ -100,7 +87,7 @@ void generation_reset(struct generation *generation, uint64_t first) {
         generation->messages[box].count = generation->messages[box].missing_ids = 0;
         generation->messages[box].given_ids = generation->messages[box].has_keys = false;
         generation->renew_lease_ms[box] = 0;
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             gather_clear(&generation->settle[box][kind]);
     }
     set_clear(&generation->settled);
@@ -118,12 +105,12 @@ bool generation_fits(const struct generation *generation, const struct operation
     int64_t lease_ms = generation->renew_lease_ms[operation->box];
     uint64_t key;
 
-    if (operation->kind == BOXCAR_OPERATION_ENQUEUE)
+    if (operation->message)
         return true;
     key = set_key(operation->box, operation->settlement->work_id);
-    if (operation->kind == BOXCAR_OPERATION_RECORD && set_has(&generation->recorded, key))
+    if (operation->kind == BOXCAR_RECORD && set_has(&generation->recorded, key))
         return false;
-    if (operation->kind == BOXCAR_OPERATION_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
+    if (operation->kind == BOXCAR_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
         return false;
     return !set_has(&generation->settled, key);
 }
@@ -218,45 +205,27 @@ static bool add_message(struct generation *generation, const struct operation *o
     return true;
 }
 
-static bool put_stages(struct stage_list *list, size_t at, int stages) {
-    size_t capacity = list->capacity ? list->capacity * 2 : FIRST_CAPACITY;
-    int *items;
-
-    if (at == list->capacity) {
-        items = realloc(list->items, capacity * sizeof(*items));
-        if (!items)
-            return false;
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[at] = stages;
-    return true;
-}
-
 static bool add_settlement(struct generation *generation, const struct operation *operation) {
-    enum settle_kind kind = KINDS[operation->kind];
+    boxcar_settle_kind kind = operation->kind;
     struct gather_list *list = &generation->settle[operation->box][kind];
     boxcar_settlement settlement = *operation->settlement;
     union gather_tag tag = {.number = generation->first + generation->count};
 
     prepare_settlement(kind, &settlement);
-    if (kind != SETTLE_ABANDON && kind != SETTLE_FAIL)
+    if (kind != BOXCAR_ABANDON && kind != BOXCAR_FAIL)
         settlement.error = BOXCAR_NO_STR; /* nobody would read it */
-    if (kind == SETTLE_RECORD &&
-        !put_stages(&generation->stages[operation->box], list->count, operation->stages))
-        return false;
     if (!arena_copy_str(&generation->arena, settlement.error, &settlement.error) ||
-        !set_add(kind == SETTLE_RECORD ? &generation->recorded : &generation->settled,
+        !set_add(kind == BOXCAR_RECORD ? &generation->recorded : &generation->settled,
                  set_key(operation->box, settlement.work_id)) ||
         !gather_add(list, &settlement, tag))
         return false;
-    if (kind == SETTLE_RENEW)
+    if (kind == BOXCAR_RENEW)
         generation->renew_lease_ms[operation->box] = operation->lease_ms;
     return true;
 }
 
 bool generation_add(struct generation *generation, const struct operation *operation) {
-    bool added = operation->kind == BOXCAR_OPERATION_ENQUEUE ? add_message(generation, operation)
+    bool added = operation->message ? add_message(generation, operation)
                                                              : add_settlement(generation, operation);
 
     generation->count += added;
@@ -274,7 +243,7 @@ void generation_truncate(struct generation *generation, size_t count) {
         for (size_t i = left; i < messages->count; i++)
             messages->missing_ids -= boxcar_message_id_is_none(messages->items[i].message_id);
         messages->count = left;
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             generation->settle[box][kind].count =
                 gather_between(&generation->settle[box][kind], 0, end).count;
     }
@@ -327,14 +296,11 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
         part->keys = range.count > 0 && list->has_keys ? list->keys + range.from : NULL;
         part->fresh_ids = !list->given_ids;
         part->renew_lease_ms = generation->renew_lease_ms[box];
-        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
             struct gather_range settle = gather_between(&generation->settle[box][kind], low, high);
 
             part->settle[kind] = (struct settlement_list){settle.items, settle.count};
         }
-        if (part->settle[SETTLE_RECORD].count > 0)
-            part->stages = generation->stages[box].items +
-                           (part->settle[SETTLE_RECORD].items - generation->settle[box][SETTLE_RECORD].items);
     }
 }
 
@@ -344,14 +310,14 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
 struct taking {
     boxcar_flushed *results; /* of the ticket `first` and those that follow */
     uint64_t first;
-    boxcar_operation operation;
+    boxcar_settle_kind kind;
     boxcar_box box;
 };
 
 static void take_enqueued(const struct taking *taking, uint64_t ticket, const boxcar_enqueued *enqueued) {
     taking->results[ticket - taking->first] =
         (boxcar_flushed){.ticket = ticket,
-                         .operation = BOXCAR_OPERATION_ENQUEUE,
+                         .enqueues = true,
                          .box = taking->box,
                          .outcome = enqueued->duplicate ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED,
                          .work_id = enqueued->work_id,
@@ -371,7 +337,7 @@ static void take_settled(void *context, union gather_tag tag, const boxcar_settl
 
     taking->results[tag.number - taking->first] =
         (boxcar_flushed){.ticket = tag.number,
-                         .operation = taking->operation,
+                         .kind = taking->kind,
                          .box = taking->box,
                          .outcome = affected ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_LOST,
                          .work_id = settlement->work_id};
@@ -390,8 +356,8 @@ static void take_part(const struct generation *generation, struct taking *taking
         else
             take_enqueued(taking, ticket, &answer->enqueued[i]);
     }
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        taking->operation = OPERATIONS[kind];
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+        taking->kind = (boxcar_settle_kind)kind;
         gather_match(gather_between(&generation->settle[taking->box][kind], taking->first, end),
                      &answer->settled[kind], take_settled, taking);
     }

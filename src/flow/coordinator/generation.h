@@ -17,13 +17,12 @@
 
 /* One thing to queue. Validated; borrowed. */
 struct operation {
-    boxcar_operation kind;
     boxcar_box box;
-    const boxcar_new_message *message;   /* enqueue */
+    const boxcar_new_message *message;   /* enqueue; NULL = a settlement */
     const struct inbox_origin *origin;   /* of a message of the inbox */
-    const boxcar_settlement *settlement; /* all others */
-    int64_t lease_ms;                    /* renew */
-    int stages;                          /* record of stages; the settlement names the message */
+    boxcar_settle_kind kind;             /* of a settlement */
+    const boxcar_settlement *settlement;
+    int64_t lease_ms; /* renew */
 };
 
 struct message_list {
@@ -35,12 +34,6 @@ struct message_list {
     size_t missing_ids; /* so many have none yet */
     bool given_ids;     /* some came with one, or with a key */
     bool has_keys;
-};
-
-/* Stages that are recorded, in the order of their list. */
-struct stage_list {
-    int *items;
-    size_t capacity;
 };
 
 /* Messages by box and work id. */
@@ -56,8 +49,7 @@ struct generation {
     size_t count;       /* of tickets */
     size_t decided;     /* of them have a result */
     struct message_list messages[BOXES];
-    struct gather_list settle[BOXES][SETTLE_KINDS];
-    struct stage_list stages[BOXES]; /* of settle[][SETTLE_RECORD] */
+    struct gather_list settle[BOXES][BOXCAR_SETTLE_KINDS];
     int64_t renew_lease_ms[BOXES];
     struct id_set settled, recorded;
     bool sealed;      /* nothing is added any more */

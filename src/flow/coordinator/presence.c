@@ -40,7 +40,7 @@ static void keep_topics(struct presence *presence, int box, const struct batch_p
 }
 
 static bool generation_settles(const struct generation *generation, int box) {
-    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         if (generation->settle[box][kind].count > 0)
             return true;
     return false;

@@ -28,11 +28,13 @@ static boxcar_status settle_part(struct sqlite_store *store, struct processing *
     const struct batch *batch = processing->batch;
     boxcar_status status = BOXCAR_OK;
 
-    for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++) {
-        if (kind == SETTLE_RESOLVE)
+    for (int i = 0; status == BOXCAR_OK && i < BOXCAR_SETTLE_KINDS; i++) {
+        boxcar_settle_kind kind = settle_kind_at(i);
+
+        if (kind == BOXCAR_RESOLVE)
             status = sqlite_join_resolve(store, batch, box, &processing->result, err);
         else
-            status = sqlite_settle(store, batch, box, (enum settle_kind)kind, &processing->result, err);
+            status = sqlite_settle(store, batch, box, kind, &processing->result, err);
     }
     if (status == BOXCAR_OK && batch->parts[box].reap)
         status = sqlite_reap_box(store, box, &processing->result.parts[box].reaped, err);
@@ -58,7 +60,7 @@ static bool names_owner(const struct batch *batch) {
     for (int box = 0; box < BOXES; box++) {
         const struct batch_part *part = &batch->parts[box];
 
-        for (int kind = 0; kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
                 return true;
     }
@@ -125,8 +127,8 @@ static boxcar_status process(struct sqlite_store *store, void *context, boxcar_e
 /* Claims and renewals need not survive a power cut: a lost claim leaves its messages ready, and
  * its epoch is never used again because the clock has moved on. They cost no sync of their own. */
 static bool part_is_durable(const struct batch_part *part) {
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-        if (kind != SETTLE_RENEW && part->settle[kind].count > 0)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+        if (kind != BOXCAR_RENEW && part->settle[kind].count > 0)
             return true;
     }
     return part->message_count > 0 || part->reap;

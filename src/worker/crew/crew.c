@@ -113,7 +113,7 @@ static void take_verdict(struct slot *slot, struct job *job, struct ending endin
 
 /* A verdict that is none of the four is a defect of the handler: try again, and say why. */
 static boxcar_verdict check_verdict(struct slot *slot, boxcar_verdict verdict) {
-    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_DEFER)
+    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_FAIL)
         return verdict;
     boxcar_delivery_set_error(&slot->delivery, BOXCAR_STR("the handler returned an unknown verdict"));
     return BOXCAR_VERDICT_RETRY;

@@ -94,9 +94,9 @@ static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_
 
     ack.work_id = delivery->message->work_id;
     ack.epoch = delivery->message->epoch;
-    batch.parts[box].settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
+    batch.parts[box].settle[BOXCAR_ACK] = (struct settlement_list){&ack, 1};
     status = store->ops->process(store, &batch, &result, err);
-    acked = status == BOXCAR_OK && result.parts[box].settled[SETTLE_ACK].count == 1;
+    acked = status == BOXCAR_OK && result.parts[box].settled[BOXCAR_ACK].count == 1;
     if (!acked) {
         batch_result_release(&result);
         store->ops->rollback(store);

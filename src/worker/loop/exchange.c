@@ -23,18 +23,11 @@
 #define CALL_MS_MAX 5000
 #define SLOW_MS 60000 /* so long a server counts as slow after it was too slow */
 
-static const enum settle_kind KINDS[] = {
-    [BOXCAR_VERDICT_ACK] = SETTLE_ACK,
-    [BOXCAR_VERDICT_RETRY] = SETTLE_ABANDON,
-    [BOXCAR_VERDICT_FAIL] = SETTLE_FAIL,
-    [BOXCAR_VERDICT_DEFER] = SETTLE_DEFER,
-};
-
-static const enum outcome OUTCOMES_OF[SETTLE_KINDS] = {
-    [SETTLE_ACK] = OUTCOME_ACKED,
-    [SETTLE_ABANDON] = OUTCOME_RETRIED,
-    [SETTLE_DEFER] = OUTCOME_DEFERRED,
-    [SETTLE_FAIL] = OUTCOME_FAILED,
+static const enum outcome OUTCOMES_OF[BOXCAR_SETTLE_KINDS] = {
+    [BOXCAR_ACK] = OUTCOME_ACKED,
+    [BOXCAR_ABANDON] = OUTCOME_RETRIED,
+    [BOXCAR_DEFER] = OUTCOME_DEFERRED,
+    [BOXCAR_FAIL] = OUTCOME_FAILED,
 };
 
 double pump_chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
@@ -93,14 +86,14 @@ static bool says_nothing(const struct pump *pump) {
            outbound_is_empty(&pump->boxes[BOXCAR_INBOX].out);
 }
 
-static bool fits(struct pump *pump, const struct job *job, enum settle_kind kind) {
-    const struct gather_list *fails = &outbound_of(pump, job)->lists[SETTLE_FAIL];
+static bool fits(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
+    const struct gather_list *fails = &outbound_of(pump, job)->lists[BOXCAR_FAIL];
 
-    return kind != SETTLE_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
+    return kind != BOXCAR_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
 }
 
 static bool load_verdict(struct pump *pump, struct job *job) {
-    enum settle_kind kind = job->wait ? SETTLE_RESOLVE : KINDS[job->verdict];
+    boxcar_settle_kind kind = job->wait ? BOXCAR_RESOLVE : (boxcar_settle_kind)job->verdict;
 
     if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
         job->delay_ms = backoff_ms(pump, job);
@@ -140,7 +133,7 @@ static void load_stages(struct pump *pump) {
         int said = atomic_load(&job->stages);
 
         if (said != job->recorded && !job->lost && !job->settled &&
-            outbound_add(outbound_of(pump, job), SETTLE_RECORD, job))
+            outbound_add(outbound_of(pump, job), BOXCAR_RECORD, job))
             job->recorded = said;
     }
 }
@@ -148,7 +141,7 @@ static void load_stages(struct pump *pump) {
 /* The store did not take the batch. */
 static void keep_stages(struct pump *pump) {
     for (int box = 0; box < BOXES; box++) {
-        const struct gather_list *list = &pump->boxes[box].out.lists[SETTLE_RECORD];
+        const struct gather_list *list = &pump->boxes[box].out.lists[BOXCAR_RECORD];
 
         for (size_t i = 0; i < list->count; i++) {
             outbound_job(list, i)->recorded = 0;
@@ -168,20 +161,20 @@ static void load_renewals(struct pump *pump) {
 
     for (struct job *job = pump->held; job; job = job->held_next)
         if (wants_renewal(pump, job) && job->leased_at_ms <= young)
-            (void)outbound_add(outbound_of(pump, job), SETTLE_RENEW, job);
+            (void)outbound_add(outbound_of(pump, job), BOXCAR_RENEW, job);
 }
 
 /* ---- what comes back ---- */
 
 struct answer {
     struct pump *pump;
-    enum settle_kind kind;
+    boxcar_settle_kind kind;
     int64_t asked_at_ms;
 };
 
 /* What a verdict that took effect came to. */
-static enum outcome outcome_of(struct pump *pump, const struct job *job, enum settle_kind kind) {
-    if (kind != SETTLE_ABANDON || !pump_was_last_attempt(pump, job))
+static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
+    if (kind != BOXCAR_ABANDON || !pump_was_last_attempt(pump, job))
         return OUTCOMES_OF[kind];
     log_message(pump_face(pump), BOXCAR_LOG_ERROR, "buried", job->message,
                 (boxcar_str){job->error, job->error_len},
@@ -238,12 +231,12 @@ static void take_answer(struct pump *pump, const struct batch *batch, struct bat
     join_log_ended(pump_face(pump), result->ended, result->ended_count);
     pump_take_waits(pump, result, batch->sent_before);
     for (int box = 0; box < BOXES; box++)
-        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
-            if (kind == SETTLE_RESOLVE || kind == SETTLE_RECORD)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+            if (kind == BOXCAR_RESOLVE || kind == BOXCAR_RECORD)
                 continue;
-            answer.kind = (enum settle_kind)kind;
+            answer.kind = (boxcar_settle_kind)kind;
             gather_match(gather_all(&pump->boxes[box].out.lists[kind]), &result->parts[box].settled[kind],
-                         kind == SETTLE_RENEW ? renewed : settled, &answer);
+                         kind == BOXCAR_RENEW ? renewed : settled, &answer);
         }
 }
 
@@ -323,8 +316,8 @@ void pump_attach(struct pump *pump) {
 }
 
 static bool renews(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].out.lists[SETTLE_RENEW].count > 0 ||
-           pump->boxes[BOXCAR_INBOX].out.lists[SETTLE_RENEW].count > 0;
+    return pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RENEW].count > 0 ||
+           pump->boxes[BOXCAR_INBOX].out.lists[BOXCAR_RENEW].count > 0;
 }
 
 /* What fails from the start is a mistake, unless it may work later: no outage. */
@@ -394,7 +387,7 @@ static bool takes_suspects(const struct pump *pump, boxcar_box box, const int cl
 
 static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
-    const struct gather_list *fails = &from->out.lists[SETTLE_FAIL];
+    const struct gather_list *fails = &from->out.lists[BOXCAR_FAIL];
     struct batch_part part = {.fail_reason =
                                   fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
                               .renew_lease_ms = pump_tuning(pump)->lease_ms,
@@ -403,11 +396,10 @@ static struct batch_part make_part(struct pump *pump, boxcar_box box, const int 
                               .claim_bytes = pump_tuning(pump)->batch_bytes,
                               .no_suspects = !takes_suspects(pump, box, claim_sizes),
                               .waits = from->out.waits,
-                              .stages = from->out.stages,
                               .topics = from->patterns,
                               .topic_count = from->pattern_count};
 
-    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         part.settle[kind] =
             (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
     return part;

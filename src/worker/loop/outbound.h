@@ -8,11 +8,9 @@
 #include "worker/crew/job.h"
 
 struct outbound {
-    struct gather_list lists[SETTLE_KINDS];
-    struct wait *waits; /* in the order of lists[SETTLE_RESOLVE] */
+    struct gather_list lists[BOXCAR_SETTLE_KINDS];
+    struct wait *waits; /* in the order of lists[BOXCAR_RESOLVE] */
     size_t wait_capacity;
-    int *stages; /* in the order of lists[SETTLE_RECORD] */
-    size_t stage_capacity;
 };
 
 void outbound_clear(struct outbound *out); /* memory kept */
@@ -20,7 +18,7 @@ void outbound_release(struct outbound *out);
 bool outbound_is_empty(const struct outbound *out);
 
 /* Adds a job to a list; false = out of memory. The job's error text is borrowed. */
-bool outbound_add(struct outbound *out, enum settle_kind kind, struct job *job);
+bool outbound_add(struct outbound *out, boxcar_settle_kind kind, struct job *job);
 
 static inline struct job *outbound_job(const struct gather_list *list, size_t i) {
     return list->tags[i].pointer;

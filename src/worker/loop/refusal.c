@@ -55,11 +55,11 @@ int64_t pump_next_verdict_ms(const struct pump *pump) {
 /* ---- what comes back ---- */
 
 /* The verdicts of both boxes, list by list: so many lists there are. */
-#define VERDICT_KINDS (SETTLE_RENEW - SETTLE_ACK)
+#define VERDICT_KINDS (BOXCAR_RENEW - BOXCAR_ACK)
 #define VERDICT_LISTS (BOXES * VERDICT_KINDS)
 
 static const struct gather_list *verdict_list(const struct pump *pump, int i) {
-    return &pump->boxes[i / VERDICT_KINDS].out.lists[SETTLE_ACK + i % VERDICT_KINDS];
+    return &pump->boxes[i / VERDICT_KINDS].out.lists[BOXCAR_ACK + i % VERDICT_KINDS];
 }
 
 size_t pump_count_verdicts(const struct pump *pump) {

@@ -86,7 +86,7 @@ static void say_by_renew(struct fixture *f, boxcar_owner owner, struct taken hel
 }
 
 static void say_by_stages(struct fixture *f, boxcar_owner owner, struct taken held) {
-    boxcar_stage_record record = {.work_id = held.work_id, .epoch = held.epoch, .stages = 8};
+    boxcar_settlement record = {.work_id = held.work_id, .epoch = held.epoch, .stages = 8};
     boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
     boxcar_batch batch = batch_of(owner);
     part.stages = &record;

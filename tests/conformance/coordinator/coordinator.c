@@ -182,7 +182,8 @@ static void recorded_stages_are_seen_by_the_next_attempt(void **state) {
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement item = settlement_of(taken);
-    boxcar_stage_record record = {taken.work_id, taken.epoch, BOXCAR_STAGE_STORED | BOXCAR_STAGE_PUBLISHED};
+    boxcar_settlement record = settlement_of(taken);
+    record.stages = BOXCAR_STAGE_STORED | BOXCAR_STAGE_PUBLISHED;
     item.delay_ms = 0;
     ASSERT_OK(f, boxcar_coordinator_record_stages(c, BOXCAR_OUTBOX, &record, 1, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &item, 1, NULL, &f->err));

@@ -20,24 +20,24 @@ static struct parcel *new_parcel(struct fixture *f) {
     struct parcel *p = calloc(1, sizeof(*p));
     assert_non_null(p);
     p->batch = (struct batch){.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.waits = p->waits}};
-    p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK].items = p->acks;
-    p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_FAIL].items = p->fails;
-    p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE].items = p->resolves;
+    p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].items = p->acks;
+    p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL].items = p->fails;
+    p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE].items = p->resolves;
     return p;
 }
 
 static void add_ack(struct parcel *p, struct taken taken) {
-    p->acks[p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK].count++] = settlement_of(taken);
+    p->acks[p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].count++] = settlement_of(taken);
 }
 
 static void add_fail(struct parcel *p, struct taken taken) {
-    p->fails[p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_FAIL].count++] = settlement_of(taken);
+    p->fails[p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL].count++] = settlement_of(taken);
 }
 
 /* For the join named here, whatever the message says. */
 static void add_wait(struct parcel *p, boxcar_join_id join_id, boxcar_message_id wait_id,
                      struct taken taken) {
-    size_t i = p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE].count++;
+    size_t i = p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE].count++;
     p->resolves[i] = settlement_of(taken);
     p->waits[i] = (struct wait){.join_id = join_id,
                                 .on_complete_topic = BOXCAR_STR("completed"),
@@ -50,7 +50,7 @@ static void add_wait(struct parcel *p, boxcar_join_id join_id, boxcar_message_id
 static void send(struct fixture *f, struct parcel *p) {
     struct batch_result result = {.arena = ARENA_INIT};
     ASSERT_OK(f, f->store->ops->process(f->store, &p->batch, &result, &f->err));
-    for (size_t i = 0; i < p->batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE].count; i++)
+    for (size_t i = 0; i < p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE].count; i++)
         p->outcomes[i] = result.parts[BOXCAR_OUTBOX].waits[i];
     batch_result_release(&result);
 }

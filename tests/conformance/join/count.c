@@ -102,7 +102,7 @@ static void die_without_a_handler(struct fixture *f, boxcar_work_id id) {
     boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
     struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.fail_reason = BOXCAR_REASON_NO_HANDLER}};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_FAIL] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (struct settlement_list){&settlement, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
     batch_result_release(&result);
 }

@@ -184,7 +184,7 @@ static int by_work_id(const void *a, const void *b) {
 
 /* Leases some and settles them in one batch, in every way; what is left over is ready again. */
 static void settle_some(struct model *m) {
-    static const enum settle_kind ORDER[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_DEFER, SETTLE_FAIL};
+    static const boxcar_settle_kind ORDER[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL};
     boxcar_settlement settlements[4][12];
     struct model_message *settled[4][12];
     size_t counts[4] = {0};

@@ -68,7 +68,7 @@ static boxcar_status resolve_quietly(struct crew_member *member, struct race *ra
     boxcar_settlement settlement = settlement_of(race->taken[RACE_JOINS + i]);
     struct batch batch = {.owner = race->owner, .parts[BOXCAR_OUTBOX] = {.waits = &wait}};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (struct settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status != BOXCAR_OK)
         return status;
@@ -135,7 +135,7 @@ static boxcar_status end_in(struct crew_member *member, struct race *race) {
     boxcar_settlement settlement = settlement_of(race->taken[0]);
     struct batch batch = {.owner = race->owner};
     struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status == BOXCAR_OK)
         batch_result_release(&result);

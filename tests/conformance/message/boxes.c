@@ -65,7 +65,7 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
         messages[box].message_id = boxcar_message_id_new();
         batch.parts[box] = (struct batch_part){.messages = &messages[box],
                                                .message_count = 1,
-                                               .settle[SETTLE_ACK] = just(&acks[box]),
+                                               .settle[BOXCAR_ACK] = just(&acks[box]),
                                                .claim_size = 10,
                                                .claim_lease_ms = 30000};
     }
@@ -74,8 +74,8 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
     struct batch_result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) {
         const struct part_result *part = &result.parts[box];
-        assert_int_equal(part->settled[SETTLE_ACK].count, 1);
-        assert_int_equal(part->settled[SETTLE_ACK].items[0].value, held[box].work_id.value);
+        assert_int_equal(part->settled[BOXCAR_ACK].count, 1);
+        assert_int_equal(part->settled[BOXCAR_ACK].items[0].value, held[box].work_id.value);
         assert_int_equal(part->claimed_count, 1);
         assert_int_equal(part->claimed[0].work_id.value, box == BOXCAR_INBOX ? part->inbox_enqueued[0].work_id.value
                                                                              : part->enqueued[0].work_id.value);
@@ -87,8 +87,8 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
 /* BX-002: the box is part of the fence. */
 static void settlement_in_the_wrong_box_changes_nothing(void **state) {
     struct fixture *f = *state;
-    static const enum settle_kind KINDS[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_DEFER, SETTLE_FAIL,
-                                             SETTLE_RENEW};
+    static const boxcar_settle_kind KINDS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL,
+                                             BOXCAR_RENEW};
     for (int box = 0; box < BOXES; box++) {
         boxcar_box other = box == BOXCAR_OUTBOX ? BOXCAR_INBOX : BOXCAR_OUTBOX;
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
@@ -104,9 +104,9 @@ static void settlement_in_the_wrong_box_changes_nothing(void **state) {
             assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS);
         }
         struct batch batch = {.owner = f->owner};
-        batch.parts[box].settle[SETTLE_ACK] = just(&said);
+        batch.parts[box].settle[BOXCAR_ACK] = just(&said);
         struct batch_result result = send_batch(f, &batch);
-        assert_int_equal(result.parts[box].settled[SETTLE_ACK].count, 1);
+        assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, 1);
         batch_result_release(&result);
     }
 }
@@ -120,12 +120,12 @@ static void boxes_are_settled_each_in_its_way(void **state) {
         settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
     struct batch batch = {.owner = f->owner};
     out.delay_ms = 60000;
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ABANDON] = just(&out);
-    batch.parts[BOXCAR_INBOX].settle[SETTLE_FAIL] = just(&in);
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ABANDON] = just(&out);
+    batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
     batch.parts[BOXCAR_INBOX].fail_reason = BOXCAR_REASON_NO_HANDLER;
     struct batch_result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[SETTLE_ABANDON].count, 1);
-    assert_int_equal(result.parts[BOXCAR_INBOX].settled[SETTLE_FAIL].count, 1);
+    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ABANDON].count, 1);
+    assert_int_equal(result.parts[BOXCAR_INBOX].settled[BOXCAR_FAIL].count, 1);
     batch_result_release(&result);
     assert_int_equal(status_in(f, BOXCAR_OUTBOX, out.work_id), BOXCAR_READY);
     assert_int_equal(retry_count_of(f, out.work_id), 1);
@@ -148,7 +148,7 @@ static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **stat
                                     [BOXCAR_INBOX] = {.messages = &messages[BOXCAR_INBOX],
                                                       .origins = &origin,
                                                       .message_count = 1,
-                                                      .settle[SETTLE_ACK] = just(&in)}}};
+                                                      .settle[BOXCAR_ACK] = just(&in)}}};
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, f->store->ops->process(f->store, &batch, &result, &f->err));
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_IN_PROGRESS);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox_receipt where external_id = '1'",
@@ -171,8 +171,8 @@ static void steps_in_both_boxes_count_together(void **state) {
     boxcar_settlement in = settlement_of(take_from(f, BOXCAR_INBOX, f->owner, work_id));
     boxcar_settlement out = settlement_of(take_step(f, id));
     struct batch batch = {.owner = f->owner};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = just(&out);
-    batch.parts[BOXCAR_INBOX].settle[SETTLE_FAIL] = just(&in);
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = just(&out);
+    batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
     result = send_batch(f, &batch);
     batch_result_release(&result);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 1, 1);
@@ -187,14 +187,14 @@ static void repeated_batch_reports_what_the_first_did(void **state) {
     for (int box = 0; box < BOXES; box++) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         said[box] = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
-        batch.parts[box].settle[SETTLE_ACK] = just(&said[box]);
+        batch.parts[box].settle[BOXCAR_ACK] = just(&said[box]);
     }
     struct batch_result result = send_batch(f, &batch);
     batch_result_release(&result);
     batch.sent_before = true;
     result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) /* no answer of SQLite is ever lost */
-        assert_int_equal(result.parts[box].settled[SETTLE_ACK].count, fixture_is_sqlite(f) ? 0 : 1);
+        assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, fixture_is_sqlite(f) ? 0 : 1);
     batch_result_release(&result);
 }
 
@@ -213,14 +213,14 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
         said[i] = settlement_of(taken[i * 7 % COUNT]);
     said[COUNT] = said[0];
     said[COUNT].work_id.value = INT64_MAX;
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = (struct settlement_list){said, FIRST};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){said, FIRST};
     struct batch_result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK].count, FIRST);
+    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, FIRST);
     batch_result_release(&result);
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK].count = COUNT + 1;
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].count = COUNT + 1;
     batch.sent_before = true;
     result = send_batch(f, &batch);
-    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK];
+    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK];
     assert_int_equal(settled->count, fixture_is_sqlite(f) ? COUNT - FIRST : COUNT);
     for (size_t i = 0; i < settled->count; i++)
         for (int k = 0; k < COUNT; k++)

@@ -13,7 +13,7 @@ static boxcar_batch_result *process(struct fixture *f, const boxcar_batch *batch
     return result;
 }
 
-static size_t affected(const boxcar_batch_result *result, boxcar_box box, boxcar_batch_list list) {
+static size_t affected(const boxcar_batch_result *result, boxcar_box box, boxcar_settle_kind list) {
     size_t count;
     (void)boxcar_batch_result_affected(result, box, list, &count);
     return count;
@@ -48,7 +48,7 @@ static void results_go_out_and_work_comes_in(void **state) {
     boxcar_batch_result *result = process(f, &batch);
     for (int box = 0; box < BOXES; box++) {
         const boxcar_message_list *list = boxcar_batch_result_claimed(result, (boxcar_box)box);
-        assert_int_equal(affected(result, (boxcar_box)box, BOXCAR_BATCH_ACKS), 1);
+        assert_int_equal(affected(result, (boxcar_box)box, BOXCAR_ACK), 1);
         assert_int_equal(boxcar_message_list_count(list), 1);
         assert_text(boxcar_message_list_get(list, 0)->payload, "next");
         assert_int_equal(status_in(f, (boxcar_box)box, done[box].work_id), BOXCAR_DONE);
@@ -106,10 +106,12 @@ static void every_list_answers_for_its_ids(void **state) {
     part.ack_count = part.abandon_count = part.defer_count = part.fail_count = part.renew_count = 2;
     batch.outbox = &part;
     boxcar_batch_result *result = process(f, &batch);
+    static const boxcar_settle_kind KINDS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL,
+                                               BOXCAR_RENEW};
     for (int i = 0; i < 5; i++) {
         size_t count;
         const boxcar_work_id *ids =
-            boxcar_batch_result_affected(result, BOXCAR_OUTBOX, (boxcar_batch_list)i, &count);
+            boxcar_batch_result_affected(result, BOXCAR_OUTBOX, KINDS[i], &count);
         assert_int_equal(count, 1);
         assert_int_equal(ids[0].value, lists[i][0].work_id.value);
     }
@@ -234,7 +236,7 @@ static void inbox_messages_go_with_everything_else(void **state) {
     assert_int_equal(boxcar_batch_result_inbox_enqueued(result, 3)->work_id.value, first->work_id.value);
     assert_null(boxcar_batch_result_inbox_enqueued(result, 4));
     assert_false(boxcar_batch_result_enqueued(result, 0)->duplicate);
-    assert_int_equal(affected(result, BOXCAR_INBOX, BOXCAR_BATCH_ACKS), 1);
+    assert_int_equal(affected(result, BOXCAR_INBOX, BOXCAR_ACK), 1);
     const boxcar_message_list *list = boxcar_batch_result_claimed(result, BOXCAR_INBOX);
     assert_int_equal(boxcar_message_list_count(list), 2);
     assert_text(boxcar_message_list_get(list, 0)->payload, "first");

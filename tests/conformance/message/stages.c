@@ -3,7 +3,7 @@
 
 /* Whether it was the owner's to record. */
 static bool record(struct fixture *f, boxcar_box box, boxcar_owner owner, struct taken taken, int stages) {
-    boxcar_stage_record item = {taken.work_id, taken.epoch, stages};
+    boxcar_settlement item = {.work_id = taken.work_id, .epoch = taken.epoch, .stages = stages};
     boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
     boxcar_batch batch = BOXCAR_BATCH_INIT;
     boxcar_batch_result *result = NULL;
@@ -16,7 +16,7 @@ static bool record(struct fixture *f, boxcar_box box, boxcar_owner owner, struct
     else
         batch.inbox = &part;
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
-    (void)boxcar_batch_result_affected(result, box, BOXCAR_BATCH_STAGES, &count);
+    (void)boxcar_batch_result_affected(result, box, BOXCAR_RECORD, &count);
     boxcar_batch_result_free(result);
     return count == 1;
 }
@@ -30,7 +30,7 @@ static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
     return stages;
 }
 
-static void settle_in(struct fixture *f, boxcar_box box, enum settle_kind kind, struct taken taken) {
+static void settle_in(struct fixture *f, boxcar_box box, boxcar_settle_kind kind, struct taken taken) {
     boxcar_settlement said = settlement_of(taken);
     struct batch batch = {.owner = f->owner};
     said.delay_ms = 0;
@@ -63,11 +63,11 @@ static void retry_sees_what_is_done(void **state) {
         assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_PUBLISHED));
         assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS); /* it keeps the lease */
         assert_int_equal(stages_of(f, (boxcar_box)box, id), 5);
-        settle_in(f, (boxcar_box)box, SETTLE_ABANDON, taken);
+        settle_in(f, (boxcar_box)box, BOXCAR_ABANDON, taken);
         assert_int_equal(claimed_stages(f, (boxcar_box)box, &taken), 5);
         assert_int_equal(taken.retry_count, 1);
         assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_PERSPECTIVE_PROCESSED));
-        settle_in(f, (boxcar_box)box, SETTLE_ACK, taken); /* only this finishes it */
+        settle_in(f, (boxcar_box)box, BOXCAR_ACK, taken); /* only this finishes it */
         assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_DONE);
         assert_int_equal(stages_of(f, (boxcar_box)box, id), 21);
     }
@@ -88,7 +88,7 @@ static void records_are_fenced_like_acks(void **state) {
     assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 0);
     any.epoch.value = 0;
     assert_true(record(f, BOXCAR_OUTBOX, f->owner, any, 2));
-    settle_in(f, BOXCAR_OUTBOX, SETTLE_DEFER, taken);
+    settle_in(f, BOXCAR_OUTBOX, BOXCAR_DEFER, taken);
     assert_false(record(f, BOXCAR_OUTBOX, f->owner, taken, 1)); /* the lease is gone */
     assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 2);
 }
@@ -98,7 +98,9 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = put_into(f, BOXCAR_OUTBOX, "t", "x", NULL);
     struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, id);
-    boxcar_stage_record items[2] = {{taken.work_id, taken.epoch, 8}, {taken.work_id, taken.epoch, 1}};
+    boxcar_settlement items[2] = {settlement_of(taken), settlement_of(taken)};
+    items[0].stages = 8;
+    items[1].stages = 1;
     boxcar_settlement said = settlement_of(taken);
     boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
     boxcar_batch batch = BOXCAR_BATCH_INIT;
@@ -112,9 +114,9 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     batch.owner = f->owner;
     batch.outbox = &part;
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
-    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_STAGES, &count);
+    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_RECORD, &count);
     assert_int_equal(count, 1);
-    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_ABANDONS, &count);
+    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_ABANDON, &count);
     assert_int_equal(count, 1);
     boxcar_batch_result_free(result);
     assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 9);
@@ -123,7 +125,7 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
 /* BX-011 */
 static void unknown_flags_are_refused(void **state) {
     struct fixture *f = *state;
-    boxcar_stage_record item = {{1}, {0}, 0};
+    boxcar_settlement item = {.work_id = {1}};
     boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
     boxcar_batch batch = BOXCAR_BATCH_INIT;
     boxcar_batch_result *result = NULL;
@@ -149,7 +151,7 @@ static void stages_are_purged_with_their_messages(void **state) {
     for (int dead = 0; dead < 2; dead++) {
         struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
         assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));
-        settle_in(f, BOXCAR_OUTBOX, dead ? SETTLE_FAIL : SETTLE_ACK, taken);
+        settle_in(f, BOXCAR_OUTBOX, dead ? BOXCAR_FAIL : BOXCAR_ACK, taken);
     }
     assert_int_equal(count_rows(f), 2);
     set_setting(f, "retention_done", "0");
@@ -168,7 +170,7 @@ static void replay_sees_what_was_done(void **state) {
     int64_t count = 0;
     filter.all = true;
     assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));
-    settle_in(f, BOXCAR_OUTBOX, SETTLE_FAIL, taken);
+    settle_in(f, BOXCAR_OUTBOX, BOXCAR_FAIL, taken);
     ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, &count, &f->err));
     assert_int_equal(count, 1);
     assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 4);

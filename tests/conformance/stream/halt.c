@@ -123,9 +123,9 @@ static void message_without_a_handler_that_dies_halts_its_stream(void **state) {
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue_streamed(f, "s", "p").work_id));
     struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.fail_reason = BOXCAR_REASON_NO_HANDLER}};
     struct batch_result result;
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_FAIL] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (struct settlement_list){&settlement, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[SETTLE_FAIL].count, 1);
+    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_FAIL].count, 1);
     batch_result_release(&result);
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }

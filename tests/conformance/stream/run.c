@@ -361,7 +361,7 @@ static void batch_that_acks_a_run_brings_the_next_one(void **state) {
         struct batch_result result;
         const struct part_result *got = &result.parts[BOXCAR_OUTBOX];
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-        assert_int_equal(got->settled[SETTLE_ACK].count, part->settle[SETTLE_ACK].count);
+        assert_int_equal(got->settled[BOXCAR_ACK].count, part->settle[BOXCAR_ACK].count);
         assert_in_range(got->claimed_count, 1, 8);
         for (size_t i = 0; i < got->claimed_count; i++) {
             assert_int_equal(got->claimed[i].work_id.value, ids[done++].value);
@@ -369,7 +369,7 @@ static void batch_that_acks_a_run_brings_the_next_one(void **state) {
             settlements[i].work_id = got->claimed[i].work_id;
             settlements[i].epoch = got->claimed[i].epoch;
         }
-        part->settle[SETTLE_ACK] = (struct settlement_list){settlements, got->claimed_count};
+        part->settle[BOXCAR_ACK] = (struct settlement_list){settlements, got->claimed_count};
         batch_result_release(&result);
     }
     assert_true(rounds < 30); /* several at a time */

@@ -134,7 +134,7 @@ enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct take
                         .continuation_id = boxcar_join_continuation_id(look(list)->message_id)};
 
     ASSERT_OK(f, wait_parse(look(list)->payload, &arena, &wait, &f->err));
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_RESOLVE] = (struct settlement_list){&settlement, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (struct settlement_list){&settlement, 1};
     batch.parts[BOXCAR_OUTBOX].waits = &wait;
     ASSERT_OK(f, store->ops->process(store, &batch, &result, &f->err));
     enum wait_outcome outcome = result.parts[BOXCAR_OUTBOX].waits[0];

@@ -39,14 +39,14 @@ static int64_t count_effects(struct fixture *f) {
     return fixture_sql_number(f, "select count(*) from effect", "select count(*) from effect");
 }
 
-static struct batch batch_of(struct fixture *f, enum settle_kind kind, const boxcar_settlement *settlement) {
+static struct batch batch_of(struct fixture *f, boxcar_settle_kind kind, const boxcar_settlement *settlement) {
     struct batch batch = {.owner = f->owner};
     batch.parts[BOXCAR_OUTBOX].settle[kind] = (struct settlement_list){settlement, 1};
     return batch;
 }
 
 /* How many the batch says it settled; the status is in *ret_status. */
-static size_t settle_batch(struct fixture *f, boxcar_store *store, enum settle_kind kind,
+static size_t settle_batch(struct fixture *f, boxcar_store *store, boxcar_settle_kind kind,
                            const struct batch *batch, boxcar_status *ret_status) {
     struct batch_result result = {.arena = ARENA_INIT};
     size_t count;
@@ -62,9 +62,9 @@ static size_t settle_batch(struct fixture *f, boxcar_store *store, enum settle_k
 
 static size_t ack_in(struct fixture *f, boxcar_store *hand, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, SETTLE_ACK, &settlement);
+    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
-    size_t count = settle_batch(f, hand, SETTLE_ACK, &batch, &status);
+    size_t count = settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
 
     ASSERT_OK(f, status);
     return count;
@@ -152,12 +152,12 @@ static void ended_transaction(struct fixture *f, const char *how, int64_t effect
     boxcar_store *hand = open_hand(f);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, SETTLE_ACK, &settlement);
+    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
     assert_true(run(hand, how));
-    assert_int_equal(settle_batch(f, hand, SETTLE_ACK, &batch, &status), 0);
+    assert_int_equal(settle_batch(f, hand, BOXCAR_ACK, &batch, &status), 0);
     assert_int_equal(status, BOXCAR_E_TRANSACTION);
     ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->commit(hand, &f->err));
     assert_false(f->err.outcome_unknown);
@@ -204,11 +204,11 @@ static void refused_call_says_that_the_transaction_is_lost(void **state) {
         skip();
     boxcar_store *hand = open_hand(f);
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue(f, "t", "p").work_id));
-    struct batch batch = batch_of(f, SETTLE_ACK, &settlement);
+    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_false(run(hand, "select 1 / 0"));
-    settle_batch(f, hand, SETTLE_ACK, &batch, &status);
+    settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
     assert_int_equal(status, BOXCAR_E_TRANSACTION);
     assert_true(f->err.must_roll_back);
     hand->ops->rollback(hand);
@@ -286,12 +286,12 @@ static void broken_connection_in_a_transaction_is_not_papered_over(void **state)
     boxcar_store *hand = open_hand(f);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, SETTLE_ACK, &settlement);
+    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
     cut_off(f, hand);
-    settle_batch(f, hand, SETTLE_ACK, &batch, &status);
+    settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
     assert_int_equal(status, BOXCAR_E_UNAVAILABLE);
     assert_true(f->err.retryable);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, hand->ops->commit(hand, &f->err));
@@ -322,7 +322,7 @@ static void commit_whose_answer_is_lost_has_an_unknown_outcome(void **state) {
 /* BX-001, BX-002: a repeated batch reports what its first try did, and only that. SQLite loses no answer
  * on the way back. */
 static void batch_that_was_sent_before_owns_what_it_settled(void **state) {
-    static const enum settle_kind KINDS[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_FAIL};
+    static const boxcar_settle_kind KINDS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_FAIL};
     struct fixture *f = *state;
     if (fixture_is_sqlite(f))
         skip();
@@ -371,10 +371,10 @@ static void reason_of_a_burial_shows_in_the_dead_letters(void **state) {
     for (int no_handler = 0; no_handler < 2; no_handler++) {
         boxcar_work_id id = enqueue(f, "t", "p").work_id;
         boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
-        struct batch batch = batch_of(f, SETTLE_FAIL, &settlement);
+        struct batch batch = batch_of(f, BOXCAR_FAIL, &settlement);
         boxcar_status status;
         batch.parts[BOXCAR_OUTBOX].fail_reason = no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE;
-        assert_int_equal(settle_batch(f, f->store, SETTLE_FAIL, &batch, &status), 1);
+        assert_int_equal(settle_batch(f, f->store, BOXCAR_FAIL, &batch, &status), 1);
         assert_dead(f, id, no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_REJECTED);
     }
 }

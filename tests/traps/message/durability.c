@@ -36,7 +36,7 @@ static struct batch_result process(struct fixture *f, struct taken *settled, int
     boxcar_settlement ack = settlement_of(*settled);
     struct batch batch = {.owner = f->owner,
                           .parts[BOXCAR_OUTBOX] = {.claim_size = claim_size, .claim_lease_ms = 30000}};
-    batch.parts[BOXCAR_OUTBOX].settle[SETTLE_ACK] = (struct settlement_list){&ack, 1};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){&ack, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
     return result;
 }
@@ -53,7 +53,7 @@ static const char *library(struct fixture *f)
     if (!same(seen(conn), "lease:off"))
         return CLAIM_WAITS;
     struct batch_result result = process(f, &taken, 1);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK].count, 1);
+    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, 1);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 1);
     struct taken next = {result.parts[BOXCAR_OUTBOX].claimed[0].work_id, result.parts[BOXCAR_OUTBOX].claimed[0].epoch, 0, 0};
     batch_result_release(&result);
@@ -126,7 +126,7 @@ static const char *claim_that_fails(struct fixture *f)
     struct taken taken = take(f, f->owner, first.work_id);
     sql_run(conn, "alter table lease add constraint full_of_leases check (false) not valid");
     struct batch_result result = process(f, &taken, 1);
-    size_t settled = result.parts[BOXCAR_OUTBOX].settled[SETTLE_ACK].count, claimed = result.parts[BOXCAR_OUTBOX].claimed_count;
+    size_t settled = result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, claimed = result.parts[BOXCAR_OUTBOX].claimed_count;
     batch_result_release(&result);
     sql_run(conn, "alter table lease drop constraint full_of_leases");
     assert_int_equal(claimed, 0);

@@ -204,11 +204,11 @@ static boxcar_status renew(boxcar_store *store, boxcar_owner owner, const boxcar
 
 /* Waits are resolved by workers only: no public function does. */
 static const struct {
-    enum settle_kind kind;
+    boxcar_settle_kind kind;
     settle_fn *settle;
 } SETTLERS[] = {
-    {SETTLE_ACK, boxcar_ack},   {SETTLE_ABANDON, boxcar_abandon}, {SETTLE_DEFER, boxcar_defer},
-    {SETTLE_FAIL, boxcar_fail}, {SETTLE_RENEW, renew},
+    {BOXCAR_ACK, boxcar_ack},   {BOXCAR_ABANDON, boxcar_abandon}, {BOXCAR_DEFER, boxcar_defer},
+    {BOXCAR_FAIL, boxcar_fail}, {BOXCAR_RENEW, renew},
 };
 
 static void fill_settlements(boxcar_settlement items[3]) {
@@ -231,7 +231,7 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
 
         fake_store_init(&FAKE);
         assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, affected, &count, &ERR), BOXCAR_OK);
-        for (int k = 0; k < SETTLE_KINDS; k++)
+        for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++)
             assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)SETTLERS[i].kind ? 3 : 0);
         assert_memory_equal(&FAKE.batch.owner, &owner, sizeof(owner));
         assert_int_equal(count, 2);

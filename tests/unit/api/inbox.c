@@ -280,8 +280,8 @@ static void what_is_not_dead_is_not_revived(void **state) {
 static void claiming_and_settling_are_for_the_inbox(void **state) {
     static boxcar_status (*const SETTLE[])(boxcar_store *, boxcar_owner, const boxcar_settlement *, size_t,
                                            boxcar_work_id *, size_t *, boxcar_error *) = {
-        [SETTLE_ACK] = boxcar_inbox_ack, [SETTLE_ABANDON] = boxcar_inbox_abandon,
-        [SETTLE_DEFER] = boxcar_inbox_defer, [SETTLE_FAIL] = boxcar_inbox_fail};
+        [BOXCAR_ACK] = boxcar_inbox_ack, [BOXCAR_ABANDON] = boxcar_inbox_abandon,
+        [BOXCAR_DEFER] = boxcar_inbox_defer, [BOXCAR_FAIL] = boxcar_inbox_fail};
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_message_list *list = NULL;
@@ -290,12 +290,12 @@ static void claiming_and_settling_are_for_the_inbox(void **state) {
     (void)state;
     settlement.work_id.value = 1;
     options.owner.bytes[0] = 1;
-    for (int kind = SETTLE_ACK; kind <= SETTLE_FAIL; kind++) {
+    for (int kind = BOXCAR_ACK; kind <= BOXCAR_FAIL; kind++) {
         assert_int_equal(SETTLE[kind](STORE, options.owner, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
         assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[kind].count, 1);
     }
     assert_int_equal(boxcar_inbox_renew(STORE, options.owner, &settlement, 1, 5000, NULL, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[SETTLE_RENEW].count, 1);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
     assert_int_equal(boxcar_inbox_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_message_list_free(list);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].claim_size, 50);

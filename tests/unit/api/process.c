@@ -89,21 +89,21 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     const struct batch_part *out = &FAKE.batch.parts[BOXCAR_OUTBOX], *in = &FAKE.batch.parts[BOXCAR_INBOX];
     assert_int_equal(out->message_count, 2);
     assert_true(out->fresh_ids);
-    assert_int_equal(out->settle[SETTLE_ACK].count, 2);
+    assert_int_equal(out->settle[BOXCAR_ACK].count, 2);
     assert_int_equal(out->claim_size, 7);
     assert_int_equal(out->claim_lease_ms, 5000);
     assert_int_equal(out->topic_count, 1);
-    assert_int_equal(in->settle[SETTLE_DEFER].count, 2);
+    assert_int_equal(in->settle[BOXCAR_DEFER].count, 2);
     assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF); /* of the renewals, remembered last */
-    assert_int_equal(in->settle[SETTLE_RENEW].count, 2);
+    assert_int_equal(in->settle[BOXCAR_RENEW].count, 2);
     assert_int_equal(in->renew_lease_ms, BOXCAR_LEASE_MS_DEFAULT);
     assert_int_equal(in->claim_size, 0);
     assert_int_equal(FAKE.batch.instance_count, 2);
     assert_memory_equal(&FAKE.batch.owner, &batch.owner, sizeof(batch.owner));
     /* The fake store says that all but the last of a list were affected. */
-    assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_ACKS, &count)[0].value, 1);
+    assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_ACK, &count)[0].value, 1);
     assert_int_equal(count, 1);
-    assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_INBOX, BOXCAR_BATCH_DEFERS, &count)[0].value, 3);
+    assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_INBOX, BOXCAR_DEFER, &count)[0].value, 3);
     assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)), 3);
     assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_INBOX)), 0);
     assert_int_equal(boxcar_batch_result_enqueued(result, 1)->work_id.value, 2);
@@ -209,7 +209,7 @@ static void every_fault_is_named(void **state) {
     boxcar_new_message messages[] = {message("a"), message(""), message("b")};
     boxcar_settlement acks[] = {settlement(0), settlement(2), settlement(-3)}, late = settlement(5);
     boxcar_str topics[] = {BOXCAR_STR("ok"), BOXCAR_STR("")};
-    boxcar_stage_record records[] = {{{0}, {0}, 32}, {{1}, {0}, 0}};
+    boxcar_settlement records[] = {{.work_id = {0}, .stages = 32}, {.work_id = {1}, .stages = 0}};
     boxcar_batch_result *result = NULL;
     struct faults faults = {.count = 0};
 
@@ -290,10 +290,10 @@ static void batch_that_asks_nothing_succeeds(void **state) {
     (void)state;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
     assert_null(boxcar_batch_result_enqueued(result, 0));
-    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_BATCH_ACKS, &count);
+    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_ACK, &count);
     assert_int_equal(count, 0);
-    assert_null(boxcar_batch_result_affected(result, (boxcar_box)5, BOXCAR_BATCH_ACKS, &count));
-    assert_null(boxcar_batch_result_affected(result, BOXCAR_INBOX, (boxcar_batch_list)9, &count));
+    assert_null(boxcar_batch_result_affected(result, (boxcar_box)5, BOXCAR_ACK, &count));
+    assert_null(boxcar_batch_result_affected(result, BOXCAR_INBOX, (boxcar_settle_kind)9, &count));
     assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_INBOX)), 0);
     boxcar_batch_result_free(result);
     boxcar_batch_result_free(NULL);

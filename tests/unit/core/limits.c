@@ -298,13 +298,13 @@ static void bad_settlements_are_refused_by_index(void **state) {
         boxcar_settlement bad;
         const char *argument;
     } cases[] = {
-        {{{0}, {0}, 0, {0, 0}}, "settlements[1].work_id"},
-        {{{-1}, {0}, 0, {0, 0}}, "settlements[1].work_id"},
-        {{{1}, {-1}, 0, {0, 0}}, "settlements[1].epoch"},
-        {{{1}, {0}, -2, {0, 0}}, "settlements[1].delay_ms"},
-        {{{1}, {0}, BOXCAR_DELAY_MS_MAX + 1, {0, 0}}, "settlements[1].delay_ms"},
-        {{{1}, {0}, 0, {"\xFF", 1}}, "settlements[1].error"},
-        {{{1}, {0}, 0, {"a\0", 2}}, "settlements[1].error"},
+        {{{0}, {0}, 0, {0, 0}, 0}, "settlements[1].work_id"},
+        {{{-1}, {0}, 0, {0, 0}, 0}, "settlements[1].work_id"},
+        {{{1}, {-1}, 0, {0, 0}, 0}, "settlements[1].epoch"},
+        {{{1}, {0}, -2, {0, 0}, 0}, "settlements[1].delay_ms"},
+        {{{1}, {0}, BOXCAR_DELAY_MS_MAX + 1, {0, 0}, 0}, "settlements[1].delay_ms"},
+        {{{1}, {0}, 0, {"\xFF", 1}, 0}, "settlements[1].error"},
+        {{{1}, {0}, 0, {"a\0", 2}, 0}, "settlements[1].error"},
     };
     boxcar_settlement list[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
     boxcar_error err;
@@ -313,15 +313,19 @@ static void bad_settlements_are_refused_by_index(void **state) {
     list[0].work_id.value = 1;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         list[1] = cases[i].bad;
-        assert_int_equal(limits_check_settlements(list, 2, &err), BOXCAR_E_INVALID);
+        assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID);
         assert_string_equal(err.argument, cases[i].argument);
     }
     list[1] = list[0]; /* twice the same is fine */
-    assert_int_equal(limits_check_settlements(list, 2, &err), BOXCAR_OK);
-    assert_int_equal(limits_check_settlements(NULL, 0, &err), BOXCAR_OK);
-    assert_int_equal(limits_check_settlements(NULL, 1, &err), BOXCAR_E_INVALID);
+    list[0].stages = 1;
+    list[1].stages = 32; /* only a record looks at it */
+    assert_int_equal(limits_check_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
+    assert_string_equal(err.argument, "settlements[1].stages");
+    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_OK);
+    assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 0, &err), BOXCAR_OK);
+    assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 1, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "settlements");
-    assert_int_equal(limits_check_settlements(list, SIZE_MAX, &err), BOXCAR_E_INVALID);
+    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, SIZE_MAX, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "count");
 }
 

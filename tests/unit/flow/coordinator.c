@@ -200,7 +200,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(boxcar_flush_get(flushed, i)->ticket, first + i);
     result = boxcar_flush_find(flushed, first);
-    assert_int_equal(result->operation, BOXCAR_OPERATION_ENQUEUE);
+    assert_int_equal(result->enqueues, true);
     assert_int_equal(result->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(result->work_id.value, 1);
     assert_memory_equal(&result->message_id, &s->ledger.entries[0].id, 16);
@@ -209,7 +209,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
     assert_int_equal(result->work_id.value, 2);
     assert_memory_equal(&result->message_id, &again.message_id, 16);
     result = boxcar_flush_find(flushed, settled);
-    assert_int_equal(result->operation, BOXCAR_OPERATION_ACK);
+    assert_int_equal(result->kind, BOXCAR_ACK);
     assert_int_equal(result->box, BOXCAR_INBOX);
     assert_int_equal(result->outcome, BOXCAR_OUTCOME_SETTLED);
     assert_int_equal(result->work_id.value, 7);
@@ -254,7 +254,7 @@ static void accessors_take_nothing_for_nothing(void **state) {
     assert_int_equal(boxcar_coordinator_queued(NULL), 0);
     assert_string_equal(boxcar_strategy_name(BOXCAR_STRATEGY_SIZE), "size");
     assert_string_equal(boxcar_strategy_name((boxcar_strategy)9), "?");
-    assert_string_equal(boxcar_operation_name(BOXCAR_OPERATION_RENEW), "renew");
+    assert_string_equal(boxcar_settle_kind_name(BOXCAR_RENEW), "renew");
     assert_string_equal(boxcar_outcome_name(BOXCAR_OUTCOME_REFUSED), "refused");
 }
 
@@ -295,7 +295,7 @@ static void settlements_are_brought_into_the_form_of_the_single_calls(void **sta
     flush_ok(s);
     assert_int_equal(s->ledger.delays[1], 0);
     assert_int_equal(s->ledger.delays[2], BOXCAR_BACKOFF);
-    assert_int_equal(s->ledger.kinds[3], SETTLE_FAIL);
+    assert_int_equal(s->ledger.kinds[3], BOXCAR_FAIL);
     scene_free(s);
 }
 
@@ -316,8 +316,8 @@ static void operations_on_one_message_keep_their_order(void **state) {
     assert_int_equal(boxcar_flush_get(flushed, 3)->outcome, BOXCAR_OUTCOME_LOST);
     boxcar_flush_free(flushed);
     assert_int_equal(s->ledger.renewed[1], 1);
-    assert_int_equal(s->ledger.kinds[1], SETTLE_ACK);
-    assert_int_equal(s->ledger.kinds[2], SETTLE_FAIL);
+    assert_int_equal(s->ledger.kinds[1], BOXCAR_ACK);
+    assert_int_equal(s->ledger.kinds[2], BOXCAR_FAIL);
     assert_int_equal(s->ledger.call_count, 3);
     scene_free(s);
 }
@@ -353,8 +353,8 @@ static void renewals_of_different_length_go_apart(void **state) {
 /* BX-063: stages go with the settlement of their message, before it. */
 static void stages_are_recorded_in_their_order(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
-    boxcar_stage_record one = {.work_id = {1}, .stages = 1}, two = {.work_id = {1}, .stages = 4},
-                        many[3] = {{{2}, {0}, 1}, {{3}, {0}, 2}, {{4}, {0}, 8}};
+    boxcar_settlement one = {.work_id = {1}, .stages = 1}, two = {.work_id = {1}, .stages = 4},
+                        many[3] = {{.work_id = {2}, .stages = 1}, {.work_id = {3}, .stages = 2}, {.work_id = {4}, .stages = 8}};
     boxcar_flush *flushed;
 
     (void)state;
@@ -368,7 +368,7 @@ static void stages_are_recorded_in_their_order(void **state) {
     flushed = flush(s);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(boxcar_flush_get(flushed, i)->outcome, BOXCAR_OUTCOME_SETTLED);
-    assert_int_equal(boxcar_flush_get(flushed, 0)->operation, BOXCAR_OPERATION_RECORD);
+    assert_int_equal(boxcar_flush_get(flushed, 0)->kind, BOXCAR_RECORD);
     assert_int_equal(boxcar_flush_get(flushed, 7)->outcome, BOXCAR_OUTCOME_LOST);
     boxcar_flush_free(flushed);
     assert_int_equal(s->ledger.call_count, 3);
@@ -464,7 +464,8 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     boxcar_coordinator *c = s->coordinator;
     boxcar_new_message bad = a_message("p"), messages[2] = {a_message("p"), a_message("p")};
     boxcar_settlement items[2] = {a_settlement(1), a_settlement(0)}, good = a_settlement(1);
-    boxcar_stage_record records[3] = {{{1}, {0}, 32}, {{1}, {0}, 1}, {{0}, {0}, 1}};
+    boxcar_settlement records[3] = {
+        {.work_id = {1}, .stages = 32}, {.work_id = {1}, .stages = 1}, {.work_id = {0}, .stages = 1}};
 
     (void)state;
     bad.topic = BOXCAR_STR("");
@@ -479,11 +480,11 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     ASSERT_INVALID("settlements", boxcar_coordinator_fail(c, BOXCAR_OUTBOX, NULL, 1, &ticket, &s->err));
     ASSERT_INVALID("box", boxcar_coordinator_defer(c, (boxcar_box)2, &good, 1, &ticket, &s->err));
     ASSERT_INVALID("lease_ms", boxcar_coordinator_renew(c, BOXCAR_INBOX, &good, 1, 1, &ticket, &s->err));
-    ASSERT_INVALID("records[0].stages",
+    ASSERT_INVALID("settlements[0].stages",
                    boxcar_coordinator_record_stages(c, BOXCAR_INBOX, &records[0], 1, &ticket, &s->err));
-    ASSERT_INVALID("records[1].work_id",
+    ASSERT_INVALID("settlements[1].work_id",
                    boxcar_coordinator_record_stages(c, BOXCAR_INBOX, &records[1], 2, &ticket, &s->err));
-    ASSERT_INVALID("records", boxcar_coordinator_record_stages(c, BOXCAR_INBOX, NULL, 1, &ticket, &s->err));
+    ASSERT_INVALID("settlements", boxcar_coordinator_record_stages(c, BOXCAR_INBOX, NULL, 1, &ticket, &s->err));
     good.delay_ms = -2;
     ASSERT_INVALID("settlements[0].delay_ms",
                    boxcar_coordinator_abandon(c, BOXCAR_INBOX, &good, 1, &ticket, &s->err));

@@ -86,7 +86,7 @@ static void assert_load(struct scene *s) {
     assert_in_order(s, 7);
     for (int64_t id = 1; id < 5; id++) {
         assert_int_equal(s->ledger.settled[id], 1);
-        assert_int_equal(s->ledger.kinds[id], SETTLE_ACK);
+        assert_int_equal(s->ledger.kinds[id], BOXCAR_ACK);
     }
     assert_int_equal(s->results, 16);
     assert_int_equal(s->refused, 1);
@@ -150,7 +150,7 @@ static void refused_operation_is_dropped_alone(void **state) {
     assert_int_equal(boxcar_flush_count(flushed), 1001);
     assert_int_equal(boxcar_flush_refused_count(flushed), 1);
     assert_int_equal(boxcar_flush_find(flushed, bad)->outcome, BOXCAR_OUTCOME_REFUSED);
-    assert_int_equal(boxcar_flush_find(flushed, bad)->operation, BOXCAR_OPERATION_ENQUEUE);
+    assert_int_equal(boxcar_flush_find(flushed, bad)->enqueues, true);
     assert_int_equal(boxcar_flush_find(flushed, bad)->work_id.value, 0);
     assert_int_equal(boxcar_flush_find(flushed, bad)->error->status, BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_flush_find(flushed, bad + 1)->outcome, BOXCAR_OUTCOME_ENQUEUED);
@@ -175,7 +175,7 @@ static void refused_settlement_says_whose_it_was(void **state) {
     flushed = flush(s);
     assert_int_equal(boxcar_flush_get(flushed, 0)->outcome, BOXCAR_OUTCOME_SETTLED);
     assert_int_equal(boxcar_flush_get(flushed, 1)->outcome, BOXCAR_OUTCOME_REFUSED);
-    assert_int_equal(boxcar_flush_get(flushed, 1)->operation, BOXCAR_OPERATION_ACK);
+    assert_int_equal(boxcar_flush_get(flushed, 1)->kind, BOXCAR_ACK);
     assert_int_equal(boxcar_flush_get(flushed, 1)->work_id.value, 2);
     boxcar_flush_free(flushed);
     scene_free(s);

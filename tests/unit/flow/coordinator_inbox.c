@@ -44,7 +44,7 @@ static void both_boxes_go_with_one_batch_and_each_ticket_is_answered(void **stat
     assert_int_equal(s->ledger.entries[1].box, BOXCAR_INBOX);
     assert_string_equal(s->ledger.entries[1].source, "bank");
     assert_int_equal(boxcar_flush_find(flushed, first)->outcome, BOXCAR_OUTCOME_ENQUEUED);
-    assert_int_equal(boxcar_flush_find(flushed, first)->operation, BOXCAR_OPERATION_ENQUEUE);
+    assert_int_equal(boxcar_flush_find(flushed, first)->enqueues, true);
     assert_int_equal(boxcar_flush_find(flushed, first)->box, BOXCAR_INBOX);
     assert_memory_equal(&boxcar_flush_find(flushed, first)->message_id, &id, sizeof(id));
     assert_int_equal(boxcar_flush_find(flushed, again)->outcome, BOXCAR_OUTCOME_DUPLICATE);

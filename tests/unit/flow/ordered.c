@@ -339,13 +339,13 @@ static void results_are_queued_as_settlements(void **state) {
     assert_int_equal(s->ledger.call_count, 1);
     assert_int_equal(s->ledger.stages[1], 0); /* done: nobody will ask */
     assert_int_equal(s->ledger.stages[2], 5);
-    assert_int_equal(s->ledger.kinds[1], SETTLE_ACK);
-    assert_int_equal(s->ledger.kinds[2], SETTLE_ABANDON);
+    assert_int_equal(s->ledger.kinds[1], BOXCAR_ACK);
+    assert_int_equal(s->ledger.kinds[2], BOXCAR_ABANDON);
     assert_int_equal(s->ledger.delays[2], 77);
     assert_string_equal(s->ledger.errors[2], "because");
-    assert_int_equal(s->ledger.kinds[3], SETTLE_DEFER);
+    assert_int_equal(s->ledger.kinds[3], BOXCAR_DEFER);
     assert_int_equal(s->ledger.delays[3], 0);
-    assert_int_equal(s->ledger.kinds[4], SETTLE_ACK);
+    assert_int_equal(s->ledger.kinds[4], BOXCAR_ACK);
     assert_int_equal(s->results, 6);
     scene_free(s);
 }

@@ -34,7 +34,7 @@ static void remember(struct fake_store *fake, const struct batch *batch) {
             fake->messages[i] = part->messages[i];
         if (part->origins)
             remember_origins(fake, part->origins, part->message_count);
-        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
             for (size_t i = 0; i < part->settle[kind].count && i < FAKE_ROOM; i++)
                 fake->settlements[i] = part->settle[kind].items[i];
         }
@@ -91,7 +91,7 @@ static bool answer_part(struct fake_store *fake, const struct batch_part *part, 
     bool ok = part->message_count == 0 ||
               (part->origins ? answer_inbox_enqueued(fake, part, arena, result) : answer_enqueued(part, arena, result));
 
-    for (int kind = 0; ok && kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; ok && kind < BOXCAR_SETTLE_KINDS; kind++)
         ok = answer_settled(part, kind, arena, result);
     result->reaped = fake->reaped;
     return ok && answer_claimed(part->claim_size > 0 ? fake->claimed_count : 0, arena, result);

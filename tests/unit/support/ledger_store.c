@@ -22,7 +22,7 @@ static bool has_message(const struct batch_part *part, const char *payload) {
 static bool is_refused(const struct ledger_store *ledger, const struct batch_part *part) {
     if (has_message(part, ledger->refuse))
         return true;
-    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
             if (part->settle[kind].items[i].work_id.value == ledger->refuse_work_id)
                 return true;
@@ -69,20 +69,20 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
     return (boxcar_enqueued){{(int64_t)at + 1}, message->message_id, known && !part->fresh_ids};
 }
 
-static bool settle(struct ledger_store *ledger, const struct batch *batch, enum settle_kind kind,
-                   const boxcar_settlement *item, int stages) {
+static bool settle(struct ledger_store *ledger, const struct batch *batch, boxcar_settle_kind kind,
+                   const boxcar_settlement *item) {
     int64_t i = item->work_id.value;
 
     if (i >= LEDGER_IDS)
         return false; /* not leased to anybody */
     if (ledger->settled[i] > 0)
         return batch->sent_before && ledger->kinds[i] == kind;
-    if (kind == SETTLE_RECORD) {
-        ledger->stages[i] |= stages;
+    if (kind == BOXCAR_RECORD) {
+        ledger->stages[i] |= item->stages;
         return true;
     }
-    ledger->renewed[i] += kind == SETTLE_RENEW;
-    ledger->settled[i] += kind != SETTLE_RENEW;
+    ledger->renewed[i] += kind == BOXCAR_RENEW;
+    ledger->settled[i] += kind != BOXCAR_RENEW;
     ledger->kinds[i] = kind;
     ledger->delays[i] = item->delay_ms;
     snprintf(ledger->errors[i], sizeof(ledger->errors[i]), "%.*s", (int)item->error.len,
@@ -110,14 +110,14 @@ static void apply(struct ledger_store *ledger, const struct batch *batch, struct
     for (int box = 0; box < BOXES; box++)
         enqueue_all(ledger, batch, box, result);
     for (int box = 0; box < BOXES; box++)
-        for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+        for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++) {
+            boxcar_settle_kind kind = settle_kind_at(k);
             struct settlement_list said = batch->parts[box].settle[kind];
             struct work_id_list *list = &result->parts[box].settled[kind];
 
             list->items = arena_alloc_array(&result->arena, said.count, sizeof(*list->items));
             for (size_t i = said.count; i-- > 0;) /* in no useful order */
-                if (settle(ledger, batch, (enum settle_kind)kind, &said.items[i],
-                           kind == SETTLE_RECORD ? batch->parts[box].stages[i] : 0))
+                if (settle(ledger, batch, kind, &said.items[i]))
                     list->items[list->count++] = said.items[i].work_id;
         }
 }
@@ -165,9 +165,10 @@ static struct ledger_call call_of(const struct batch *batch) {
 
     for (int box = 0; box < BOXES; box++) {
         call.messages += batch->parts[box].message_count;
-        for (int kind = 0; kind < SETTLE_RENEW; kind++)
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             call.settlements += batch->parts[box].settle[kind].count;
-        call.renewals += batch->parts[box].settle[SETTLE_RENEW].count;
+        call.renewals += batch->parts[box].settle[BOXCAR_RENEW].count;
+        call.settlements -= batch->parts[box].settle[BOXCAR_RENEW].count;
         call.claim_size[box] = batch->parts[box].claim_size;
     }
     return call;

@@ -33,7 +33,7 @@ struct ledger_store {
     struct ledger_entry *entries;
     size_t count, capacity;
     int stages[LEDGER_IDS];
-    enum settle_kind kinds[LEDGER_IDS]; /* of the last settlement that took effect */
+    boxcar_settle_kind kinds[LEDGER_IDS]; /* of the last settlement that took effect */
     int settled[LEDGER_IDS];            /* times; renewals apart */
     int renewed[LEDGER_IDS];
     char errors[LEDGER_IDS][24];

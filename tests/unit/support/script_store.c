@@ -11,7 +11,7 @@ static struct script_store *current;
 static struct script_store *script_of(struct boxcar_store *store) { return (struct script_store *)store; }
 
 static bool refuses(const struct script_store *script, const struct batch_part *part) {
-    for (int kind = SETTLE_ACK; kind < SETTLE_RENEW; kind++)
+    for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
             if (part->settle[kind].items[i].work_id.value == script->refuse)
                 return true;
@@ -19,18 +19,18 @@ static bool refuses(const struct script_store *script, const struct batch_part *
 }
 
 /* Whether a settlement takes effect, and what of it. */
-static bool apply(struct script_store *script, const struct batch *batch, int box, enum settle_kind kind,
+static bool apply(struct script_store *script, const struct batch *batch, int box, boxcar_settle_kind kind,
                   const boxcar_settlement *item) {
     struct script_message *message = &script->messages[item->work_id.value - 1];
 
     if ((int)message->box != box)
         return false;
-    if (kind == SETTLE_RECORD) {
-        message->stages |= batch->parts[box].stages[item - batch->parts[box].settle[kind].items];
+    if (kind == BOXCAR_RECORD) {
+        message->stages |= item->stages;
         message->recorded_in = script->call_count;
         return message->leased;
     }
-    if (kind == SETTLE_RENEW) {
+    if (kind == BOXCAR_RENEW) {
         message->renewed++;
         if (item->work_id.value == script->steal) {
             message->leased = false;
@@ -50,19 +50,19 @@ static bool apply(struct script_store *script, const struct batch *batch, int bo
     message->settled_in = script->call_count;
     message->kind = kind;
     message->delay_ms = item->delay_ms;
-    message->reason = kind == SETTLE_FAIL ? batch->parts[box].fail_reason : BOXCAR_REASON_NONE;
+    message->reason = kind == BOXCAR_FAIL ? batch->parts[box].fail_reason : BOXCAR_REASON_NONE;
     return true;
 }
 
 static void resolve(struct script_store *script, const struct batch *batch, int box,
                     struct batch_result *result) {
-    const struct settlement_list *list = &batch->parts[box].settle[SETTLE_RESOLVE];
+    const struct settlement_list *list = &batch->parts[box].settle[BOXCAR_RESOLVE];
     enum wait_outcome *outcomes = arena_alloc_array(&result->arena, list->count, sizeof(*outcomes));
 
     for (size_t i = 0; i < list->count; i++) {
         bool leased = script->messages[list->items[i].work_id.value - 1].leased;
 
-        (void)apply(script, batch, box, SETTLE_RESOLVE, &list->items[i]);
+        (void)apply(script, batch, box, BOXCAR_RESOLVE, &list->items[i]);
         outcomes[i] = leased ? script->wait_outcome : WAIT_LOST;
     }
     result->parts[box].waits = outcomes;
@@ -71,16 +71,17 @@ static void resolve(struct script_store *script, const struct batch *batch, int 
 static void settle_part(struct script_store *script, const struct batch *batch, int box,
                         struct batch_result *result) {
     resolve(script, batch, box, result);
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+    for (int i = 0; i < BOXCAR_SETTLE_KINDS; i++) {
+        boxcar_settle_kind kind = settle_kind_at(i);
         struct settlement_list said = batch->parts[box].settle[kind];
         struct work_id_list *list = &result->parts[box].settled[kind];
 
-        if (kind == SETTLE_RESOLVE)
+        if (kind == BOXCAR_RESOLVE)
             continue;
         list->items = arena_alloc_array(&result->arena, said.count, sizeof(*list->items));
-        for (size_t i = 0; i < said.count; i++)
-            if (apply(script, batch, box, (enum settle_kind)kind, &said.items[i]))
-                list->items[list->count++] = said.items[i].work_id;
+        for (size_t k = 0; k < said.count; k++)
+            if (apply(script, batch, box, kind, &said.items[k]))
+                list->items[list->count++] = said.items[k].work_id;
     }
 }
 
@@ -176,9 +177,9 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
         const struct batch_part *part = &batch->parts[box];
 
         call.claim_size += call.claim_of[box] = part->claim_size;
-        for (int kind = SETTLE_ACK; kind < SETTLE_RENEW; kind++)
+        for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
             call.settlements += part->settle[kind].count;
-        call.renewals += part->settle[SETTLE_RENEW].count;
+        call.renewals += part->settle[BOXCAR_RENEW].count;
     }
     pthread_mutex_lock(&script->mutex);
     call.answer = answer(script, batch, &result, &call, err);

@@ -24,7 +24,7 @@ struct script_message {
     int renewed;
     int stages; /* recorded */
     size_t recorded_in;
-    enum settle_kind kind; /* of the last settlement */
+    boxcar_settle_kind kind; /* of the last settlement */
     boxcar_reason reason;
     int64_t delay_ms;
 };

@@ -246,7 +246,7 @@ static void suspect_that_cannot_run_alone_goes_back(void **state) {
     script_add(&s->script, "t", 3);
     pthread_mutex_unlock(&s->script.mutex);
     wait_for_settled(s, 1);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_DEFER);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_DEFER);
     assert_int_equal(s->calls, 1);
     stop(s, thread);
     scene_free(s);
@@ -309,9 +309,9 @@ static void message_without_a_handler_is_given_back_or_failed(void **state) {
         script_add(&s->script, "t", 0);
         run(s);
         assert_int_equal(s->calls, 1);
-        assert_int_equal(s->script.messages[0].kind, fail ? SETTLE_FAIL : SETTLE_DEFER);
+        assert_int_equal(s->script.messages[0].kind, fail ? BOXCAR_FAIL : BOXCAR_DEFER);
         assert_int_equal(s->script.messages[0].reason, fail ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE);
-        assert_int_equal(s->script.messages[1].kind, SETTLE_FAIL);
+        assert_int_equal(s->script.messages[1].kind, BOXCAR_FAIL);
         assert_int_equal(s->script.messages[1].reason, BOXCAR_REASON_NONE);
         scene_free(s);
     }
@@ -352,8 +352,8 @@ static void waits_are_for_the_store_to_evaluate(void **state) {
         add_wait(s, WAIT_PAYLOAD, 5);
         run(s);
         assert_int_equal(s->calls, 1);
-        assert_int_equal(s->script.messages[0].kind, SETTLE_RESOLVE);
-        assert_int_equal(s->script.messages[2].kind, SETTLE_RESOLVE);
+        assert_int_equal(s->script.messages[0].kind, BOXCAR_RESOLVE);
+        assert_int_equal(s->script.messages[2].kind, BOXCAR_RESOLVE);
         assert_int_equal(wait_stats_of(s).acked, CASES[i].acked);
         assert_int_equal(wait_stats_of(s).deferred, CASES[i].deferred);
         assert_int_equal(wait_stats_of(s).failed, CASES[i].failed);
@@ -368,7 +368,7 @@ static void wait_that_cannot_be_read_is_failed(void **state) {
     (void)state;
     add_wait(s, "{\"join_id\": 7}", 0);
     run(s);
-    assert_int_equal(s->script.messages[0].kind, SETTLE_FAIL);
+    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
     assert_int_equal(s->script.messages[0].reason, BOXCAR_REASON_NONE);
     assert_int_equal(wait_stats_of(s).failed, 1);
     scene_free(s);

@@ -34,8 +34,8 @@ static void both_boxes_are_served_by_their_own_handlers(void **state) {
         assert_int_equal(s->boxes[i], (s->begun[i] - 1) % 3 ? BOXCAR_OUTBOX : BOXCAR_INBOX);
     for (int64_t i = 1; i <= 20; i++)
         assert_int_equal(s->script.messages[i - 1].settled, 1);
-    assert_int_equal(s->script.messages[0].kind, SETTLE_FAIL);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ABANDON);
+    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
     for (int box = 0; box < BOXES; box++) {
         boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
 
@@ -148,7 +148,7 @@ static void box_that_was_empty_is_not_forgotten(void **state) {
     scene_add(s, BOXCAR_INBOX, NULL);
     scene_wait_settled(s, 1);
     scene_stop(s);
-    assert_int_equal(s->script.messages[2].kind, SETTLE_ACK);
+    assert_int_equal(s->script.messages[2].kind, BOXCAR_ACK);
     scene_free(s);
 }
 

@@ -154,7 +154,7 @@ static void renewals_do_not_fail_with_what_is_refused(void **state) {
     scene_start(s);
     scene_wait_settled(s, 1);
     scene_stop(s);
-    assert_int_equal(s->script.messages[0].kind, SETTLE_ACK);
+    assert_int_equal(s->script.messages[0].kind, BOXCAR_ACK);
     for (size_t i = 0; i < s->script.call_count; i++) {
         const struct script_call *call = &s->script.calls[i];
 

@@ -28,7 +28,7 @@ static void assert_untouched(struct scene *s, int64_t from, int64_t to) {
     for (int64_t id = from; id <= to; id++) {
         assert_false(scene_has_begun(s, id));
         assert_int_equal(s->script.messages[id - 1].settled, 1);
-        assert_int_equal(s->script.messages[id - 1].kind, SETTLE_DEFER);
+        assert_int_equal(s->script.messages[id - 1].kind, BOXCAR_DEFER);
         assert_int_equal(s->script.messages[id - 1].delay_ms, 0);
     }
 }
@@ -46,7 +46,7 @@ static void one_stream_is_handled_in_order(void **state) {
         assert_begun(s, ORDER, 8);
         assert_int_equal(s->most_running, 1);
         for (size_t i = 0; i < 8; i++)
-            assert_int_equal(s->script.messages[i].kind, SETTLE_ACK);
+            assert_int_equal(s->script.messages[i].kind, BOXCAR_ACK);
         scene_free(s);
     }
 }
@@ -97,10 +97,10 @@ static void streams_of_the_two_boxes_are_not_the_same(void **state) {
 static void first_that_is_not_acked_stops_its_stream(void **state) {
     static const struct {
         boxcar_verdict verdict;
-        enum settle_kind kind;
-    } CASES[] = {{BOXCAR_VERDICT_RETRY, SETTLE_ABANDON},
-                 {BOXCAR_VERDICT_FAIL, SETTLE_FAIL},
-                 {BOXCAR_VERDICT_DEFER, SETTLE_DEFER}};
+        boxcar_settle_kind kind;
+    } CASES[] = {{BOXCAR_VERDICT_RETRY, BOXCAR_ABANDON},
+                 {BOXCAR_VERDICT_FAIL, BOXCAR_FAIL},
+                 {BOXCAR_VERDICT_DEFER, BOXCAR_DEFER}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
@@ -111,13 +111,13 @@ static void first_that_is_not_acked_stops_its_stream(void **state) {
         add_stream(s, "b", 3);
         scene_run(s);
         assert_int_equal(s->begun_count, 6);
-        assert_int_equal(s->script.messages[1].kind, SETTLE_ACK);
+        assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
         assert_int_equal(s->script.messages[2].kind, CASES[i].kind);
         assert_untouched(s, 4, 6);
         for (size_t k = 3; k < 6; k++)
             assert_int_equal(s->script.messages[k].settled_in, s->script.messages[2].settled_in);
         for (size_t k = 6; k < 9; k++)
-            assert_int_equal(s->script.messages[k].kind, SETTLE_ACK);
+            assert_int_equal(s->script.messages[k].kind, BOXCAR_ACK);
         scene_free(s);
     }
 }
@@ -139,7 +139,7 @@ static void handler_whose_time_is_over_stops_its_stream(void **state) {
     s->verdicts[2] = BOXCAR_VERDICT_RETRY;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ABANDON);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
     assert_untouched(s, 3, 4);
     scene_free(s);
 }
@@ -156,7 +156,7 @@ static void stop_gives_back_what_is_behind(void **state) {
     scene_wait_begun(s, 2);
     scene_stop(s);
     assert_int_equal(s->begun_count, 2);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ACK);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 3, 5);
     scene_free(s);
 }
@@ -201,8 +201,8 @@ static void lost_lease_of_one_that_waits_stops_what_is_behind_it(void **state) {
     scene_start(s);
     scene_wait_settled(s, 2);
     scene_stop(s);
-    assert_int_equal(s->script.messages[0].kind, SETTLE_ACK);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ACK);
+    assert_int_equal(s->script.messages[0].kind, BOXCAR_ACK);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 4, 5);
     scene_free(s);
 }
@@ -221,7 +221,7 @@ static void ack_that_came_too_late_stops_its_stream(void **state) {
     s->script.lose = 1;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ACK);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 3, 4);
     scene_free(s);
 }
@@ -236,7 +236,7 @@ static void outage_keeps_them_together(void **state) {
     s->script.failure = BOXCAR_E_UNAVAILABLE;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, SETTLE_ABANDON);
+    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
     assert_untouched(s, 3, 4);
     assert_int_equal(s->script.messages[2].settled_in, s->script.messages[1].settled_in);
     scene_free(s);
@@ -271,7 +271,7 @@ static void discarded_ones_keep_the_order(void **state) {
     s->script.messages[3].topic = BOXCAR_STR("drop");
     scene_run(s);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(s->script.messages[i].kind, SETTLE_ACK);
+        assert_int_equal(s->script.messages[i].kind, BOXCAR_ACK);
     assert_untouched(s, 4, 5); /* the fourth comes first next time */
     scene_free(s);
 }
@@ -287,7 +287,7 @@ static void unhandled_one_stops_its_stream(void **state) {
     add_stream(s, "a", 3);
     s->script.messages[0].topic = BOXCAR_STR("other");
     scene_run(s);
-    assert_int_equal(s->script.messages[0].kind, SETTLE_FAIL);
+    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
     assert_untouched(s, 2, 3);
     scene_free(s);
 }

@@ -219,7 +219,7 @@ static boxcar_status unite(struct work_id_list *list, const struct work_id_list 
 }
 
 /* After a try whose answer was lost: what that one settled counts as settled by this call. */
-static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, enum settle_kind kind,
+static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                         const char *outcome, boxcar_error *err) {
     struct settlement_list said = x->batch->parts[box].settle[kind];
     struct work_id_list *settled = &x->result->parts[box].settled[kind];
@@ -242,11 +242,11 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, enum
 }
 
 static boxcar_status add_all_settled_before(struct exchange *x, boxcar_box box, boxcar_error *err) {
-    boxcar_status status = add_settled_before(x, box, SETTLE_ACK, "acked", err);
+    boxcar_status status = add_settled_before(x, box, BOXCAR_ACK, "acked", err);
 
     if (status == BOXCAR_OK)
-        status = add_settled_before(x, box, SETTLE_ABANDON, "abandoned", err);
-    return status == BOXCAR_OK ? add_settled_before(x, box, SETTLE_FAIL, "failed", err) : status;
+        status = add_settled_before(x, box, BOXCAR_ABANDON, "abandoned", err);
+    return status == BOXCAR_OK ? add_settled_before(x, box, BOXCAR_FAIL, "failed", err) : status;
 }
 
 static void bury_expired(struct exchange *x, boxcar_box box) {

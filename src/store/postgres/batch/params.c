@@ -302,7 +302,7 @@ static void add_errors(struct pg_params *params, struct settlement_list list) {
 }
 
 static void add_wait_texts(struct pg_params *params, const struct batch_part *part, size_t field) {
-    size_t count = part->settle[SETTLE_RESOLVE].count;
+    size_t count = part->settle[BOXCAR_RESOLVE].count;
     struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
@@ -310,7 +310,7 @@ static void add_wait_texts(struct pg_params *params, const struct batch_part *pa
 }
 
 static void add_wait_joins(struct pg_params *params, const struct batch_part *part) {
-    size_t count = part->settle[SETTLE_RESOLVE].count;
+    size_t count = part->settle[BOXCAR_RESOLVE].count;
     struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
@@ -318,7 +318,7 @@ static void add_wait_joins(struct pg_params *params, const struct batch_part *pa
 }
 
 static void add_waits(struct pg_params *params, const struct batch_part *part) {
-    size_t count = part->settle[SETTLE_RESOLVE].count;
+    size_t count = part->settle[BOXCAR_RESOLVE].count;
     struct buf *array;
 
     add_wait_joins(params, part);
@@ -336,7 +336,7 @@ static void add_waits(struct pg_params *params, const struct batch_part *part) {
 }
 
 /* The ways to settle that count in joins. */
-static const enum settle_kind COUNTING[] = {SETTLE_ACK, SETTLE_ABANDON, SETTLE_FAIL, SETTLE_RESOLVE};
+static const boxcar_settle_kind COUNTING[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_FAIL, BOXCAR_RESOLVE};
 #define COUNTING_KINDS (sizeof(COUNTING) / sizeof(COUNTING[0]))
 
 static void add_counting_ids(struct pg_params *params, const struct batch_part *part) {
@@ -361,26 +361,25 @@ void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batc
     pg_params_uuid(params, batch->owner.bytes);
     for (int box = 0; box < BOXES; box++) {
         add_counting_ids(params, &batch->parts[box]);
-        waits += batch->parts[box].settle[SETTLE_RESOLVE].count;
+        waits += batch->parts[box].settle[BOXCAR_RESOLVE].count;
     }
     for (int box = 0; box < BOXES; box++)
-        add_work_ids(params, batch->parts[box].settle[SETTLE_DEFER]);
+        add_work_ids(params, batch->parts[box].settle[BOXCAR_DEFER]);
     array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
     for (int box = 0; box < BOXES; box++)
-        for (size_t i = 0; i < batch->parts[box].settle[SETTLE_RESOLVE].count; i++)
+        for (size_t i = 0; i < batch->parts[box].settle[BOXCAR_RESOLVE].count; i++)
             pg_array_uuid(array, batch->parts[box].waits[i].join_id.bytes);
 }
 
-static void add_stages(struct pg_params *params, const struct batch_part *part) {
-    size_t count = part->settle[SETTLE_RECORD].count;
-    struct buf *array = pg_params_array_begin(params, PG_INT4_ARRAY, count);
+static void add_stages(struct pg_params *params, struct settlement_list list) {
+    struct buf *array = pg_params_array_begin(params, PG_INT4_ARRAY, list.count);
 
-    for (size_t i = 0; i < count; i++)
-        pg_array_int4(array, part->stages[i]);
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_int4(array, list.items[i].stages);
 }
 
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
-                          enum settle_kind kind) {
+                          boxcar_settle_kind kind) {
     const struct batch_part *part = &batch->parts[box];
     struct settlement_list list = part->settle[kind];
 
@@ -388,17 +387,17 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, b
     pg_params_uuid(params, batch->owner.bytes);
     add_work_ids(params, list);
     add_epochs(params, list);
-    if (kind == SETTLE_RECORD)
-        add_stages(params, part);
-    if (kind == SETTLE_ABANDON || kind == SETTLE_DEFER)
+    if (kind == BOXCAR_RECORD)
+        add_stages(params, list);
+    if (kind == BOXCAR_ABANDON || kind == BOXCAR_DEFER)
         add_delays(params, list);
-    if (kind == SETTLE_ABANDON || kind == SETTLE_FAIL)
+    if (kind == BOXCAR_ABANDON || kind == BOXCAR_FAIL)
         add_errors(params, list);
-    if (kind == SETTLE_FAIL)
+    if (kind == BOXCAR_FAIL)
         pg_params_int2(params, part->fail_reason ? part->fail_reason : BOXCAR_REASON_REJECTED);
-    if (kind == SETTLE_RESOLVE)
+    if (kind == BOXCAR_RESOLVE)
         add_waits(params, part);
-    if (kind == SETTLE_RENEW)
+    if (kind == BOXCAR_RENEW)
         pg_params_interval_ms(params, part->renew_lease_ms);
 }
 
@@ -420,7 +419,7 @@ void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bo
 }
 
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,
-                               enum settle_kind kind, const char *outcome) {
+                               boxcar_settle_kind kind, const char *outcome) {
     struct settlement_list list = batch->parts[box].settle[kind];
     struct buf *epochs;
 

@@ -17,13 +17,13 @@ void pg_params_for_enqueue(struct pg_params *params, const struct batch_part *pa
 enum pg_statement pg_inbox_enqueue_statement(const struct batch_part *part);
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct batch_part *part, bool alone);
 void pg_params_for_settle(struct pg_params *params, const struct batch *batch, boxcar_box box,
-                          enum settle_kind kind);
+                          boxcar_settle_kind kind);
 /* All that the settlements of both boxes lock. */
 void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batch);
 void pg_params_for_claim(struct pg_params *params, const struct batch *batch, boxcar_box box, bool durable,
                          int64_t number);
 void pg_params_for_was_settled(struct pg_params *params, const struct batch *batch, boxcar_box box,
-                               enum settle_kind kind, const char *outcome);
+                               boxcar_settle_kind kind, const char *outcome);
 /* A defer of claimed messages to now. */
 void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxcar_box box,
                              const boxcar_message *claimed, size_t count);

@@ -104,7 +104,7 @@ static boxcar_status read_inbox_enqueued(struct exchange *x, const PGresult *res
 
 static boxcar_status read_wait_outcomes(struct exchange *x, boxcar_box box, const PGresult *result,
                                         boxcar_error *err) {
-    size_t count = x->batch->parts[box].settle[SETTLE_RESOLVE].count;
+    size_t count = x->batch->parts[box].settle[BOXCAR_RESOLVE].count;
     struct work_id_list numbers;
     enum wait_outcome *outcomes;
     boxcar_status status = pg_get_work_ids(result, 0, 0, &x->result->arena, &numbers, err);
@@ -125,12 +125,12 @@ static boxcar_status read_wait_outcomes(struct exchange *x, boxcar_box box, cons
     return BOXCAR_OK;
 }
 
-static boxcar_status read_settled(struct exchange *x, boxcar_box box, enum settle_kind kind,
+static boxcar_status read_settled(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                   const PGresult *result, boxcar_error *err) {
     struct work_id_list *settled = &x->result->parts[box].settled[kind];
     boxcar_status status;
 
-    if (kind == SETTLE_RESOLVE)
+    if (kind == BOXCAR_RESOLVE)
         return read_wait_outcomes(x, box, result, err);
     status = pg_get_work_ids(result, 0, 0, &x->result->arena, settled, err);
     if (status == BOXCAR_OK && settled->count > x->batch->parts[box].settle[kind].count)
@@ -174,14 +174,15 @@ static void receive_enqueued(struct exchange *x, boxcar_box box, boxcar_status *
 }
 
 static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_status *status, boxcar_error *err) {
-    for (int kind = 0; kind < SETTLE_KINDS; kind++) {
+    for (int i = 0; i < BOXCAR_SETTLE_KINDS; i++) {
+        boxcar_settle_kind kind = settle_kind_at(i);
         AUTO_RESULT PGresult *result = NULL;
 
         if (x->batch->parts[box].settle[kind].count == 0)
             continue;
-        receive_into(x->pg, pg_settle_statement((enum settle_kind)kind), &result, status, err);
+        receive_into(x->pg, pg_settle_statement(kind), &result, status, err);
         if (*status == BOXCAR_OK)
-            *status = read_settled(x, box, (enum settle_kind)kind, result, err);
+            *status = read_settled(x, box, kind, result, err);
     }
     if (x->batch->parts[box].reap) {
         AUTO_RESULT PGresult *result = NULL;

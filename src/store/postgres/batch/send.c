@@ -9,13 +9,13 @@
 #include "store/postgres/join/join.h"
 #include "store/postgres/statement/params.h"
 
-static const enum pg_statement SETTLE_STATEMENTS[SETTLE_KINDS] = {
-    [SETTLE_RECORD] = PG_RECORD_STAGES, [SETTLE_ACK] = PG_ACK,   [SETTLE_ABANDON] = PG_ABANDON,
-    [SETTLE_DEFER] = PG_DEFER,          [SETTLE_FAIL] = PG_FAIL, [SETTLE_RESOLVE] = PG_RESOLVE,
-    [SETTLE_RENEW] = PG_RENEW,
+static const enum pg_statement SETTLE_STATEMENTS[BOXCAR_SETTLE_KINDS] = {
+    [BOXCAR_RECORD] = PG_RECORD_STAGES, [BOXCAR_ACK] = PG_ACK,   [BOXCAR_ABANDON] = PG_ABANDON,
+    [BOXCAR_DEFER] = PG_DEFER,          [BOXCAR_FAIL] = PG_FAIL, [BOXCAR_RESOLVE] = PG_RESOLVE,
+    [BOXCAR_RENEW] = PG_RENEW,
 };
 
-enum pg_statement pg_settle_statement(enum settle_kind kind) { return SETTLE_STATEMENTS[kind]; }
+enum pg_statement pg_settle_statement(boxcar_settle_kind kind) { return SETTLE_STATEMENTS[kind]; }
 
 /* Ids that were made in this call may be there already when it is tried again. */
 static bool has_fresh_ids(const struct exchange *x) {
@@ -35,9 +35,9 @@ bool pg_exchange_locks_ahead(const struct exchange *x) {
     for (int box = 0; box < BOXES; box++) {
         const struct settlement_list *settle = x->batch->parts[box].settle;
 
-        lists += (settle[SETTLE_ACK].count > 0) + (settle[SETTLE_ABANDON].count > 0) +
-                 (settle[SETTLE_DEFER].count > 0) + (settle[SETTLE_FAIL].count > 0);
-        waits += settle[SETTLE_RESOLVE].count;
+        lists += (settle[BOXCAR_ACK].count > 0) + (settle[BOXCAR_ABANDON].count > 0) +
+                 (settle[BOXCAR_DEFER].count > 0) + (settle[BOXCAR_FAIL].count > 0);
+        waits += settle[BOXCAR_RESOLVE].count;
     }
     return lists > 1 || waits > 0;
 }
@@ -47,8 +47,8 @@ bool pg_exchange_holds_keys(const struct exchange *x) {
 }
 
 static bool may_end_joins(const struct batch_part *part) {
-    return part->reap || part->settle[SETTLE_ACK].count > 0 || part->settle[SETTLE_ABANDON].count > 0 ||
-           part->settle[SETTLE_FAIL].count > 0 || part->settle[SETTLE_RESOLVE].count > 0;
+    return part->reap || part->settle[BOXCAR_ACK].count > 0 || part->settle[BOXCAR_ABANDON].count > 0 ||
+           part->settle[BOXCAR_FAIL].count > 0 || part->settle[BOXCAR_RESOLVE].count > 0;
 }
 
 bool pg_exchange_asks_for_ends(const struct exchange *x) {
@@ -65,7 +65,7 @@ void pg_exchange_prepare(struct exchange *x) {
 
         if (x->settle && part->message_count > 0)
             pg_prepare(x->pg, pg_exchange_enqueues_by(x, (boxcar_box)box));
-        for (int kind = 0; x->settle && kind < SETTLE_KINDS; kind++)
+        for (int kind = 0; x->settle && kind < BOXCAR_SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
         if (x->claim[box])
@@ -107,7 +107,7 @@ static boxcar_status send_lock_ahead(struct exchange *x, boxcar_error *err) {
 static bool settles(const struct batch_part *part) {
     size_t count = 0;
 
-    for (int kind = 0; kind < SETTLE_KINDS; kind++)
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         count += part->settle[kind].count;
     return count > 0 || part->reap;
 }
@@ -131,7 +131,7 @@ static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_err
     return pg_send(x->pg, pg_exchange_enqueues_by(x, box), &params, err);
 }
 
-static boxcar_status send_settle(struct exchange *x, boxcar_box box, enum settle_kind kind,
+static boxcar_status send_settle(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                  boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
@@ -153,8 +153,8 @@ static boxcar_status send_reap(struct exchange *x, boxcar_box box, boxcar_error 
 static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    for (int kind = 0; status == BOXCAR_OK && kind < SETTLE_KINDS; kind++)
-        status = send_settle(x, box, (enum settle_kind)kind, err);
+    for (int i = 0; status == BOXCAR_OK && i < BOXCAR_SETTLE_KINDS; i++)
+        status = send_settle(x, box, settle_kind_at(i), err);
     return status == BOXCAR_OK ? send_reap(x, box, err) : status;
 }
 

@@ -190,7 +190,7 @@ static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *r
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
                                   struct batch_result *result, boxcar_error *err) {
     const struct batch_part *part = &batch->parts[box];
-    const struct settlement_list *said = &part->settle[SETTLE_RESOLVE];
+    const struct settlement_list *said = &part->settle[BOXCAR_RESOLVE];
     struct resolving resolving = {.box = box, .owner = batch->owner};
     size_t count = said->count;
     enum wait_outcome *outcomes;

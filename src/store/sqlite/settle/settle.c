@@ -126,7 +126,7 @@ static boxcar_status record(struct sqlite_store *store, const struct settling *s
     struct query query = query_on(store, S_STAGE_RECORD);
 
     query_int(&query, settling->lease.work_id);
-    query_int(&query, settling->part->stages[settling->said - settling->part->settle[SETTLE_RECORD].items]);
+    query_int(&query, settling->said->stages);
     return query_run(&query, err);
 }
 
@@ -162,14 +162,14 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     return query_run(&query, err);
 }
 
-static settle_fn *const SETTLE[SETTLE_KINDS] = {[SETTLE_RECORD] = record,
-                                                [SETTLE_ACK] = ack,
-                                                [SETTLE_ABANDON] = abandon,
-                                                [SETTLE_DEFER] = defer,
-                                                [SETTLE_FAIL] = fail,
-                                                [SETTLE_RENEW] = renew};
+static settle_fn *const SETTLE[BOXCAR_SETTLE_KINDS] = {[BOXCAR_RECORD] = record,
+                                                [BOXCAR_ACK] = ack,
+                                                [BOXCAR_ABANDON] = abandon,
+                                                [BOXCAR_DEFER] = defer,
+                                                [BOXCAR_FAIL] = fail,
+                                                [BOXCAR_RENEW] = renew};
 
-static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
+static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
                                 struct work_id_list *affected, boxcar_error *err) {
     int64_t work_id = settling->said->work_id.value;
     bool found;
@@ -320,13 +320,13 @@ static boxcar_status ack_neighbours(struct sqlite_store *store, const struct set
 }
 
 /* An id given twice counts once. Most ways end the lease, so the second finds none. */
-static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, enum settle_kind kind,
+static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
                                  struct work_id_list *affected, boxcar_error *err) {
     const struct settlement_list *list = &settling->part->settle[kind];
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < list->count;) {
-        size_t count = kind == SETTLE_ACK ? count_neighbours(list, i) : 1;
+        size_t count = kind == BOXCAR_ACK ? count_neighbours(list, i) : 1;
         bool done = false;
 
         settling->said = &list->items[i];
@@ -353,7 +353,7 @@ static void drop_repeated(struct work_id_list *list) {
 }
 
 boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                            enum settle_kind kind, struct batch_result *result, boxcar_error *err) {
+                            boxcar_settle_kind kind, struct batch_result *result, boxcar_error *err) {
     struct settling settling = {.box = box, .owner = batch->owner, .part = &batch->parts[box]};
     struct work_id_list *affected = &result->parts[box].settled[kind];
     size_t count = settling.part->settle[kind].count;
@@ -365,9 +365,9 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batc
     if (affected->items == NULL)
         return error_no_memory(err);
     status = settle_each(store, &settling, kind, affected, err);
-    if (status == BOXCAR_OK && kind == SETTLE_ACK && affected->count > 0)
+    if (status == BOXCAR_OK && kind == BOXCAR_ACK && affected->count > 0)
         status = sqlite_finish(store, batch->owner, affected, err);
-    if (status == BOXCAR_OK && (kind == SETTLE_RENEW || kind == SETTLE_RECORD))
+    if (status == BOXCAR_OK && (kind == BOXCAR_RENEW || kind == BOXCAR_RECORD))
         drop_repeated(affected);
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
 }

@@ -5,7 +5,7 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                            enum settle_kind kind, struct batch_result *result, boxcar_error *err);
+                            boxcar_settle_kind kind, struct batch_result *result, boxcar_error *err);
 /* Counts acked messages in their joins and writes down that they are done. */
 boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, const struct work_id_list *acked,
                             boxcar_error *err);
