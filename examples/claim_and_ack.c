@@ -120,12 +120,12 @@ static bool work_once(boxcar_store *store, boxcar_owner me) {
     options.topic_count = 1;
     if (boxcar_claim(store, &options, &list, &err) != BOXCAR_OK)
         die("claim", &err);
-    size_t count = boxcar_message_list_count(list);
+    size_t count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
         settle(store, me, message, handle(message));
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return count > 0;
 }
 
@@ -149,13 +149,13 @@ static void print_dead_letters(boxcar_store *store) {
 
     if (boxcar_dead_page(store, &filter, 10, from_the_newest, &list, &err) != BOXCAR_OK)
         die("dead letters", &err);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_message *message = list->items[i];
         printf("dead letter: %s after %d bad attempts, last error \"%.*s\"\n",
                boxcar_reason_name(message->reason), message->retry_count, (int)message->last_error.len,
                message->last_error.data);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

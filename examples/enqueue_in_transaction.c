@@ -112,8 +112,8 @@ static void print_messages(struct shop *shop) {
 
     if (boxcar_message_page(shop->store, &options, &list, &err) != BOXCAR_OK)
         die("list", err.message);
-    printf("%zu messages in the outbox\n", boxcar_message_list_count(list));
-    boxcar_message_list_free(list);
+    printf("%zu messages in the outbox\n", list->count);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

@@ -142,12 +142,12 @@ static void work(struct bank *bank) {
     options.batch_size = 1;
     do {
         must(boxcar_inbox_claim(bank->store, &options, &list, &err), &err, "claim"); /* not in the transaction */
-        count = boxcar_message_list_count(list);
+        count = list->count;
         if (count > 0) {
-            const boxcar_message *message = boxcar_message_list_get(list, 0);
+            const boxcar_message *message = list->items[0];
             handle(bank, options.owner, message, message->retry_count == 0);
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     } while (count > 0);
 }
 

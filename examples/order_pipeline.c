@@ -157,8 +157,8 @@ static void report(boxcar_store *store) {
     }
     options.topic = BOXCAR_STR("warehouse.pack");
     must(boxcar_message_page(store, &options, &messages, &err), &err, "messages");
-    printf("messages for the warehouse: %zu\n", boxcar_message_list_count(messages));
-    boxcar_message_list_free(messages);
+    printf("messages for the warehouse: %zu\n", messages->count);
+    boxcar_list_free(messages);
 }
 
 int main(int argc, char **argv) {

@@ -113,7 +113,7 @@ static void handle_orders(const boxcar_store_options *store) {
         if (boxcar_coordinator_flush(coordinator, &work, &flush, &err) != BOXCAR_OK)
             die("flush", &err); /* a service would try again: nothing is lost */
         add_up(&count, flush);
-        found = boxcar_message_list_count(boxcar_flush_claimed(flush, BOXCAR_OUTBOX)) > 0;
+        found = boxcar_flush_claimed(flush, BOXCAR_OUTBOX)->count > 0;
         if (boxcar_ordered_run(boxcar_flush_claimed(flush, BOXCAR_OUTBOX), NULL, on_change, coordinator,
                                &results, &err) != BOXCAR_OK ||
             boxcar_ordered_settle(coordinator, results, NULL, &err) != BOXCAR_OK)
@@ -146,9 +146,9 @@ static void print_mail(const boxcar_store_options *options) {
 
         if (boxcar_claim(store, &claim, &list, &err) != BOXCAR_OK)
             die("claim", &err);
-        count = boxcar_message_list_count(list);
+        count = list->count;
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *message = boxcar_message_list_get(list, i);
+            const boxcar_message *message = list->items[i];
             boxcar_settlement done = BOXCAR_SETTLEMENT_INIT;
             char *line = lines[message->payload.data[6] - '1'];
 
@@ -159,7 +159,7 @@ static void print_mail(const boxcar_store_options *options) {
             if (boxcar_ack(store, claim.owner, &done, 1, NULL, NULL, &err) != BOXCAR_OK)
                 die("ack", &err);
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     for (int order = 1; order <= 3; order++)
         printf("mail about order %d, changes:%s\n", order, lines[order - 1]);

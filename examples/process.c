@@ -84,9 +84,9 @@ static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *res
         die("cannot process the batch", &err);
     *results = (struct results){.ack_count = 0};
     claimed = boxcar_batch_result_claimed(result, BOXCAR_OUTBOX);
-    count = boxcar_message_list_count(claimed);
+    count = claimed->count;
     for (size_t i = 0; i < count; i++)
-        work(boxcar_message_list_get(claimed, i), results);
+        work(claimed->items[i], results);
     boxcar_batch_result_free(result);
     return count;
 }

@@ -53,8 +53,8 @@ static void work(boxcar_store *store) {
     options.owner = boxcar_owner_new();
     options.batch_size = 50;
     check(boxcar_claim(store, &options, &list, &err), "claim", &err);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_message *message = list->items[i];
         boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
 
         settlement.work_id = message->work_id;
@@ -68,7 +68,7 @@ static void work(boxcar_store *store) {
         check((going ? boxcar_ack : boxcar_fail)(store, options.owner, &settlement, 1, NULL, NULL, &err), "settle",
               &err);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void print_stream(boxcar_store *store) {

@@ -115,8 +115,8 @@ static void report(boxcar_store *store) {
         die("read", "cannot read the balance");
     printf("10 orders of 2.50, each handled twice\n");
     printf("balance: %lld.%02lld\n", cents / 100, cents % 100);
-    printf("messages for shipping: %zu\n", boxcar_message_list_count(list));
-    boxcar_message_list_free(list);
+    printf("messages for shipping: %zu\n", list->count);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

@@ -120,16 +120,16 @@ void pile_claim(struct pile *ret_pile, boxcar_store *store, size_t count, size_t
 
         options.batch_size = (int)(count - ret_pile->count < batch ? count - ret_pile->count : batch);
         bench_must(boxcar_claim(store, &options, &list, &err), "claim", &err);
-        if (boxcar_message_list_count(list) == 0)
+        if (list->count == 0)
             bench_die("only %zu of %zu messages came", ret_pile->count, count);
-        for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
+        for (size_t i = 0; i < list->count; i++) {
             boxcar_settlement *item = &ret_pile->items[ret_pile->count++];
 
             *item = BOXCAR_SETTLEMENT_INIT;
-            item->work_id = boxcar_message_list_get(list, i)->work_id;
-            item->epoch = boxcar_message_list_get(list, i)->epoch;
+            item->work_id = list->items[i]->work_id;
+            item->epoch = list->items[i]->epoch;
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 

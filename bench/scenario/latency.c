@@ -30,13 +30,13 @@ static size_t read_latencies(const struct place *place, double *ret_ms) {
     page.status = BOXCAR_DONE;
     page.limit = PAGE;
     bench_must(boxcar_message_page(store, &page, &list, &err), "list", &err);
-    count = boxcar_message_list_count(list);
+    count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
 
         ret_ms[i] = (double)(message->processed_at - message->created_at) / 1000;
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     boxcar_store_close(store);
     qsort(ret_ms, count, sizeof(*ret_ms), compare_doubles);
     return count;

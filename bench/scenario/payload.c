@@ -62,10 +62,10 @@ static void claim_big(const struct place *place, size_t size) {
 
     options.owner = boxcar_owner_new();
     bench_must(boxcar_claim(store, &options, &list, &err), "claim", &err);
-    if (boxcar_message_list_count(list) != 1)
-        bench_die("claim brought %zu messages, not one", boxcar_message_list_count(list));
-    payload_compare(boxcar_message_list_get(list, 0)->payload, size);
-    boxcar_message_list_free(list);
+    if (list->count != 1)
+        bench_die("claim brought %zu messages, not one", list->count);
+    payload_compare(list->items[0]->payload, size);
+    boxcar_list_free(list);
     boxcar_store_close(store);
 }
 

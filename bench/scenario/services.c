@@ -37,14 +37,14 @@ static void close_service(void *connection) {
 }
 
 static void ack(struct service *service, const boxcar_message_list *list) {
-    size_t count = boxcar_message_list_count(list), affected = 0;
+    size_t count = list->count, affected = 0;
     boxcar_settlement *items = bench_alloc(count, sizeof(*items));
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     for (size_t i = 0; i < count; i++) {
         items[i] = BOXCAR_SETTLEMENT_INIT;
-        items[i].work_id = boxcar_message_list_get(list, i)->work_id;
-        items[i].epoch = boxcar_message_list_get(list, i)->epoch;
+        items[i].work_id = list->items[i]->work_id;
+        items[i].epoch = list->items[i]->epoch;
     }
     bench_must(boxcar_ack(service->store, service->owner, items, count, NULL, &affected, &err), "ack", &err);
     if (affected != count)
@@ -71,10 +71,10 @@ static size_t serve(void *connection, size_t batch) {
     options.topics = &topic;
     options.topic_count = 1;
     bench_must(boxcar_claim(service->store, &options, &list, &err), "claim", &err);
-    count = boxcar_message_list_count(list);
+    count = list->count;
     if (count > 0)
         ack(service, list);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     service->left -= count;
     return count;
 }

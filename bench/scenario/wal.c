@@ -86,14 +86,14 @@ struct claimed {
 };
 
 static void note_claim(struct claimed *claimed, const boxcar_message_list *list) {
-    size_t count = boxcar_message_list_count(list);
+    size_t count = list->count;
 
     for (size_t i = 0; i < count; i++) {
         boxcar_settlement *item = &claimed->items[claimed->count++];
 
         *item = BOXCAR_SETTLEMENT_INIT;
-        item->work_id = boxcar_message_list_get(list, i)->work_id;
-        item->epoch = boxcar_message_list_get(list, i)->epoch;
+        item->work_id = list->items[i]->work_id;
+        item->epoch = list->items[i]->epoch;
     }
     claimed->sizes[claimed->claims++] = count;
 }
@@ -126,13 +126,13 @@ static void claim(boxcar_store *store, const struct path *path, struct claimed *
                                            : boxcar_claim(store, &options, &list, &err);
 
         bench_must(status, "claim", &err);
-        if (boxcar_message_list_count(list) == 0)
+        if (list->count == 0)
             bench_die("only %zu of %zu messages came", claimed->count, messages);
         note_claim(claimed, list);
         if (path->streamed)
-            ack_some(store, path, claimed, claimed->count - boxcar_message_list_count(list),
-                     boxcar_message_list_count(list));
-        boxcar_message_list_free(list);
+            ack_some(store, path, claimed, claimed->count - list->count,
+                     list->count);
+        boxcar_list_free(list);
     }
 }
 

@@ -87,16 +87,16 @@ static size_t drain(void *connection, size_t batch) {
     options.lease_ms = BENCH_LEASE_MS;
     options.batch_size = (int)batch;
     bench_must(boxcar_claim(c->store, &options, &list, &err), "claim", &err);
-    count = boxcar_message_list_count(list);
+    count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
 
         c->seen += message->payload.len + (uint64_t)message->payload.data[0];
         c->settlements[i] = BOXCAR_SETTLEMENT_INIT;
         c->settlements[i].work_id = message->work_id;
         c->settlements[i].epoch = message->epoch;
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     if (count > 0)
         ack(c, count);
     return count;

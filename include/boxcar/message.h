@@ -104,13 +104,11 @@ typedef enum boxcar_stage {
 
 #define BOXCAR_STAGES_ALL 31
 
-/* A list of messages in one piece of memory. */
-typedef struct boxcar_message_list boxcar_message_list;
-
-BOXCAR_API size_t boxcar_message_list_count(const boxcar_message_list *list);
-/* The i-th message, lent until the list is freed; NULL when there is no such. */
-BOXCAR_API const boxcar_message *boxcar_message_list_get(const boxcar_message_list *list, size_t i);
-BOXCAR_API void boxcar_message_list_free(boxcar_message_list *list); /* NULL is fine */
+/* Messages; see boxcar_list_free() in boxcar/types.h. */
+typedef struct boxcar_message_list {
+    const boxcar_message *const *items;
+    size_t count;
+} boxcar_message_list;
 
 #ifdef __cplusplus
 }

@@ -135,7 +135,7 @@ BOXCAR_API const boxcar_inbox_enqueued *boxcar_batch_result_inbox_enqueued(const
 BOXCAR_API const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *result, boxcar_box box,
                                                               boxcar_settle_kind kind, size_t *ret_count);
 
-/* What was claimed from a box, never NULL. Lent by the result: boxcar_message_list_free() is not for it. */
+/* What was claimed from a box, never NULL. Lent by the result: boxcar_list_free() is not for it. */
 BOXCAR_API const boxcar_message_list *boxcar_batch_result_claimed(const boxcar_batch_result *result,
                                                                   boxcar_box box);
 

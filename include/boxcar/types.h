@@ -142,6 +142,17 @@ BOXCAR_API void boxcar_time_format(boxcar_time time, char ret_text[BOXCAR_TIME_T
  * allowed. Returns false for anything else, and for what overflows. */
 BOXCAR_API bool boxcar_duration_parse(boxcar_str text, int64_t *ret_ms);
 
+/* Lists. Calls that return several things return a struct with `items`, an array of pointers, and `count`:
+ *
+ *     for (size_t i = 0; i < list->count; i++)
+ *         use(list->items[i]->topic);
+ *     boxcar_list_free(list);
+ *
+ * The items and their texts are lent by the list until it is freed. Any thread may read a list. This function
+ * frees a list of any type that the caller owns; NULL is fine. A list that something else lends, such as what a
+ * batch claimed, is freed with that. */
+BOXCAR_API void boxcar_list_free(const void *list);
+
 #ifdef __cplusplus
 }
 #endif

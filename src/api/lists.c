@@ -3,18 +3,7 @@
 
 #include "store/store.h"
 
-size_t boxcar_message_list_count(const boxcar_message_list *list) { return list ? list->count : 0; }
-
-const boxcar_message *boxcar_message_list_get(const boxcar_message_list *list, size_t i) {
-    return i < boxcar_message_list_count(list) ? &list->items[i] : NULL;
-}
-
-void boxcar_message_list_free(boxcar_message_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
+void boxcar_list_free(const void *list) { list_take_back(list); }
 
 size_t boxcar_attempt_list_count(const boxcar_attempt_list *list) { return list ? list->count : 0; }
 

@@ -103,17 +103,11 @@ boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages,
 boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
                                  boxcar_ordered_fn handle, void *context,
                                  boxcar_ordered_results **ret_results, boxcar_error *err) {
-    AUTO_FREE const boxcar_message **messages = NULL;
     boxcar_status status = check_given(list, "list", err);
 
     if (status != BOXCAR_OK)
         return status;
-    messages = malloc((list->count > 0 ? list->count : 1) * sizeof(*messages));
-    if (!messages)
-        return error_no_memory(err);
-    for (size_t i = 0; i < list->count; i++)
-        messages[i] = &list->items[i];
-    return boxcar_ordered_run_messages(messages, list->count, options, handle, context, ret_results, err);
+    return boxcar_ordered_run_messages(list->items, list->count, options, handle, context, ret_results, err);
 }
 
 /* ---- settling ---- */

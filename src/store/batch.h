@@ -11,7 +11,7 @@
 #ifndef BOXCAR_STORE_BATCH_H
 #define BOXCAR_STORE_BATCH_H
 
-#include "base/arena.h"
+#include "base/list.h"
 #include "boxcar/inbox.h"
 #include "boxcar/join.h"
 #include "boxcar/message.h"
@@ -86,11 +86,8 @@ struct batch {
     int64_t stale_ms;   /* ... for this long; 0 = the store's setting */
 };
 
-/* A message list is what its public name says: an array in an arena. */
-struct boxcar_message_list {
-    struct arena arena;
-    boxcar_message *items;
-    size_t count;
+struct message_rows {
+    LIST_OF(boxcar_message);
 };
 
 struct work_id_list {
@@ -122,7 +119,9 @@ struct batch_result {
 
 void batch_result_release(struct batch_result *result);
 /* What was claimed from a box as a list of its own; takes the arena over. NULL = out of memory. */
-struct boxcar_message_list *batch_result_into_list(struct batch_result *result, boxcar_box box);
+struct message_rows *batch_result_into_list(struct batch_result *result, boxcar_box box);
+/* What was claimed from a box, lent by the result. Empty also when out of memory: those leases will expire. */
+boxcar_message_list batch_result_lend(struct batch_result *result, boxcar_box box);
 
 /* Whether a part has something for the durable transaction: all but claims. */
 bool batch_part_changes(const struct batch_part *part);

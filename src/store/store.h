@@ -176,9 +176,9 @@ struct store_ops {
     /* Inspection. Lists are allocated with malloc and owned by the caller. find: with payload,
      * BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*find)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                          struct boxcar_message_list **ret_list, boxcar_error *err);
+                          struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*page)(struct boxcar_store *store, const boxcar_list_options *options,
-                          struct boxcar_message_list **ret_list, boxcar_error *err);
+                          struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
                               struct boxcar_attempt_list **ret_list, boxcar_error *err);
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,
@@ -188,7 +188,7 @@ struct store_ops {
      * among those older than *cursor (0 = all), says how many it did, and moves *cursor on; 0 = the
      * end. So a run through all of them ends even if some die again meanwhile. */
     boxcar_status (*dead_page)(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err);
+                               boxcar_work_id after, struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*dead_act)(struct boxcar_store *store, const boxcar_dead_filter *filter,
                               enum dead_action action, boxcar_str note, int limit,
                               boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);

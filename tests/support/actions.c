@@ -71,7 +71,7 @@ static boxcar_message_list *claim_with(struct fixture *f, boxcar_owner owner, in
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     assert_non_null(list);
-    assert_true(boxcar_message_list_count(list) <= (size_t)batch_size);
+    assert_true(list->count <= (size_t)batch_size);
     return list;
 }
 
@@ -91,9 +91,9 @@ boxcar_message_list *claim_topic(struct fixture *f, boxcar_owner owner, int batc
 boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch_size, int64_t lease_ms) {
     for (int i = 0; i < WAIT_TRIES; i++) {
         boxcar_message_list *list = claim_for(f, owner, batch_size, lease_ms);
-        if (boxcar_message_list_count(list) > 0)
+        if (list->count > 0)
             return list;
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         pause_ms(WAIT_STEP_MS);
     }
     fail_msg("nothing became claimable");
@@ -102,8 +102,8 @@ boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch
 
 void assert_nothing_claimable(struct fixture *f) {
     boxcar_message_list *list = claim(f, boxcar_owner_new(), 100);
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
 }
 
 static struct taken taken_of(const boxcar_message *message) {
@@ -111,9 +111,9 @@ static struct taken taken_of(const boxcar_message *message) {
 }
 
 static struct taken only_one(boxcar_message_list *list, boxcar_work_id wanted) {
-    assert_int_equal(boxcar_message_list_count(list), 1);
-    struct taken taken = taken_of(boxcar_message_list_get(list, 0));
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 1);
+    struct taken taken = taken_of(list->items[0]);
+    boxcar_list_free(list);
     assert_int_equal(taken.work_id.value, wanted.value);
     assert_true(taken.epoch.value > 0);
     return taken;
@@ -136,10 +136,10 @@ size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct 
     size_t count = 0;
     while (count < max) {
         boxcar_message_list *list = claim_for(f, owner, (int)(max - count), lease_ms);
-        size_t more = boxcar_message_list_count(list);
+        size_t more = list->count;
         for (size_t i = 0; i < more; i++)
-            ret_taken[count++] = taken_of(boxcar_message_list_get(list, i));
-        boxcar_message_list_free(list);
+            ret_taken[count++] = taken_of(list->items[i]);
+        boxcar_list_free(list);
         if (more == 0)
             break;
     }

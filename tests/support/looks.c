@@ -9,14 +9,14 @@ boxcar_message_list *find(struct fixture *f, boxcar_work_id work_id) {
 }
 
 const boxcar_message *look(const boxcar_message_list *list) {
-    assert_int_equal(boxcar_message_list_count(list), 1);
-    return boxcar_message_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    return list->items[0];
 }
 
 void assert_status(struct fixture *f, boxcar_work_id work_id, boxcar_message_status wanted) {
     boxcar_message_list *list = find(f, work_id);
     assert_string_equal(boxcar_message_status_name(look(list)->status), boxcar_message_status_name(wanted));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 void assert_dead(struct fixture *f, boxcar_work_id work_id, boxcar_reason reason) {
@@ -25,13 +25,13 @@ void assert_dead(struct fixture *f, boxcar_work_id work_id, boxcar_reason reason
     assert_string_equal(boxcar_message_status_name(message->status), "failed");
     assert_string_equal(boxcar_reason_name(message->reason), boxcar_reason_name(reason));
     assert_true(message->died_at != BOXCAR_TIME_NONE);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 int retry_count_of(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_list *list = find(f, work_id);
     int retry_count = look(list)->retry_count;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return retry_count;
 }
 

@@ -39,6 +39,7 @@ static boxcar_status read_choice(const boxcar_dead_filter *given, boxcar_dead_fi
 boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                                boxcar_work_id after, boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_dead_filter checked;
+    struct message_rows *list = NULL;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -47,7 +48,9 @@ boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *fi
         status = read_filter(filter, &checked, err);
     if (status == BOXCAR_OK)
         status = limits_check_page(limit, after, err);
-    return status == BOXCAR_OK ? store->ops->dead_page(store, &checked, limit, after, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->dead_page(store, &checked, limit, after, &list, err);
+    return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
 static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter *filter,

@@ -12,25 +12,31 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                                   boxcar_message_list **ret_list, boxcar_error *err) {
+    struct message_rows *list = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_box(box, err);
     if (status == BOXCAR_OK)
         status = limits_check_ref(ref, "ref", err);
-    return status == BOXCAR_OK ? store->ops->find(store, box, ref, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->find(store, box, ref, &list, err);
+    return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
 boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options *options,
                                   boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_list_options checked = BOXCAR_LIST_OPTIONS_INIT;
+    struct message_rows *list = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = options_read(&checked, sizeof(checked), options, "options", err);
     if (status == BOXCAR_OK)
         status = limits_check_list(&checked, err);
-    return status == BOXCAR_OK ? store->ops->page(store, &checked, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->page(store, &checked, &list, err);
+    return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
 boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,

@@ -174,14 +174,14 @@ static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_
 
 static boxcar_status look_up(boxcar_store *store, boxcar_message_ref ref, boxcar_work_id *ret_work_id,
                              boxcar_message_status *ret_status, boxcar_error *err) {
-    struct boxcar_message_list *list;
+    struct message_rows *list;
     boxcar_status status = store->ops->find(store, BOXCAR_INBOX, ref, &list, err);
 
     if (status != BOXCAR_OK)
         return status;
     *ret_work_id = list->items[0].work_id;
     *ret_status = list->items[0].status;
-    boxcar_message_list_free(list);
+    list_free(list);
     return BOXCAR_OK;
 }
 

@@ -93,7 +93,7 @@ static boxcar_status claim_checked(boxcar_store *store, boxcar_box box, const bo
                                    boxcar_message_list **ret_list, boxcar_error *err) {
     AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
     struct batch batch = {.owner = options->owner};
-    boxcar_message_list *list;
+    struct message_rows *list;
     boxcar_status status;
 
     batch.parts[box] = (struct batch_part){.claim_size = options->batch_size,
@@ -109,8 +109,7 @@ static boxcar_status claim_checked(boxcar_store *store, boxcar_box box, const bo
     if (!list)
         return error_no_memory(err);
     log_count(store, BOXCAR_LOG_DEBUG, "claim", (int64_t)list->count);
-    *ret_list = list;
-    return BOXCAR_OK;
+    return LIST_GIVE(list, ret_list, err);
 }
 
 static boxcar_status claim(boxcar_store *store, boxcar_box box, const boxcar_claim_options *options,

@@ -17,7 +17,7 @@
 struct boxcar_batch_result {
     struct batch_result result;
     size_t message_count, inbox_message_count;
-    struct boxcar_message_list claimed[BOXES]; /* their memory is the result's */
+    boxcar_message_list claimed[BOXES]; /* their memory is the result's */
 };
 
 /* ---- checking ---- */
@@ -156,10 +156,8 @@ static boxcar_status process(boxcar_store *store, const struct whole_batch *whol
         return status;
     into->message_count = whole->batch.message_count;
     into->inbox_message_count = whole->batch.inbox_message_count;
-    for (int box = 0; box < BOXES; box++) {
-        into->claimed[box].items = into->result.parts[box].claimed;
-        into->claimed[box].count = into->result.parts[box].claimed_count;
-    }
+    for (int box = 0; box < BOXES; box++)
+        into->claimed[box] = batch_result_lend(&into->result, box);
     log_processed(store, &batch, &into->result);
     return BOXCAR_OK;
 }
@@ -219,7 +217,7 @@ const boxcar_work_id *boxcar_batch_result_affected(const boxcar_batch_result *re
 }
 
 const boxcar_message_list *boxcar_batch_result_claimed(const boxcar_batch_result *result, boxcar_box box) {
-    static const struct boxcar_message_list nothing = {.items = NULL};
+    static const boxcar_message_list nothing = {.items = NULL};
 
     return result && is_box(box) ? &result->claimed[box] : &nothing;
 }

@@ -30,8 +30,8 @@ static const char *const COLUMNS[] = {"work_id",     "epoch",   "message_id", "t
 static int print(const struct cli *cli, const boxcar_message_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_JSONL, COLUMNS);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++)
-        if (!output_list_add(&output, message_json(boxcar_message_list_get(list, i), MESSAGE_WITH_PAYLOAD)))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, message_json(list->items[i], MESSAGE_WITH_PAYLOAD)))
             break;
     return output_list_end(&output, cli);
 }
@@ -45,7 +45,7 @@ static int claim(struct cli *cli, boxcar_box box, const boxcar_claim_options *op
     if ((box == BOXCAR_INBOX ? boxcar_inbox_claim : boxcar_claim)(cli->store, options, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print(cli, list);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

@@ -167,9 +167,9 @@ static const char *const LS_COLUMNS[] = {"work_id", "message_id",  "topic",     
 
 /* Adds a page to the output; `after` moves to its last message. Returns how many there were. */
 static size_t add_page(struct output *output, const boxcar_message_list *list, boxcar_work_id *after) {
-    size_t count = boxcar_message_list_count(list);
+    size_t count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
         *after = message->work_id;
         if (!output_list_add(output, message_json(message, MESSAGE_WITHOUT_PAYLOAD)))
             return 0;
@@ -189,7 +189,7 @@ static int list_pages(struct cli *cli, const boxcar_dead_filter *filter, int lim
             return cli_fail_with(cli, &err);
         }
         added = add_page(&output, list, &after);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     } while (ls_given.all && added == (size_t)limit);
     return output_list_end(&output, cli);
 }

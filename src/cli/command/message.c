@@ -48,8 +48,8 @@ int inspect_show(struct cli *cli, const char *box_name, const char *const *args,
         return result;
     if (boxcar_message_find(cli->store, box, ref, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    result = print_if(cli, boxcar_message_list_get(list, 0), args[0], only_dead);
-    boxcar_message_list_free(list);
+    result = print_if(cli, list->items[0], args[0], only_dead);
+    boxcar_list_free(list);
     return result;
 }
 
@@ -62,9 +62,9 @@ bool page_given_read(const struct cli *cli, const struct page_given *given, boxc
 static int print_page(const struct cli *cli, const boxcar_message_list *list, const char *const *columns) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, columns);
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++)
+    for (size_t i = 0; i < list->count; i++)
         if (!output_list_add(&output,
-                             message_json(boxcar_message_list_get(list, i), MESSAGE_WITHOUT_PAYLOAD)))
+                             message_json(list->items[i], MESSAGE_WITHOUT_PAYLOAD)))
             break;
     return output_list_end(&output, cli);
 }
@@ -78,7 +78,7 @@ int page_list(struct cli *cli, const boxcar_list_options *options, const char *c
     if (boxcar_message_page(cli->store, options, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print_page(cli, list, columns);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

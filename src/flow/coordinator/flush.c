@@ -41,7 +41,7 @@ const boxcar_flushed *boxcar_flush_find(const boxcar_flush *flush, uint64_t tick
 size_t boxcar_flush_refused_count(const boxcar_flush *flush) { return flush ? flush->refused_count : 0; }
 
 const boxcar_message_list *boxcar_flush_claimed(const boxcar_flush *flush, boxcar_box box) {
-    static const struct boxcar_message_list nothing = {.items = NULL};
+    static const boxcar_message_list nothing = {.items = NULL};
 
     return flush && (unsigned)box < BOXES ? &flush->claimed[box] : &nothing;
 }

@@ -11,8 +11,8 @@ struct boxcar_flush {
     boxcar_flushed *items; /* by ticket */
     size_t count;          /* of those that are decided: the first ones */
     size_t refused_count;
-    struct boxcar_message_list claimed[BOXES]; /* their arenas are empty */
-    boxcar_error error;                        /* status BOXCAR_OK = nothing is left */
+    boxcar_message_list claimed[BOXES];
+    boxcar_error error;    /* status BOXCAR_OK = nothing is left */
 };
 
 /* Room for `room` results from this ticket on; NULL = out of memory. */

@@ -59,10 +59,8 @@ static void add_claims(const struct flusher *flusher, struct batch *batch) {
 static void take_claimed(struct flusher *flusher, struct batch_result *answer) {
     struct boxcar_flush *flush = flusher->flush;
 
-    for (int box = 0; box < BOXES; box++) {
-        flush->claimed[box].items = answer->parts[box].claimed;
-        flush->claimed[box].count = answer->parts[box].claimed_count;
-    }
+    for (int box = 0; box < BOXES; box++)
+        flush->claimed[box] = batch_result_lend(answer, box);
     arena_adopt(&flush->arena, &answer->arena);
     flusher->claimed = true;
 }

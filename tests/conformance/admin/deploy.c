@@ -123,7 +123,7 @@ static const char *deploy_or_work(struct crew_member *member) {
         boxcar_message_list *list = NULL;
         if (boxcar_claim(member->store, &options, &list, &member->err) != BOXCAR_OK)
             return "claim";
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     return NULL;
 }
@@ -203,8 +203,8 @@ static void take_back_to_version_1(struct fixture *f) {
 
 static void assert_nothing_claimable_of(struct fixture *f, const char *topic) {
     boxcar_message_list *list = claim_topic(f, f->owner, 10, topic);
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
 }
 
 /* What a role could store before version 10, and what stopped every claim that met it. */

@@ -119,7 +119,7 @@ static void workers_are_counted_by_host(void **state) {
 static void leases_of_somebody_who_does_not_report_are_only_noted(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "t", 2, NULL);
-    boxcar_message_list_free(claim(f, f->owner, 1));
+    boxcar_list_free(claim(f, f->owner, 1));
     assert_found(f, "workers", BOXCAR_SEVERITY_NOTE, "somebody who does not report");
 }
 
@@ -162,7 +162,7 @@ static void topic_left_behind_by_claims_is_named(void **state) {
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", topics, 1);
     enqueue_many(f, "orphan", 3, NULL);
     enqueue(f, "mail", "p");
-    boxcar_message_list_free(claim_topic(f, f->owner, 10, "mail"));
+    boxcar_list_free(claim_topic(f, f->owner, 10, "mail"));
     assert_found(f, "unhandled_topics", BOXCAR_SEVERITY_WARNING, "handles orphan: 3 ready");
 }
 

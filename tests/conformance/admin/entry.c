@@ -230,8 +230,8 @@ static void what_would_stop_claims_is_buried(void **state) {
     assert_int_equal(pg_number(conn, "select _bury_malformed()"), 2);
     assert_int_equal(pg_number(conn, "select _bury_malformed()"), 0);
     boxcar_message_list *list = claim(f, f->owner, 10);
-    assert_int_equal(boxcar_message_list_count(list), 3);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 3);
+    boxcar_list_free(list);
     assert_int_equal(pg_number(conn, "select count(*) from dead_letter where reason = 'cancelled' "
                                      "and last_error like '%%longer than 255 characters%%'"), 2);
     PQfinish(conn);
@@ -247,7 +247,7 @@ static void time_beyond_all_times_is_read(void **state) {
     char text[BOXCAR_TIME_TEXT_SIZE];
     boxcar_time_format(look(list)->due_at, text);
     assert_string_equal(text, "9999-12-31T23:59:59.999999Z");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     PQfinish(conn);
 }
 

@@ -351,10 +351,10 @@ static void assert_store_works(struct fixture *f) {
     bool met = false;
     for (size_t count = 1; count > 0;) {
         boxcar_message_list *list = claim(f, f->owner, 1000);
-        count = boxcar_message_list_count(list);
+        count = list->count;
         for (size_t i = 0; i < count; i++)
-            met |= boxcar_message_list_get(list, i)->work_id.value == id.value;
-        boxcar_message_list_free(list);
+            met |= list->items[i]->work_id.value == id.value;
+        boxcar_list_free(list);
     }
     assert_true(met);
     PGconn *conn = fixture_connect(f);

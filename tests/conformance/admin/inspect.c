@@ -13,7 +13,7 @@ static void message_is_found_by_either_id(void **state) {
         assert_int_equal(look(list)->work_id.value, enqueued.work_id.value);
         assert_same_message_id(look(list)->message_id, enqueued.message_id);
         assert_text(look(list)->payload, "payload");
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 
@@ -36,12 +36,12 @@ static void assert_page(struct fixture *f, const boxcar_list_options *options, s
                         const boxcar_work_id *wanted) {
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_page(f->store, options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(boxcar_message_list_get(list, i)->work_id.value, wanted[i].value);
-        assert_absent(boxcar_message_list_get(list, i)->payload);
+        assert_int_equal(list->items[i]->work_id.value, wanted[i].value);
+        assert_absent(list->items[i]->payload);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void pages_list_newest_first_and_continue_without_gaps(void **state) {
@@ -99,8 +99,8 @@ static int64_t count_page(struct fixture *f, boxcar_readiness readiness) {
     options.by_status = true;
     options.readiness = readiness;
     ASSERT_OK(f, boxcar_message_page(f->store, &options, &list, &f->err));
-    int64_t count = (int64_t)boxcar_message_list_count(list);
-    boxcar_message_list_free(list);
+    int64_t count = (int64_t)list->count;
+    boxcar_list_free(list);
     return count;
 }
 
@@ -122,7 +122,7 @@ static void pages_of_ready_and_waiting_messages_agree_with_stats(void **state) {
         assert_int_equal(count_page(f, BOXCAR_CLAIMABLE), 3);
         assert_int_equal(count_page(f, BOXCAR_WAITING), 7);
         assert_int_equal(count_page(f, BOXCAR_READINESS_ANY), 10);
-        boxcar_message_list_free(claim_topic(f, f->owner, 1, "none"));
+        boxcar_list_free(claim_topic(f, f->owner, 1, "none"));
     }
 }
 
@@ -166,7 +166,7 @@ static void age_of_the_oldest_ready_message_grows(void **state) {
     pause_ms(60);
     double age = stats_of(f).oldest_ready_age_seconds;
     assert_true(age >= 0.05 && age < 600);
-    boxcar_message_list_free(claim(f, f->owner, 1));
+    boxcar_list_free(claim(f, f->owner, 1));
     assert_true(stats_of(f).oldest_ready_age_seconds == 0);
 }
 
@@ -192,7 +192,7 @@ static void claimer_of_another_topic_does_not_make_messages_younger(void **state
         fixture_sql(f, "update boxcar_message set created_at = created_at - 3600000000",
                     "update message set created_at = created_at - interval '1 h'");
         fixture_sql(f, "update boxcar_parked set available_at = available_at - 3600000000", NULL);
-        boxcar_message_list_free(claim_topic(f, f->owner, 1, "other"));
+        boxcar_list_free(claim_topic(f, f->owner, 1, "other"));
         assert_waits(f, 3600, 7200);
         assert_true(ack(f, f->owner, take(f, f->owner, id)));
     }
@@ -264,18 +264,18 @@ static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void 
     boxcar_message_list *lists[CLAIMS];
     for (int i = 0; i < CLAIMS; i++) {
         lists[i] = claim(f, f->owner, CLAIM_SIZE);
-        assert_int_equal(boxcar_message_list_count(lists[i]), CLAIM_SIZE);
+        assert_int_equal(lists[i]->count, CLAIM_SIZE);
     }
     assert_backlog(f, 0, (int64_t)CLAIMS * CLAIM_SIZE);
     for (int i = 0; i < CLAIMS; i++) {
         size_t affected = 0;
         for (size_t k = 0; k < CLAIM_SIZE; k++) {
             settlements[k] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
-            settlements[k].work_id = boxcar_message_list_get(lists[i], k)->work_id;
+            settlements[k].work_id = lists[i]->items[k]->work_id;
         }
         ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, CLAIM_SIZE, NULL, &affected, &f->err));
         assert_int_equal(affected, CLAIM_SIZE);
-        boxcar_message_list_free(lists[i]);
+        boxcar_list_free(lists[i]);
     }
     free(settlements);
     assert_backlog(f, (int64_t)CLAIMS * CLAIM_SIZE, 0);
@@ -288,7 +288,7 @@ static void stats_of_a_large_backlog_that_was_passed_over_are_the_same(void **st
     enqueue_backlog(f, "bulk.b");
     enqueue_backlog(f, "bulk.c");
     for (int i = 0; i < 10; i++)
-        boxcar_message_list_free(claim_topic(f, f->owner, 1, "other"));
+        boxcar_list_free(claim_topic(f, f->owner, 1, "other"));
     assert_backlog(f, 0, 0);
 }
 
@@ -394,7 +394,7 @@ static void crashes_are_counted_whatever_became_of_the_message(void **state) {
         boxcar_message_list *list = find(f, id);
         assert_int_equal(look(list)->retry_count, 1);
         assert_int_equal(look(list)->crash_count, 1);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         assert_int_equal(
             fixture_sql_number(f, "select crash_count * 10 + max_attempts from boxcar_outbox where retry_count = 1",
                                "select crash_count * 10 + max_attempts from outbox where retry_count = 1"),
@@ -419,7 +419,7 @@ static void crashes_before_a_replay_do_not_count(void **state) {
     boxcar_message_list *list = find(f, id);
     assert_int_equal(look(list)->retry_count, 0);
     assert_int_equal(look(list)->crash_count, 0);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(
         fixture_sql_number(f, "select crash_count from boxcar_outbox", "select crash_count from outbox"), 0);
 }

@@ -49,7 +49,7 @@ static boxcar_batch batch_of(boxcar_owner owner) {
 
 static void say_by_claim(struct fixture *f, boxcar_owner owner, struct taken held) {
     (void)held;
-    boxcar_message_list_free(claim(f, owner, 1));
+    boxcar_list_free(claim(f, owner, 1));
 }
 
 static void say_by_inbox_claim(struct fixture *f, boxcar_owner owner, struct taken held) {
@@ -58,7 +58,7 @@ static void say_by_inbox_claim(struct fixture *f, boxcar_owner owner, struct tak
     (void)held;
     options.owner = owner;
     ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void say_by_ack(struct fixture *f, boxcar_owner owner, struct taken held) {
@@ -292,8 +292,8 @@ static struct taken claim_by(struct fixture *f, boxcar_coordinator *coordinator,
     options.outbox_claim = &wanted;
     ASSERT_OK(f, boxcar_coordinator_flush(coordinator, &options, &flushed, &f->err));
     const boxcar_message_list *list = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX);
-    assert_int_equal(boxcar_message_list_count(list), 1);
-    const boxcar_message *message = boxcar_message_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    const boxcar_message *message = list->items[0];
     struct taken taken = {.work_id = message->work_id, .epoch = message->epoch};
     boxcar_flush_free(flushed);
     return taken;

@@ -176,7 +176,7 @@ static void audit_finds_nothing_in_a_store_with_messages_in_every_state(void **s
     later.delay_ms = 3600000;
     enqueue_message(f, &later);
     enqueue_many(f, "u", 5, NULL);
-    boxcar_message_list_free(claim(f, f->owner, 3));
+    boxcar_list_free(claim(f, f->owner, 3));
     assert_int_equal(audit_lost(f), 0);
 }
 

@@ -75,8 +75,8 @@ static boxcar_status claim_one(struct fixture *f, const struct place *place, siz
     claim.lease_ms = 60000;
     claim.batch_size = 1;
     boxcar_status status = boxcar_claim(place->store, &claim, &list, &f->err);
-    *ret_count = boxcar_message_list_count(list);
-    boxcar_message_list_free(list);
+    *ret_count = list->count;
+    boxcar_list_free(list);
     return status;
 }
 

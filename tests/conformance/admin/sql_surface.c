@@ -49,9 +49,9 @@ static void enqueue_needs_only_topic_and_payload_and_says_what_it_stored(void **
                                      "and not is_processed"),
                      3);
     boxcar_message_list *list = claim(f, f->owner, 10);
-    assert_int_equal(boxcar_message_list_count(list), 3);
-    assert_text(boxcar_message_list_get(list, 0)->payload, "");
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 3);
+    assert_text(list->items[0]->payload, "");
+    boxcar_list_free(list);
     PQfinish(conn);
 }
 
@@ -70,7 +70,7 @@ static void enqueue_takes_everything_by_name(void **state) {
     assert_int_equal(m->max_attempts, 4);
     assert_true(m->expires_at == m->created_at + INT64_C(3600) * 1000000);
     assert_same_message_id(m->message_id, boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k")));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'y', key => 'k')"), 1);
     pg_exec(conn, "select enqueue('later', 'p', correlation_id => '', due_at => now() + interval '1 hour')");
     assert_int_equal(pg_number(conn, "select correlation_id is null from outbox where topic = 'later'"), 1);
@@ -323,8 +323,8 @@ static void claims_are_read_committed_whatever_the_session_has(void **state) {
     for (int i = 0; i < 4; i++) {
         boxcar_message_list *list = NULL;
         ASSERT_OK(f, boxcar_claim(store, &options, &list, &f->err));
-        assert_int_equal(boxcar_message_list_count(list), 1);
-        boxcar_message_list_free(list);
+        assert_int_equal(list->count, 1);
+        boxcar_list_free(list);
     }
     boxcar_store_close(store);
     pg_exec(conn, "drop trigger to_serializable on message; drop function to_serializable()");

@@ -148,7 +148,7 @@ static void superuser_deploys_with_the_rights_of_the_schemas_owner(void **state)
     boxcar_store_options options = fixture_options(f);
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     enqueue(f, "t", "p");
-    boxcar_message_list_free(claim_topic(f, f->owner, 1, "t"));
+    boxcar_list_free(claim_topic(f, f->owner, 1, "t"));
     assert_false(is_superuser(f, &mallory));
     boxcar_store_close(f->store);
     f->store = NULL;
@@ -241,11 +241,11 @@ static void lay_traps(struct fixture *f, const char *lure) {
 /* Every kind of statement once, those first that do more than call a function. */
 static void use_everything(struct fixture *f) {
     boxcar_work_id work_id = enqueue(f, "mine", "p").work_id;
-    boxcar_message_list_free(find(f, work_id));
+    boxcar_list_free(find(f, work_id));
     boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
     boxcar_message_list *messages = NULL;
     ASSERT_OK(f, boxcar_message_page(f->store, &page, &messages, &f->err));
-    boxcar_message_list_free(messages);
+    boxcar_list_free(messages);
     boxcar_join_id join = start_join(f, 2);
     enqueue_step(f, join);
     boxcar_join_member_list *members = NULL;

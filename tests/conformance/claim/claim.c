@@ -7,9 +7,8 @@
 static void claim_of_an_empty_store_is_an_empty_list(void **state) {
     struct fixture *f = *state;
     boxcar_message_list *list = claim(f, f->owner, 10);
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    assert_null(boxcar_message_list_get(list, 0));
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
 }
 
 static void assert_leased(const boxcar_message *m, boxcar_owner owner, boxcar_time earliest,
@@ -33,8 +32,8 @@ static void claim_leases_to_the_owner_for_the_time_asked(void **state) {
     assert_leased(look(found), f->owner, before + 45000000 - 5000, after + 45000000 + 5000);
     assert_int_equal(look(found)->epoch.value, look(claimed)->epoch.value);
     assert_int_equal(look(claimed)->work_id.value, enqueued.work_id.value);
-    boxcar_message_list_free(claimed);
-    boxcar_message_list_free(found);
+    boxcar_list_free(claimed);
+    boxcar_list_free(found);
 }
 
 /* OBX-026, OBX-022 */
@@ -46,10 +45,10 @@ static void claim_returns_no_more_than_the_batch_size(void **state) {
     size_t next = 0;
     for (size_t i = 0; i < 4; i++) {
         boxcar_message_list *list = claim(f, f->owner, 2);
-        assert_int_equal(boxcar_message_list_count(list), WANTED[i]);
+        assert_int_equal(list->count, WANTED[i]);
         for (size_t k = 0; k < WANTED[i]; k++)
-            assert_int_equal(boxcar_message_list_get(list, k)->work_id.value, ids[next++].value);
-        boxcar_message_list_free(list);
+            assert_int_equal(list->items[k]->work_id.value, ids[next++].value);
+        boxcar_list_free(list);
     }
 }
 
@@ -78,8 +77,8 @@ static void leased_message_is_nobody_elses(void **state) {
     f->store = mine;
     /* not even its own owner gets it twice */
     boxcar_message_list *again = claim(f, f->owner, 1);
-    assert_int_equal(boxcar_message_list_count(again), 0);
-    boxcar_message_list_free(again);
+    assert_int_equal(again->count, 0);
+    boxcar_list_free(again);
 }
 
 /* OBX-024, OBX-025, BX-004 */
@@ -110,11 +109,11 @@ static void messages_of_one_claim_share_its_epoch(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "t", 10, NULL);
     boxcar_message_list *list = claim(f, f->owner, 10);
-    assert_int_equal(boxcar_message_list_count(list), 10);
+    assert_int_equal(list->count, 10);
     for (size_t i = 1; i < 10; i++)
-        assert_int_equal(boxcar_message_list_get(list, i)->epoch.value,
-                         boxcar_message_list_get(list, 0)->epoch.value);
-    boxcar_message_list_free(list);
+        assert_int_equal(list->items[i]->epoch.value,
+                         list->items[0]->epoch.value);
+    boxcar_list_free(list);
 }
 
 /* Twenty messages that were abandoned and are due, and twenty that nobody touched yet. */
@@ -133,10 +132,10 @@ static void retries_and_fresh_messages_share_a_batch(void **state) {
     struct fixture *f = *state;
     int64_t last_retry = make_retries_and_fresh(f);
     boxcar_message_list *list = claim(f, f->owner, 10);
-    size_t retries = 0, count = boxcar_message_list_count(list);
+    size_t retries = 0, count = list->count;
     for (size_t i = 0; i < count; i++)
-        retries += boxcar_message_list_get(list, i)->work_id.value <= last_retry;
-    boxcar_message_list_free(list);
+        retries += list->items[i]->work_id.value <= last_retry;
+    boxcar_list_free(list);
     assert_in_range(retries, 1, 5);
     assert_in_range(count - retries, 1, 5);
 }
@@ -149,7 +148,7 @@ static void neither_retries_nor_fresh_messages_starve_at_a_batch_of_one(void **s
     for (int i = 0; i < 10; i++) {
         boxcar_message_list *list = claim(f, f->owner, 1);
         retries += look(list)->work_id.value <= last_retry;
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_in_range(retries, 4, 6);
 }
@@ -174,8 +173,8 @@ static size_t claim_bytes(struct fixture *f, int64_t bytes) {
     options.owner = f->owner;
     options.batch_bytes = bytes;
     ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
-    size_t count = boxcar_message_list_count(list);
-    boxcar_message_list_free(list);
+    size_t count = list->count;
+    boxcar_list_free(list);
     return count;
 }
 
@@ -206,14 +205,14 @@ static void stream_that_is_limited_in_bytes_goes_on_in_order(void **state) {
         options.owner = f->owner;
         options.batch_bytes = 4000;
         ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         assert_in_range(count, 1, 2);
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             assert_int_equal(m->work_id.value, ids[done++].value);
             assert_true(ack(f, f->owner, (struct taken){m->work_id, m->epoch, 0, 0}));
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 

@@ -160,7 +160,7 @@ static void messages_of_other_topics_do_not_keep_it(void **state) {
         assert_false(is_drained(f, "other", 0));
         assert_false(is_drained(f, "oth*", 0));
         assert_false(is_drained_of(f, BOXCAR_OUTBOX, BOTH, 2, 0));
-        boxcar_message_list_free(claim_topic(f, f->owner, 5, "t")); /* moves them aside */
+        boxcar_list_free(claim_topic(f, f->owner, 5, "t")); /* moves them aside */
     }
     assert_true(abandon(f, f->other, taken, HOUR_MS));
     assert_false(is_drained(f, "*", 0));

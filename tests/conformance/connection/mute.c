@@ -129,7 +129,7 @@ static boxcar_status call_claim(struct fixture *f) {
     boxcar_message_list *list = NULL;
     options.owner = f->owner;
     boxcar_status status = boxcar_claim(f->store, &options, &list, &f->err);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 

@@ -253,7 +253,7 @@ static void commit_of_another_connection_ends_a_nap(void **state) {
     assert_nothing_claimable(f);
     ASSERT_OK(f, boxcar_enqueue(producer, &message, NULL, &f->err)); /* between the look and the nap */
     assert_true(sleep_up_to(f, 60000) < 30000);
-    boxcar_message_list_free(claim(f, f->owner, 10));
+    boxcar_list_free(claim(f, f->owner, 10));
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         void *stored = NULL;
@@ -262,8 +262,8 @@ static void commit_of_another_connection_ends_a_nap(void **state) {
         pthread_join(thread, &stored);
         assert_non_null(stored);
         boxcar_message_list *list = claim(f, f->owner, 10);
-        assert_int_equal(boxcar_message_list_count(list), 1);
-        boxcar_message_list_free(list);
+        assert_int_equal(list->count, 1);
+        boxcar_list_free(list);
     }
     boxcar_store_close(producer);
 }
@@ -342,7 +342,7 @@ static void follow_the_name(struct fixture *f, bool with_batch) {
     boxcar_store_close(other);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_text(look(list)->topic, "new");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-023: a worker whose file is replaced works on the one that has its name. */

@@ -160,10 +160,10 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     for (size_t i = 1; i < 7; i++)
         assert_int_equal(boxcar_flush_get(flushed, i)->outcome, BOXCAR_OUTCOME_SETTLED);
     const boxcar_message_list *claimed = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX);
-    assert_int_equal(boxcar_message_list_count(claimed), 1);
-    assert_text(boxcar_message_list_get(claimed, 0)->payload, "new");
-    assert_same_owner(boxcar_message_list_get(claimed, 0)->owner, f->owner);
-    assert_int_equal(boxcar_message_list_get(claimed, 0)->work_id.value,
+    assert_int_equal(claimed->count, 1);
+    assert_text(claimed->items[0]->payload, "new");
+    assert_same_owner(claimed->items[0]->owner, f->owner);
+    assert_int_equal(claimed->items[0]->work_id.value,
                      result_of(flushed, fresh)->work_id.value);
     boxcar_flush_free(flushed);
     assert_status(f, held[0].work_id, BOXCAR_DONE);
@@ -193,7 +193,7 @@ static void recorded_stages_are_seen_by_the_next_attempt(void **state) {
     boxcar_flush_free(flushed);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(look(list)->stages, record.stages);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     coordinator_shut(f, c);
 }
 
@@ -436,7 +436,7 @@ static void streams_are_worked_off_in_order_by_flushes(void **state) {
         boxcar_flush *flushed;
         assert_true(rounds < 10);
         ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flushed, &f->err));
-        found = boxcar_message_list_count(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)) > 0;
+        found = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)->count > 0;
         ASSERT_OK(f, boxcar_ordered_run(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX), &one, refuse_the_third,
                                         &handled, &results, &f->err));
         ASSERT_OK(f, boxcar_ordered_settle(c, results, NULL, &f->err));

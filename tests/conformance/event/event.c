@@ -199,7 +199,7 @@ static void event_with_a_topic_is_a_message_too(void **state) {
             assert_text(message->headers, "{\"h\": \"1\"}");
         }
         struct taken taken = {message->work_id, message->epoch, 0, 0};
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         assert_true(ack(f, f->owner, taken));
     }
     assert_nothing_claimable(f);
@@ -241,7 +241,7 @@ static void event_whose_id_a_message_has_already_is_not_appended_as_one(void **s
     assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 1);
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->payload, "of the message");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     events[1].topic = BOXCAR_NO_STR; /* only an event: they do not meet */
     appended = append_this(f, "s", 0, &events[1]);
     assert_int_equal(appended.version, 1);
@@ -265,7 +265,7 @@ static void upkeep_removes_no_events(void **state) {
     boxcar_appended appended = append_this(f, "s", 0, &event);
     boxcar_message_list *list = claim(f, f->owner, 1);
     struct taken taken = {look(list)->work_id, look(list)->epoch, 0, 0};
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_true(ack(f, f->owner, taken));
     set_setting(f, "retention_done", "0");
     boxcar_maintenance sum = {.more = true};

@@ -56,10 +56,10 @@ static void key_and_fields_come_with_the_message(void **state) {
         assert_text(m->stream, "s");
         assert_int_equal(m->max_attempts, 3);
         assert_non_null(strstr(m->headers.data, "\"b\""));
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         list = inbox_message(f, id);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void outbox_messages_have_no_source(void **state) {
@@ -67,11 +67,11 @@ static void outbox_messages_have_no_source(void **state) {
     boxcar_message_list *list = find(f, enqueue(f, "t", "p").work_id);
     assert_absent(look(list)->source);
     assert_absent(look(list)->external_id);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     list = claim(f, f->owner, 1);
     assert_absent(look(list)->source);
     assert_absent(look(list)->external_id);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* One lifecycle, two boxes. */
@@ -219,7 +219,7 @@ static void lifecycle_is_that_of_the_outbox(void **state) {
     boxcar_message_list *list = inbox_message(f, id);
     assert_int_equal(look(list)->reason, BOXCAR_REASON_EXHAUSTED);
     assert_text(look(list)->source, "shop");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-003 */
@@ -233,7 +233,7 @@ static void expired_lease_is_reaped_in_its_box(void **state) {
     options.lease_ms = BOXCAR_LEASE_MS_MIN;
     ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
     assert_int_equal(look(list)->work_id.value, id.value);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     for (int i = 0; i < 1000 && total == 0; i++, pause_ms(5)) {
         if (!fixture_is_sqlite(f)) { /* where a reap is one for the whole file */
             ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));

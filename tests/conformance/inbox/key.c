@@ -42,7 +42,7 @@ static void message_is_processed_when_it_is_acked(void **state) {
     boxcar_message_list *list = inbox_message(f, id);
     assert_true(receipt.is.ended_at >= before);
     assert_int_equal(receipt.is.ended_at, look(list)->processed_at);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(receipt.is.work_id.value, id.value);
 }
 
@@ -218,13 +218,13 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
     boxcar_message_list *list = NULL;
     options.owner = f->owner;
     ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), 4);
+    assert_int_equal(list->count, 4);
     for (size_t i = 0; i < 4; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         assert_text(m->external_id, IDS[i]);
         settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     ASSERT_OK(f, boxcar_inbox_ack(f->store, f->owner, settlements, 4, NULL, &affected, &f->err));
     assert_int_equal(affected, 4);
     purge_messages(f);

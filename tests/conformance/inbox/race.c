@@ -152,8 +152,8 @@ static const char *work_and_redeliver(struct crew_member *member) {
         options.batch_size = 3;
         if (boxcar_inbox_claim(member->store, &options, &list, &member->err))
             return "claim";
-        for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+        for (size_t i = 0; i < list->count; i++) {
+            const boxcar_message *m = list->items[i];
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             boxcar_work_id affected;
             size_t count = 0;
@@ -163,7 +163,7 @@ static const char *work_and_redeliver(struct crew_member *member) {
             if (status || count != 1)
                 return "settle";
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         if (step % 5 == 0 && boxcar_maintain(member->store, &maintenance, &member->err))
             return "maintain";
     }

@@ -37,14 +37,14 @@ static void send_bulk(struct fixture *f, struct bulk *b) {
 
 static void lease_bulk(struct fixture *f, struct bulk *b, size_t wanted) {
     boxcar_message_list *list = claim_topic(f, f->owner, MOST, STEP);
-    b->taken_count = boxcar_message_list_count(list);
+    b->taken_count = list->count;
     assert_int_equal(b->taken_count, wanted);
     for (size_t i = 0; i < b->taken_count; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         b->taken[i] = (struct taken){m->work_id, m->epoch, 0, 0};
         assert_true(i == 0 || b->taken[i - 1].work_id.value < m->work_id.value);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static struct bulk *take_bulk(struct fixture *f, boxcar_join_id id, size_t count) {

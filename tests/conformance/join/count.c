@@ -73,7 +73,7 @@ static void die_by_lease_found_by_maintenance(struct fixture *f, boxcar_work_id 
 static bool is_failed(struct fixture *f, boxcar_work_id id) {
     boxcar_message_list *list = find(f, id);
     bool failed = look(list)->status == BOXCAR_FAILED;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return failed;
 }
 
@@ -190,7 +190,7 @@ static void batch_counts_in_every_join_of_its_messages(void **state) {
                 attach(f, ids[k], look(list)->message_id);
                 members[k]++;
             }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     settle_all(f, boxcar_ack, taken, STEPS);
     for (int k = 0; k < JOINS; k++)
@@ -227,7 +227,7 @@ static void counting_stops_at_the_expected_number_within_a_batch(void **state) {
             boxcar_message_list *list = find(f, taken[i].work_id);
             assert_int_equal(member_of(f, id, look(list)->message_id).status == BOXCAR_MEMBER_PENDING,
                              i >= 3);
-            boxcar_message_list_free(list);
+            boxcar_list_free(list);
         }
     }
 }

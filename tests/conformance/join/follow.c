@@ -9,8 +9,8 @@
 
 static size_t count_claimed(struct fixture *f, const char *topic) {
     boxcar_message_list *list = topic ? claim_topic(f, f->owner, 100, topic) : claim(f, f->owner, 100);
-    size_t count = boxcar_message_list_count(list);
-    boxcar_message_list_free(list);
+    size_t count = list->count;
+    boxcar_list_free(list);
     return count;
 }
 
@@ -56,10 +56,10 @@ static void waits_do_not_keep_other_work_from_claims_by_pattern(void **state) {
     size_t claimed = 0;
     for (int i = 0; i < 10 && claimed < 20; i++) {
         boxcar_message_list *list = claim(f, f->owner, 7);
-        for (size_t k = 0; k < boxcar_message_list_count(list); k++)
-            assert_text(boxcar_message_list_get(list, k)->topic, "work");
-        claimed += boxcar_message_list_count(list);
-        boxcar_message_list_free(list);
+        for (size_t k = 0; k < list->count; k++)
+            assert_text(list->items[k]->topic, "work");
+        claimed += list->count;
+        boxcar_list_free(list);
     }
     assert_int_equal(claimed, 20);
 }

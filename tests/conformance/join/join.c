@@ -80,7 +80,7 @@ static void attaching_again_is_told_and_changes_nothing(void **state) {
     struct taken first = take_step(f, id);
     boxcar_message_list *list = find(f, first.work_id);
     boxcar_message_id member = look(list)->message_id;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_false(attach(f, id, member).is_new);
     assert_true(ack(f, f->owner, first));
     boxcar_attached again = attach(f, id, member);

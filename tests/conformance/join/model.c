@@ -192,14 +192,14 @@ static void settle_some(struct model *m) {
     struct batch_result result = {.arena = ARENA_INIT};
     boxcar_message_list *list = claim_topic(m->f, m->f->owner, 1 + draw(m, 12), STEP);
     int mostly = draw(m, 8); /* often all alike, so that runs of neighbours end together */
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_message *message = list->items[i];
         int how = mostly < 4 ? mostly : draw(m, 4);
         settlements[how][counts[how]] = settlement_of((struct taken){message->work_id, message->epoch, 0, 0});
         settlements[how][counts[how]].delay_ms = 0;
         settled[how][counts[how]++] = &m->messages[index_of(m, message->message_id)];
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     for (int how = 0; how < 4; how++)
         batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (struct settlement_list){settlements[how], counts[how]};
     ASSERT_OK(m->f, m->f->store->ops->process(m->f->store, &batch, &result, &m->f->err));
@@ -297,12 +297,12 @@ static void take_a_step(struct model *m) {
 static void clear_away(struct fixture *f) {
     struct taken taken[MESSAGES];
     boxcar_message_list *list = claim_topic(f, f->owner, MESSAGES, STEP);
-    size_t count = boxcar_message_list_count(list);
+    size_t count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
         taken[i] = (struct taken){message->work_id, message->epoch, 0, 0};
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     if (count > 0)
         settle_all(f, boxcar_ack, taken, count);
 }

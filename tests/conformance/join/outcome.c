@@ -28,7 +28,7 @@ static void assert_outcomes(struct fixture *f, boxcar_join_id join_id, const str
 static boxcar_message_id message_of(struct fixture *f, struct taken taken) {
     boxcar_message_list *list = find(f, taken.work_id);
     boxcar_message_id id = look(list)->message_id;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return id;
 }
 

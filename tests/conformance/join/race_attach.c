@@ -95,12 +95,12 @@ static const char *produce_or_consume(struct crew_member *member) {
         options.topic_count = 1;
         if (boxcar_claim(member->store, &options, &list, &member->err) != BOXCAR_OK)
             return "claim";
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         if (boxcar_ack(member->store, member->owner, settlements, count, NULL, &affected, &member->err) !=
             BOXCAR_OK)
             return "ack";

@@ -118,7 +118,7 @@ static void wait_that_is_put_off_while_its_join_ends_is_due_at_once(void **state
                 assert_int_equal(race->outcomes[i], i % 3 ? WAIT_FAILED : WAIT_COMPLETED);
             assert_continuation(f, race->waits[i], i % 3 ? "failed" : "completed", i % 3 ? "no" : "yes");
         }
-        boxcar_message_list_free(claim_topic(f, f->other, 100, STEP)); /* those of cancelled joins */
+        boxcar_list_free(claim_topic(f, f->other, 100, STEP)); /* those of cancelled joins */
     }
     free(race);
 }

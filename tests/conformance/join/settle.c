@@ -201,15 +201,15 @@ static void join_of_twenty_thousand_members_is_counted_and_removed(void **state)
     for (int k = 0; k < CALLS; k++) {
         boxcar_message_list *list = claim(f, f->owner, CALL);
         size_t affected = 0;
-        assert_int_equal(boxcar_message_list_count(list), CALL);
+        assert_int_equal(list->count, CALL);
         for (int i = 0; i < CALL; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, (size_t)i);
+            const boxcar_message *m = list->items[(size_t)i];
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, CALL, NULL, &affected, &f->err));
         assert_int_equal(affected, CALL);
         assert_int_equal(join_of(f, id).completed_steps, (k + 1) * CALL);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_int_equal(join_of(f, id).status, BOXCAR_JOIN_COMPLETED);
     set_setting(f, "retention_joins", "0");

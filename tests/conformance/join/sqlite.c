@@ -13,7 +13,7 @@ static int64_t count_outcome_rows(struct fixture *f) {
 static boxcar_message_id message_of(struct fixture *f, struct taken taken) {
     boxcar_message_list *list = find(f, taken.work_id);
     boxcar_message_id id = look(list)->message_id;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return id;
 }
 

@@ -41,7 +41,7 @@ static bool do_cancel(struct fixture *f, boxcar_join_id id, struct taken taken) 
 static bool do_report(struct fixture *f, boxcar_join_id id, struct taken taken) {
     boxcar_message_list *list = find(f, taken.work_id);
     bool counted = report(f, id, look(list)->message_id, BOXCAR_MEMBER_FAILED);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return counted;
 }
 

@@ -127,7 +127,7 @@ static void continuation_carries_texts_and_correlation_byte_for_byte(void **stat
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->topic, WAIT);
     assert_text(look(list)->correlation_id, "order-7");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     enqueue_verdict(f, id, "ack");
     struct runner *runner = new_runner(f);
     runner_drain(runner);
@@ -152,8 +152,8 @@ static void wait_with_a_known_message_id_is_a_duplicate(void **state) {
     assert_int_equal(evaluate(f, first), WAIT_FAILED);
     assert_true(enqueue_this_wait(f, &wait).duplicate);
     boxcar_message_list *list = claim_topic(f, f->owner, 5, WAIT);
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
 }
 
 /* JOIN-052, BX-045 */
@@ -171,7 +171,7 @@ static void wait_for_a_join_that_does_not_exist_is_a_dead_letter(void **state) {
     assert_dead(f, enqueued.work_id, BOXCAR_REASON_REJECTED);
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->last_error, "the join does not exist");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_no_continuation(f, enqueued);
     runner_free(runner);
 }
@@ -213,7 +213,7 @@ static void malformed_waits_are_dead_letters_that_say_why(void **state) {
         boxcar_str error = look(list)->last_error;
         assert_true(error.len > 10);
         assert_null(memmem(error.data, error.len, "canary", 6));
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_continuation(f, good, "failed", "no"); /* they are nobody else's trouble */
     runner_free(runner);
@@ -250,7 +250,7 @@ static void topic_of_waits_is_a_setting(void **state) {
     boxcar_enqueued wait = enqueue_wait(f, id);
     boxcar_message_list *list = find(f, wait.work_id);
     assert_text(look(list)->topic, "fan.in");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     enqueue_verdict(f, id, "ack");
     boxcar_enqueued ordinary = enqueue(f, WAIT, "not a wait any more");
     struct runner *runner = new_runner(f);
@@ -263,7 +263,7 @@ static void topic_of_waits_is_a_setting(void **state) {
     set_setting(f, "join_wait_topic", NULL);
     list = find(f, enqueue_wait(f, id).work_id);
     assert_text(look(list)->topic, WAIT);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* JOIN-050, BX-024: waits belong to the worker itself. */

@@ -11,7 +11,7 @@ static void assert_waiting(struct fixture *f, boxcar_enqueued wait) {
     assert_string_equal(boxcar_message_status_name(look(list)->status), "ready");
     assert_int_equal(look(list)->retry_count, 0);
     assert_int_equal(look(list)->crash_count, 0);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* JOIN-053, OBX-090, OBX-091, BX-044 */
@@ -37,16 +37,16 @@ static struct taken take_when_due(struct fixture *f, boxcar_owner owner, boxcar_
     options.lease_ms = lease_ms;
     options.topics = &topic;
     options.topic_count = 1;
-    for (int i = 0; i < 5000 && boxcar_message_list_count(list) == 0; i++) {
-        boxcar_message_list_free(list);
+    for (int i = 0; i < 5000 && list->count == 0; i++) {
+        boxcar_list_free(list);
         ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
         pause_ms(1);
     }
-    assert_int_equal(boxcar_message_list_count(list), 1);
-    const boxcar_message *m = boxcar_message_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    const boxcar_message *m = list->items[0];
     struct taken taken = {m->work_id, m->epoch, m->retry_count, m->crash_count};
     assert_int_equal(taken.work_id.value, wanted.value);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return taken;
 }
 
@@ -60,7 +60,7 @@ static void wait_with_one_attempt_outlives_its_evaluations(void **state) {
     message.payload = look(list)->payload;
     message.max_attempts = 1;
     boxcar_enqueued wait = enqueue_message(f, &message);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     ASSERT_OK(f, cancel_message(f, template.work_id));
     for (int i = 0; i < 2; i++) {
         struct taken taken = take_when_due(f, f->owner, wait.work_id, 30000);
@@ -151,7 +151,7 @@ static void end_of_the_join_evaluates_all_its_waits(void **state) {
             assert_continuation(f, waits[i], completes ? "completed" : "failed", completes ? "yes" : "no");
         }
         ASSERT_OK(f, cancel_message(f, waits[1].work_id));
-        boxcar_message_list_free(claim_topic(f, f->other, 100, STEP));
+        boxcar_list_free(claim_topic(f, f->other, 100, STEP));
     }
 }
 

@@ -40,7 +40,7 @@ static void topic_must_have_1_to_255_characters(void **state) {
     message.topic = boxcar_str_of(longest);
     boxcar_message_list *list = find(f, enqueue_message(f, &message).work_id);
     assert_text(look(list)->topic, longest);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     free(longest);
     free(too_long);
 }

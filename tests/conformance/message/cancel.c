@@ -43,7 +43,7 @@ static void waiting_message_can_be_cancelled(void **state) {
 static void message_passed_over_by_topic_can_be_cancelled(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "unwanted", "p").work_id;
-    boxcar_message_list_free(claim_topic(f, f->owner, 5, "wanted"));
+    boxcar_list_free(claim_topic(f, f->owner, 5, "wanted"));
     ASSERT_OK(f, cancel(f, id));
     assert_dead(f, id, BOXCAR_REASON_CANCELLED);
     assert_nothing_claimable(f);

@@ -50,7 +50,7 @@ static void created_at_is_the_databases_time(void **state) {
     boxcar_time after = database_now(f);
     boxcar_message_list *list = find(f, id);
     assert_true(look(list)->created_at >= before - 5000 && look(list)->created_at <= after + 5000);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-009 */
@@ -58,13 +58,13 @@ static void one_call_has_one_time(void **state) {
     struct fixture *f = *state;
     enqueue_many(f, "t", 200, NULL);
     boxcar_message_list *list = claim(f, f->owner, 200);
-    assert_int_equal(boxcar_message_list_count(list), 200);
-    const boxcar_message *first = boxcar_message_list_get(list, 0);
+    assert_int_equal(list->count, 200);
+    const boxcar_message *first = list->items[0];
     for (size_t i = 1; i < 200; i++) {
-        assert_true(boxcar_message_list_get(list, i)->created_at == first->created_at);
-        assert_true(boxcar_message_list_get(list, i)->locked_until == first->locked_until);
+        assert_true(list->items[i]->created_at == first->created_at);
+        assert_true(list->items[i]->locked_until == first->locked_until);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void assert_sane_life(struct fixture *f) {
@@ -82,13 +82,13 @@ static void assert_sane_life(struct fixture *f) {
     assert_true(m->expires_at >= before + 60000000 && m->expires_at <= after + 60000000);
     assert_true(m->locked_until >= before + 20000000 && m->locked_until <= after + 20000000);
     struct taken taken = {m->work_id, m->epoch, 0, 0};
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_nothing_claimable(f);
     assert_int_equal(reap(f), 0);
     assert_true(ack(f, f->owner, taken));
     list = find(f, id);
     assert_true(look(list)->processed_at >= before && look(list)->processed_at <= database_now(f));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-009, OBX-015, OBX-020 */

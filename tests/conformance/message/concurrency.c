@@ -43,12 +43,12 @@ static const char *claim_until_empty(struct crew_member *member) {
         boxcar_message_list *list = NULL;
         if (member_claim(member, 1 + member->number * 7, &list) != BOXCAR_OK)
             return "claim";
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         const char *trouble = NULL;
         for (size_t i = 0; i < count && !trouble; i++)
-            if (!enter(ledger, boxcar_message_list_get(list, i)->work_id))
+            if (!enter(ledger, list->items[i]->work_id))
                 trouble = "leased twice";
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         if (trouble || count == 0)
             return trouble;
     }
@@ -78,9 +78,9 @@ static const char *produce_or_consume(struct crew_member *member) {
         boxcar_message_list *list = NULL;
         if (member_claim(member, 10, &list) != BOXCAR_OK)
             return "claim";
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             size_t affected = 0;
             if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, &affected, &member->err) !=
@@ -89,7 +89,7 @@ static const char *produce_or_consume(struct crew_member *member) {
             if (affected != 1 || !enter(ledger, m->work_id))
                 return "done twice";
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         if (tries > 20000)
             return "messages are missing";
     }
@@ -122,13 +122,13 @@ static int work_as_process(const struct fixture *f) {
         boxcar_message_list *list = NULL;
         if (member_claim(&me, 7, &list) != BOXCAR_OK)
             return 3;
-        size_t count = boxcar_message_list_count(list), affected = 0;
+        size_t count = list->count, affected = 0;
         boxcar_settlement settlements[7];
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         quiet = count == 0 ? quiet + 1 : 0;
         if (boxcar_ack(me.store, me.owner, settlements, count, NULL, &affected, &me.err) != BOXCAR_OK)
             return 4;
@@ -313,19 +313,19 @@ static void end(struct stream_watch *w, const boxcar_message *m, bool has_more) 
 }
 
 static bool has_more_of_its_stream(const boxcar_message_list *list, size_t i) {
-    const boxcar_message *m = boxcar_message_list_get(list, i), *next;
-    while ((next = boxcar_message_list_get(list, ++i)) != NULL)
-        if (next->stream.data[1] == m->stream.data[1])
+    const boxcar_message *m = list->items[i];
+    while (++i < list->count)
+        if (list->items[i]->stream.data[1] == m->stream.data[1])
             return true;
     return false;
 }
 
 static const char *ack_watched(struct crew_member *member, const boxcar_message_list *list) {
     const char *trouble = NULL;
-    for (size_t i = 0; i < boxcar_message_list_count(list) && !trouble; i++)
-        trouble = begin(member->context, 1 + member->number, boxcar_message_list_get(list, i));
-    for (size_t i = 0; i < boxcar_message_list_count(list) && !trouble; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+    for (size_t i = 0; i < list->count && !trouble; i++)
+        trouble = begin(member->context, 1 + member->number, list->items[i]);
+    for (size_t i = 0; i < list->count && !trouble; i++) {
+        const boxcar_message *m = list->items[i];
         boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         /* before the ack: after it, another may have the next */
         end(member->context, m, has_more_of_its_stream(list, i));
@@ -342,7 +342,7 @@ static const char *work_on_streams(struct crew_member *member) {
         if (member_claim(member, 1 + member->number, &list) != BOXCAR_OK)
             return "claim";
         const char *trouble = ack_watched(member, list);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         pthread_mutex_lock(&w->mutex);
         bool finished = w->done >= 100;
         pthread_mutex_unlock(&w->mutex);

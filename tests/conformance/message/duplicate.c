@@ -18,7 +18,7 @@ static void known_message_id_is_a_duplicate_whatever_the_content(void **state) {
     assert_same_message_id(again.message_id, id);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_text(look(list)->payload, "original");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-027 */
@@ -66,7 +66,7 @@ static void same_id_twice_in_one_call_is_stored_once(void **state) {
     assert_int_equal(stats_of(f).ready, 2);
     boxcar_message_list *list = find(f, enqueued[0].work_id);
     assert_text(look(list)->payload, "first");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-027, OBX-097 */

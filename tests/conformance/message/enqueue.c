@@ -18,7 +18,7 @@ static void enqueued_message_is_there_for_every_other_connection(void **state) {
     assert_text(look(list)->payload, "42");
     assert_text(look(list)->topic, "orders.paid");
     assert_int_equal(look(list)->status, BOXCAR_READY);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_true(ack(f, f->owner, take(f, f->owner, enqueued.work_id)));
 }
 
@@ -47,7 +47,7 @@ static void enqueued_message_outlives_a_process_that_dies_without_closing(void *
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err));
     take(f, f->owner, look(list)->work_id);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-014 */
@@ -85,7 +85,7 @@ static void new_message_is_ready_and_has_no_past(void **state) {
     assert_true(boxcar_owner_is_none(m->owner));
     assert_int_equal(m->epoch.value, 0);
     assert_int_equal(m->reason, BOXCAR_REASON_NONE);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-006 */
@@ -93,10 +93,10 @@ static void empty_payload_is_a_payload(void **state) {
     struct fixture *f = *state;
     boxcar_message_list *list = find(f, enqueue(f, "t", "").work_id);
     assert_text(look(list)->payload, "");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     list = claim(f, f->owner, 1);
     assert_text(look(list)->payload, "");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-011 */
@@ -116,7 +116,7 @@ static void payload_is_opaque_and_comes_back_byte_for_byte(void **state) {
         enqueue(f, "t", PAYLOADS[i]);
         boxcar_message_list *list = claim(f, f->owner, 1);
         assert_text(look(list)->payload, PAYLOADS[i]);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 
@@ -129,7 +129,7 @@ static void empty_correlation_id_and_stream_are_absent(void **state) {
     boxcar_message_list *list = find(f, enqueue_message(f, &message).work_id);
     assert_absent(look(list)->correlation_id);
     assert_absent(look(list)->stream);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-009 */
@@ -142,7 +142,7 @@ static void correlation_id_of_255_characters_is_kept(void **state) {
     message.correlation_id = boxcar_str_of(text);
     boxcar_message_list *list = find(f, enqueue_message(f, &message).work_id);
     assert_text(look(list)->correlation_id, text);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-022 */
@@ -173,7 +173,7 @@ static void everything_given_is_found_and_claimed(void **state) {
         assert_true(m->due_at == message.due_at);
         assert_true(m->expires_at == m->created_at + 3600000 * INT64_C(1000));
         assert_int_equal(m->max_attempts, 7);
-        boxcar_message_list_free(lists[i]);
+        boxcar_list_free(lists[i]);
     }
 }
 
@@ -224,8 +224,8 @@ static void message_is_stored_alike_alone_and_among_others(void **state) {
         boxcar_message_list *lists[2] = {find(f, one.work_id), find(f, two[0].work_id)};
         assert_same_message_id(look(lists[0])->message_id, one.message_id);
         assert_alike(look(lists[0]), look(lists[1]));
-        boxcar_message_list_free(lists[0]);
-        boxcar_message_list_free(lists[1]);
+        boxcar_list_free(lists[0]);
+        boxcar_list_free(lists[1]);
     }
     assert_int_equal(count_members(f, join, BOXCAR_MEMBER_PENDING), 2);
 }
@@ -262,7 +262,7 @@ static void message_due_later_is_not_claimable(void **state) {
         boxcar_message_list *list = find(f, ids[i]);
         assert_int_equal(look(list)->status, BOXCAR_READY);
         assert_true(look(list)->available_at > look(list)->created_at + INT64_C(3000) * 1000000);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 
@@ -278,7 +278,7 @@ static void message_is_claimable_once_it_is_due_and_not_before(void **state) {
     assert_true(m->due_at >= m->created_at + 150000);
     assert_true(database_now(f) + 5000 >= m->due_at);
     assert_int_equal(m->retry_count, 0);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-013 */
@@ -297,13 +297,13 @@ static void many_messages_are_stored_in_the_order_given(void **state) {
     boxcar_enqueued enqueued[3];
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
     boxcar_message_list *list = claim(f, f->owner, 10);
-    assert_int_equal(boxcar_message_list_count(list), 3);
+    assert_int_equal(list->count, 3);
     for (size_t i = 0; i < 3; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         assert_int_equal(m->work_id.value, enqueued[i].work_id.value);
         assert_int_equal(m->payload.data[0], '0' + (int)i);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-097, BX-011 */
@@ -338,7 +338,7 @@ static void messages_of_every_kind_in_one_call_keep_their_order_and_what_they_sa
         assert_text(look(list)->topic, i % 2 ? "odd" : "even");
         assert_text(look(list)->correlation_id, "c");
         assert_int_equal(look(list)->max_attempts, i + 1);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_int_equal(claim_batch(f, f->owner, 50).count, 23);
     assert_int_equal(stats_of(f).in_progress, 23);

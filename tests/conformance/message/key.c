@@ -351,15 +351,15 @@ static const char *exchange(struct crew_member *member) {
         claim.batch_size = KEYS / 2;
         if (boxcar_claim(member->store, &claim, &list, &member->err) != BOXCAR_OK)
             return "claim";
-        count = boxcar_message_list_count(list);
+        count = list->count;
         half = count / 2;
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *message = boxcar_message_list_get(list, i);
+            const boxcar_message *message = list->items[i];
             settlements[i] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
             settlements[i].work_id = message->work_id;
             settlements[i].epoch = message->epoch;
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         part.acks = settlements;
         part.ack_count = half;
         part.fails = settlements + half;

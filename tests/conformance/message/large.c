@@ -36,10 +36,10 @@ static void payload_of_64_mebibytes_arrives_byte_for_byte(void **state) {
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(look(list)->work_id.value, id.value);
     assert_same_bytes(look(list)->payload, text, BIG);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     list = find(f, id);
     assert_same_bytes(look(list)->payload, text, BIG);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     free(text);
 }
 
@@ -53,13 +53,13 @@ static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(
     assert_non_null(ids);
     enqueue_many(f, "t", COUNT, ids);
     boxcar_message_list *list = claim(f, f->owner, COUNT);
-    assert_int_equal(boxcar_message_list_count(list), COUNT);
+    assert_int_equal(list->count, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         assert_int_equal(m->work_id.value, ids[i].value);
         settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     size_t count = 0;
     ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, COUNT, affected, &count, &f->err));
     assert_int_equal(count, COUNT);
@@ -79,10 +79,10 @@ static void thousand_messages_of_ten_kibibytes_fit_in_a_call(void **state) {
     }
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, COUNT, NULL, &f->err));
     boxcar_message_list *list = claim(f, f->owner, COUNT);
-    assert_int_equal(boxcar_message_list_count(list), COUNT);
+    assert_int_equal(list->count, COUNT);
     for (size_t i = 0; i < COUNT; i++)
-        assert_same_bytes(boxcar_message_list_get(list, i)->payload, text + i, SIZE);
-    boxcar_message_list_free(list);
+        assert_same_bytes(list->items[i]->payload, text + i, SIZE);
+    boxcar_list_free(list);
     free(text);
 }
 
@@ -103,12 +103,12 @@ static void topics_and_streams_of_255_characters_of_four_bytes_work_throughout(v
     assert_text(look(list)->topic, name);
     assert_text(look(list)->stream, name);
     assert_text(look(list)->correlation_id, name);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
     options.topic = boxcar_str_of(name);
     ASSERT_OK(f, boxcar_message_page(f->store, &options, &list, &f->err));
     assert_int_equal(look(list)->work_id.value, id.value);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* ---- a claim is bounded in bytes ---- */
@@ -134,16 +134,16 @@ static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], set
     for (size_t seen = 0; seen < PIECES; claims++) {
         boxcar_settlement settlements[PIECES];
         boxcar_message_list *list = claim(f, f->owner, 10);
-        size_t count = boxcar_message_list_count(list), settled = 0;
+        size_t count = list->count, settled = 0;
         assert_in_range(count, 1, 3);
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             assert_int_equal(m->work_id.value, ids[seen + i].value);
             assert_int_equal(m->payload.len, PIECE);
             assert_int_equal(m->retry_count + m->crash_count, 0);
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         ASSERT_OK(f, settle_by(f->store, f->owner, settlements, count, NULL, &settled, &f->err));
         assert_int_equal(settled, count);
         seen += count;
@@ -176,11 +176,11 @@ static void claim_of_large_messages_leaves_the_rest_to_others(void **state) {
     enqueue_pieces(f, NULL, ids);
     for (int i = 0; i < PIECES && seen < PIECES; i++) {
         boxcar_message_list *list = claim(f, i % 2 ? f->other : f->owner, 10);
-        for (size_t k = 0; k < boxcar_message_list_count(list); k++)
-            assert_int_equal(boxcar_message_list_get(list, k)->retry_count, 0);
-        assert_in_range(boxcar_message_list_count(list), 1, 3);
-        seen += boxcar_message_list_count(list);
-        boxcar_message_list_free(list);
+        for (size_t k = 0; k < list->count; k++)
+            assert_int_equal(list->items[k]->retry_count, 0);
+        assert_in_range(list->count, 1, 3);
+        seen += list->count;
+        boxcar_list_free(list);
     }
     assert_int_equal(seen, PIECES);
 }
@@ -223,7 +223,7 @@ static void claim_that_cannot_be_received_costs_no_attempt(void **state) {
     boxcar_status status = boxcar_claim(f->store, &options, &list, &f->err);
     memory_unlimit();
     if (status == BOXCAR_OK) { /* memory cannot be limited here */
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         skip();
     }
     struct taken taken = take_wait(f, f->owner, id, 30000);

@@ -49,13 +49,13 @@ static void results_go_out_and_work_comes_in(void **state) {
     for (int box = 0; box < BOXES; box++) {
         const boxcar_message_list *list = boxcar_batch_result_claimed(result, (boxcar_box)box);
         assert_int_equal(affected(result, (boxcar_box)box, BOXCAR_ACK), 1);
-        assert_int_equal(boxcar_message_list_count(list), 1);
-        assert_text(boxcar_message_list_get(list, 0)->payload, "next");
+        assert_int_equal(list->count, 1);
+        assert_text(list->items[0]->payload, "next");
         assert_int_equal(status_in(f, (boxcar_box)box, done[box].work_id), BOXCAR_DONE);
     }
-    assert_int_equal(boxcar_message_list_get(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX), 0)->work_id.value,
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)->items[0]->work_id.value,
                      boxcar_batch_result_enqueued(result, 0)->work_id.value);
-    assert_int_equal(boxcar_message_list_get(boxcar_batch_result_claimed(result, BOXCAR_INBOX), 0)->work_id.value,
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_INBOX)->items[0]->work_id.value,
                      in_next.value);
     boxcar_batch_result_free(result);
 }
@@ -176,7 +176,7 @@ static void empty_batch_answers(void **state) {
     batch.inbox = &part;
     result = process(f, &batch);
     for (int box = 0; box < BOXES; box++)
-        assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, (boxcar_box)box)), 0);
+        assert_int_equal(boxcar_batch_result_claimed(result, (boxcar_box)box)->count, 0);
     boxcar_batch_result_free(result);
 }
 
@@ -238,11 +238,11 @@ static void inbox_messages_go_with_everything_else(void **state) {
     assert_false(boxcar_batch_result_enqueued(result, 0)->duplicate);
     assert_int_equal(affected(result, BOXCAR_INBOX, BOXCAR_ACK), 1);
     const boxcar_message_list *list = boxcar_batch_result_claimed(result, BOXCAR_INBOX);
-    assert_int_equal(boxcar_message_list_count(list), 2);
-    assert_text(boxcar_message_list_get(list, 0)->payload, "first");
-    assert_text(boxcar_message_list_get(list, 0)->source, "bank");
-    assert_text(boxcar_message_list_get(list, 1)->external_id, "2");
-    assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)), 1);
+    assert_int_equal(list->count, 2);
+    assert_text(list->items[0]->payload, "first");
+    assert_text(list->items[0]->source, "bank");
+    assert_text(list->items[1]->external_id, "2");
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)->count, 1);
     boxcar_batch_result_free(result);
     assert_state(f, "bank", "known", BOXCAR_INBOX_DONE);
     assert_state(f, "bank", "2", BOXCAR_INBOX_PROCESSING);
@@ -346,7 +346,7 @@ static void batch_on_a_borrowed_handle_goes_with_its_transaction(void **state) {
         boxcar_batch_result *result = NULL;
         borrowed_exec(&b, "begin");
         ASSERT_OK(f, boxcar_process(b.store, &batch, &result, &f->err));
-        assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_INBOX)), 1);
+        assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_INBOX)->count, 1);
         boxcar_batch_result_free(result);
         if (commit)
             borrowed_exec(&b, "commit");

@@ -26,7 +26,7 @@ static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_find(f->store, box, ref, &list, &f->err));
     int stages = look(list)->stages;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return stages;
 }
 

@@ -4,10 +4,10 @@
 static void assert_claims_only(struct fixture *f, const char *pattern, size_t count,
                                const boxcar_work_id *wanted) {
     boxcar_message_list *list = claim_topic(f, f->owner, 50, pattern);
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(boxcar_message_list_get(list, i)->work_id.value, wanted[i].value);
-    boxcar_message_list_free(list);
+        assert_int_equal(list->items[i]->work_id.value, wanted[i].value);
+    boxcar_list_free(list);
 }
 
 /* OBX-010 */
@@ -72,11 +72,11 @@ static void several_patterns_take_what_any_of_them_matches(void **state) {
     options.topic_count = 3;
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), 3);
-    assert_int_equal(boxcar_message_list_get(list, 0)->work_id.value, 1);
-    assert_int_equal(boxcar_message_list_get(list, 1)->work_id.value, 3);
-    assert_int_equal(boxcar_message_list_get(list, 2)->work_id.value, 4);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 3);
+    assert_int_equal(list->items[0]->work_id.value, 1);
+    assert_int_equal(list->items[1]->work_id.value, 3);
+    assert_int_equal(list->items[2]->work_id.value, 4);
+    boxcar_list_free(list);
 }
 
 /* BX-020 */
@@ -110,12 +110,12 @@ static void wanted_message_behind_many_unwanted_ones_is_found(void **state) {
     boxcar_message_list *list = NULL;
     for (int i = 0; i < 100; i++) { /* a claim may sort out only so many at a time */
         list = claim_topic(f, f->owner, 1, "wanted");
-        if (boxcar_message_list_count(list) > 0)
+        if (list->count > 0)
             break;
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_int_equal(look(list)->work_id.value, wanted.value);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(stats_of(f).ready, 3000);
 }
 

@@ -148,10 +148,10 @@ static void claim_that_is_rolled_back_never_happened(void **state) {
     boxcar_message_list *list = NULL;
     borrowed_exec(&b, "begin");
     ASSERT_OK(f, boxcar_claim(b.store, &options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), 3);
-    struct taken lost = {boxcar_message_list_get(list, 0)->work_id, boxcar_message_list_get(list, 0)->epoch,
+    assert_int_equal(list->count, 3);
+    struct taken lost = {list->items[0]->work_id, list->items[0]->epoch,
                          0, 0};
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     borrowed_exec(&b, "rollback");
     assert_false(ack(f, f->owner, lost));
     struct taken taken[5];
@@ -170,8 +170,8 @@ static void message_enqueued_after_a_claim_in_the_same_transaction_is_not_lost(v
     borrowed_exec(&b, "begin");
     borrowed_write_effect(f, &b);
     ASSERT_OK(f, boxcar_claim(b.store, &options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
     boxcar_enqueued enqueued = borrowed_enqueue(f, &b, "p");
     borrowed_exec(&b, "commit");
     take(f, f->owner, enqueued.work_id);
@@ -189,7 +189,7 @@ static void transaction_sees_its_own_messages(void **state) {
     ASSERT_OK(f, boxcar_message_find(b.store, BOXCAR_OUTBOX, ref, &list, &f->err));
     assert_text(look(list)->payload, "mine");
     assert_int_equal(look(list)->status, BOXCAR_READY);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     borrowed_exec(&b, "commit");
     borrowed_close(&b);
 }

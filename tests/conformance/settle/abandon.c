@@ -16,7 +16,7 @@ static void abandon_releases_the_lease_and_counts_an_attempt(void **state) {
     assert_int_equal(m->retry_count, 1);
     assert_int_equal(m->crash_count, 0);
     assert_text(m->last_error, "it did not work");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-041 */
@@ -30,7 +30,7 @@ static void abandon_without_error_keeps_the_one_before(void **state) {
     boxcar_message_list *list = find(f, id);
     assert_int_equal(look(list)->retry_count, 2);
     assert_text(look(list)->last_error, "it did not work");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* Abandons with the store's backoff and asserts the delay that follows. */
@@ -40,7 +40,7 @@ static void assert_backoff(struct fixture *f, struct taken taken, int64_t wanted
     boxcar_time after = database_now(f);
     boxcar_message_list *list = find(f, taken.work_id);
     boxcar_time available_at = look(list)->available_at;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_true(available_at >= before + wanted_ms * 1000 - 5000);
     assert_true(available_at <= after + wanted_ms * 1000 + 5000);
 }
@@ -91,7 +91,7 @@ static void jitter_only_shortens_a_backoff(void **state) {
         boxcar_time after = database_now(f);
         boxcar_message_list *list = find(f, id);
         boxcar_time available_at = look(list)->available_at;
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         assert_true(available_at >= before + INT64_C(600000000) - 5000 &&
                     available_at <= after + INT64_C(1200000000) + 5000);
         differ = differ || (i > 0 && llabs((long long)(available_at - before - first)) > 20000);
@@ -107,7 +107,7 @@ static void abandoned_message_is_claimable_after_its_delay_and_not_before(void *
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 150));
     boxcar_message_list *list = find(f, id);
     boxcar_time available_at = look(list)->available_at;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     struct taken again = take_wait(f, f->other, id, 30000);
     assert_true(database_now(f) + 5000 >= available_at);
     assert_int_equal(again.retry_count, 1);
@@ -165,10 +165,10 @@ static void every_message_of_a_call_has_its_own_error_and_delay(void **state) {
     boxcar_message_list *list = claim(f, f->owner, 2);
     assert_int_equal(look(list)->work_id.value, both[1].work_id.value);
     assert_text(look(list)->last_error, "second");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     list = find(f, both[0].work_id);
     assert_text(look(list)->last_error, "first");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-022 */
@@ -181,7 +181,7 @@ static void defer_releases_the_lease_and_spends_no_attempt(void **state) {
     assert_int_equal(look(list)->status, BOXCAR_READY);
     assert_int_equal(look(list)->retry_count, 0);
     assert_true(boxcar_owner_is_none(look(list)->owner));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_nothing_claimable(f);
     assert_false(ack(f, f->owner, taken));
 }
@@ -208,7 +208,7 @@ static void deferred_message_is_claimable_after_its_delay(void **state) {
     assert_true(defer(f, f->owner, take(f, f->owner, id), 150));
     boxcar_message_list *list = find(f, id);
     boxcar_time available_at = look(list)->available_at;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     take_wait(f, f->other, id, 30000);
     assert_true(database_now(f) + 5000 >= available_at);
 }

@@ -20,7 +20,7 @@ static void acked_message_is_done_and_says_when_and_by_whom(void **state) {
     assert_true(m->locked_until == BOXCAR_TIME_NONE);
     assert_true(boxcar_owner_is_none(m->owner));
     assert_int_equal(m->retry_count, 0);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* OBX-032, BX-004 */
@@ -200,13 +200,13 @@ static void ack_that_names_a_message_twice_finishes_no_other(void **state) {
     boxcar_message_list *list = claim_topic(f, f->owner, 2, "a");
     boxcar_settlement acks[3];
     size_t affected = 0;
-    assert_int_equal(boxcar_message_list_count(list), 2);
+    assert_int_equal(list->count, 2);
     for (int i = 0; i < 3; i++) {
         acks[i] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
         acks[i].work_id = i < 2 ? first : last;
-        acks[i].epoch = boxcar_message_list_get(list, 0)->epoch;
+        acks[i].epoch = list->items[0]->epoch;
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     ASSERT_OK(f, boxcar_ack(f->store, f->owner, acks, 3, NULL, &affected, &f->err));
     assert_int_equal(affected, 2);
     assert_status(f, first, BOXCAR_DONE);

@@ -12,7 +12,7 @@ static void failed_message_is_a_dead_letter_with_its_error(void **state) {
     assert_text(look(list)->last_error, "card refused");
     assert_text(look(list)->payload, "p");
     assert_true(boxcar_owner_is_none(look(list)->owner));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(stats_of(f).failed, 1);
 }
 
@@ -86,7 +86,7 @@ static void error_text_is_cut_at_4096_bytes_between_characters(void **state) {
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_int_equal(look(list)->last_error.len, 4095);
     assert_memory_equal(look(list)->last_error.data, error, 4095);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static boxcar_message_list *dead_page(struct fixture *f, const boxcar_dead_filter *filter, int limit,
@@ -99,10 +99,10 @@ static boxcar_message_list *dead_page(struct fixture *f, const boxcar_dead_filte
 static void assert_dead_ids(struct fixture *f, const boxcar_dead_filter *filter, int64_t after, size_t count,
                             const boxcar_work_id *wanted) {
     boxcar_message_list *list = dead_page(f, filter, 2, after);
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(boxcar_message_list_get(list, i)->work_id.value, wanted[i].value);
-    boxcar_message_list_free(list);
+        assert_int_equal(list->items[i]->work_id.value, wanted[i].value);
+    boxcar_list_free(list);
 }
 
 /* BX-025 */
@@ -122,7 +122,7 @@ static void dead_letters_are_listed_newest_first_in_pages_without_payload(void *
     assert_int_equal(m->status, BOXCAR_FAILED);
     assert_int_equal(m->reason, BOXCAR_REASON_REJECTED);
     assert_text(m->last_error, "c");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-025 */
@@ -188,7 +188,7 @@ static void replayed_dead_letter_is_claimable_with_all_its_attempts(void **state
     assert_int_equal(look(list)->retry_count, 0);
     assert_int_equal(look(list)->reason, BOXCAR_REASON_NONE);
     assert_true(look(list)->died_at == BOXCAR_TIME_NONE);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     struct taken taken = take(f, f->owner, id);
     assert_int_equal(taken.retry_count, 0);
     assert_true(abandon(f, f->owner, taken, 0));
@@ -218,7 +218,7 @@ static void assert_waits_until(struct fixture *f, boxcar_work_id id, boxcar_time
     boxcar_message_list *list = find(f, id);
     assert_int_equal(look(list)->status, BOXCAR_READY);
     assert_int_equal(look(list)->available_at, due_at);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-005: in a stream as well, where it is the head. */

@@ -21,7 +21,7 @@ static void reap_releases_expired_leases_and_counts_the_attempt(void **state) {
     assert_true(m->locked_until == BOXCAR_TIME_NONE);
     assert_int_equal(m->retry_count, 1);
     assert_int_equal(m->crash_count, 1);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(reap(f), 0);
     assert_int_equal(take(f, f->other, taken.work_id).retry_count, 1);
 }

@@ -4,7 +4,7 @@
 static boxcar_time locked_until(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_list *list = find(f, work_id);
     boxcar_time until = look(list)->locked_until;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return until;
 }
 
@@ -57,12 +57,12 @@ static void renew_passes_over_what_is_not_the_owners(void **state) {
 static void claim_ten(struct fixture *f, struct taken ret_taken[10]) {
     enqueue_many(f, "t", 10, NULL);
     boxcar_message_list *list = claim_for(f, f->owner, 10, 300);
-    assert_int_equal(boxcar_message_list_count(list), 10);
+    assert_int_equal(list->count, 10);
     for (size_t i = 0; i < 10; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         ret_taken[i] = (struct taken){m->work_id, m->epoch, 0, 0};
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-002, BX-003 */

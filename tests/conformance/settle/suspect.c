@@ -21,7 +21,7 @@ static void suspects_are_claimed_alone(void **state) {
     for (int i = 0; i < 4; i++) {
         boxcar_message_list *list = claim(f, f->owner, 100);
         assert_int_equal(look(list)->crash_count, 1);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_nothing_claimable(f);
 }
@@ -35,7 +35,7 @@ static void suspects_found_by_claim_are_claimed_alone_too(void **state) {
         boxcar_message_list *list = claim_wait(f, f->owner, 100, 30000);
         taken[i].crash_count = look(list)->crash_count;
         assert_int_equal(taken[i].crash_count, 1);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_nothing_claimable(f);
 }
@@ -48,15 +48,15 @@ static void suspects_and_other_work_take_turns(void **state) {
     int suspects = 0, others = 0, last_was_suspect = -1;
     for (int i = 0; i < 8; i++) {
         boxcar_message_list *list = claim(f, f->owner, 10);
-        size_t count = boxcar_message_list_count(list);
-        bool suspect = boxcar_message_list_get(list, 0)->crash_count > 0;
+        size_t count = list->count;
+        bool suspect = list->items[0]->crash_count > 0;
         assert_true(suspect ? count == 1 : count == 10);
         for (size_t k = 0; k < count; k++)
-            assert_true((boxcar_message_list_get(list, k)->crash_count > 0) == suspect);
+            assert_true((list->items[k]->crash_count > 0) == suspect);
         assert_int_not_equal(suspect, last_was_suspect);
         last_was_suspect = suspect;
         *(suspect ? &suspects : &others) += 1;
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     assert_int_equal(suspects, 4);
     assert_int_equal(others, 4);
@@ -70,10 +70,10 @@ static void suspect_stays_one_after_abandon(void **state) {
     enqueue_many(f, "fresh", 5, NULL);
     for (int i = 0; i < 2; i++) {
         boxcar_message_list *list = claim(f, f->owner, 10);
-        const boxcar_message *first = boxcar_message_list_get(list, 0);
-        assert_int_equal(boxcar_message_list_count(list), first->crash_count > 0 ? 1 : 5);
+        const boxcar_message *first = list->items[0];
+        assert_int_equal(list->count, first->crash_count > 0 ? 1 : 5);
         assert_int_equal(first->retry_count, first->crash_count > 0 ? 2 : 0);
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
 }
 
@@ -94,14 +94,14 @@ static void work_until_quiet(struct fixture *f) {
     for (;;) {
         struct taken taken[20];
         boxcar_message_list *list = claim_for(f, f->owner, 20, SHORT);
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         bool dies = false;
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             taken[i] = (struct taken){m->work_id, m->epoch, m->retry_count, m->crash_count};
             dies = dies || m->work_id.value == 3;
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         if (count == 0)
             return;
         if (dies)

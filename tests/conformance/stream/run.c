@@ -136,10 +136,10 @@ static void run_stops_before_a_topic_that_is_not_wanted(void **state) {
     enqueue_in_stream(f, "s", "other");
     enqueue_in_stream(f, "s", "wanted");
     boxcar_message_list *list = claim_topic(f, f->owner, 10, "wanted");
-    assert_int_equal(boxcar_message_list_count(list), 2);
-    assert_int_equal(boxcar_message_list_get(list, 0)->work_id.value, first.value);
-    assert_int_equal(boxcar_message_list_get(list, 1)->work_id.value, second.value);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->items[0]->work_id.value, first.value);
+    assert_int_equal(list->items[1]->work_id.value, second.value);
+    boxcar_list_free(list);
 }
 
 /* BX-062, BX-024 */
@@ -157,8 +157,8 @@ static void run_goes_on_over_all_topics_that_are_wanted(void **state) {
     options.topics = topics;
     options.topic_count = 2;
     ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
-    assert_int_equal(boxcar_message_list_count(list), 3);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 3);
+    boxcar_list_free(list);
 }
 
 /* BX-062, BX-005 */

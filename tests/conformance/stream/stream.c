@@ -12,7 +12,7 @@ static void stream_is_handed_out_one_at_a_time_in_order(void **state) {
     for (int i = 0; i < 5; i++) {
         boxcar_message_list *list = claim(f, f->owner, 1);
         struct taken taken = {look(list)->work_id, look(list)->epoch, 0, 0};
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         assert_int_equal(taken.work_id.value, ids[i].value);
         assert_nothing_claimable(f);
         assert_true(ack(f, f->owner, taken));
@@ -34,12 +34,12 @@ static void messages_of_one_call_keep_their_order_in_a_stream(void **state) {
     for (int i = 0; i < 6; i += 2) {
         struct taken pair[2];
         boxcar_message_list *list = claim(f, f->owner, 2);
-        assert_int_equal(boxcar_message_list_count(list), 2);
+        assert_int_equal(list->count, 2);
         for (size_t k = 0; k < 2; k++) {
-            const boxcar_message *m = boxcar_message_list_get(list, k);
+            const boxcar_message *m = list->items[k];
             pair[k] = (struct taken){m->work_id, m->epoch, 0, 0};
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         assert_int_equal(pair[0].work_id.value + pair[1].work_id.value,
                          enqueued[i].work_id.value + enqueued[i + 1].work_id.value);
         assert_true(ack(f, f->owner, pair[0]) && ack(f, f->owner, pair[1]));
@@ -165,12 +165,12 @@ static void head_of_an_unwanted_topic_holds_its_stream_for_claims_by_topic(void 
     head.stream = next.stream = BOXCAR_STR("s");
     boxcar_work_id first = enqueue_message(f, &head).work_id, second = enqueue_message(f, &next).work_id;
     boxcar_message_list *list = claim_topic(f, f->owner, 5, "wanted");
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
     assert_true(ack(f, f->owner, take(f, f->owner, first)));
     list = claim_topic(f, f->owner, 5, "wanted");
     assert_int_equal(look(list)->work_id.value, second.value);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-005, BX-020 */
@@ -189,16 +189,16 @@ static void hundred_streams_are_worked_off_in_order(void **state) {
     for (int done = 0; done < STREAMS * LENGTH;) {
         boxcar_settlement settlements[64];
         boxcar_message_list *list = claim(f, f->owner, 64);
-        size_t count = boxcar_message_list_count(list), affected = 0;
+        size_t count = list->count, affected = 0;
         assert_true(count > 0);
         for (size_t i = 0; i < count; i++) {
-            const boxcar_message *m = boxcar_message_list_get(list, i);
+            const boxcar_message *m = list->items[i];
             int64_t *before = &last[(m->stream.data[1] - '0') * 10 + m->stream.data[2] - '0'];
             assert_true(m->work_id.value == (*before ? *before + STREAMS : m->work_id.value));
             *before = m->work_id.value;
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
         ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, count, NULL, &affected, &f->err));
         assert_int_equal(affected, count);
         done += (int)count;

@@ -53,6 +53,6 @@ boxcar_message_status status_in(struct fixture *f, boxcar_box box, boxcar_work_i
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_find(f->store, box, ref, &list, &f->err));
     boxcar_message_status status = look(list)->status;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return status;
 }

@@ -88,14 +88,14 @@ struct taken inbox_take(struct fixture *f, boxcar_owner owner, boxcar_work_id wa
     assert_int_equal(m->work_id.value, wanted.value);
     assert_int_equal(m->box, BOXCAR_INBOX);
     struct taken taken = {m->work_id, m->epoch, m->retry_count, m->crash_count};
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return taken;
 }
 
 void assert_inbox_empty(struct fixture *f) {
     boxcar_message_list *list = claim_inbox(f, f->other, 10);
-    assert_int_equal(boxcar_message_list_count(list), 0);
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
 }
 
 bool inbox_ack(struct fixture *f, struct taken taken) {
@@ -131,7 +131,7 @@ boxcar_message_list *inbox_message(struct fixture *f, boxcar_work_id work_id) {
 void assert_inbox_status(struct fixture *f, boxcar_work_id work_id, boxcar_message_status wanted) {
     boxcar_message_list *list = inbox_message(f, work_id);
     assert_string_equal(boxcar_message_status_name(look(list)->status), boxcar_message_status_name(wanted));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 boxcar_maintenance maintain_inbox(struct fixture *f) {

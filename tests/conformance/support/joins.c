@@ -56,19 +56,19 @@ void take_steps(struct fixture *f, boxcar_join_id join_id, struct taken *ret_tak
     }
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, count, NULL, &f->err));
     boxcar_message_list *list = claim_topic(f, f->owner, (int)count, STEP);
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         ret_taken[i] = (struct taken){m->work_id, m->epoch, 0, 0};
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 struct taken take_topic(struct fixture *f, boxcar_owner owner, const char *topic, boxcar_work_id wanted) {
     boxcar_message_list *list = claim_topic(f, owner, 1, topic);
     const boxcar_message *m = look(list);
     struct taken taken = {m->work_id, m->epoch, m->retry_count, m->crash_count};
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(taken.work_id.value, wanted.value);
     return taken;
 }
@@ -140,7 +140,7 @@ enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct take
     enum wait_outcome outcome = result.parts[BOXCAR_OUTBOX].waits[0];
     batch_result_release(&result);
     arena_release(&arena);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return outcome;
 }
 
@@ -153,14 +153,14 @@ static enum wait_outcome outcome_of(struct fixture *f, boxcar_enqueued wait) {
     if (boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err) != BOXCAR_OK)
         return WAIT_SILENT;
     bool failed = strcmp(look(list)->topic.data, "failed") == 0;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return failed ? WAIT_FAILED : WAIT_COMPLETED;
 }
 
 enum wait_outcome evaluate(struct fixture *f, boxcar_enqueued wait) {
     boxcar_message_list *list = find(f, wait.work_id);
     boxcar_message_status status = look(list)->status;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return status == BOXCAR_DONE ? outcome_of(f, wait) : resolve(f, take_topic(f, f->owner, WAIT, wait.work_id));
 }
 
@@ -256,7 +256,7 @@ void assert_consistent(struct fixture *f, boxcar_join_id join_id) {
 boxcar_time available_at_of(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_list *list = find(f, work_id);
     boxcar_time available_at = look(list)->available_at;
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return available_at;
 }
 
@@ -264,7 +264,7 @@ bool is_enqueued(struct fixture *f, boxcar_message_id message_id) {
     boxcar_message_ref ref = {.message_id = message_id};
     boxcar_message_list *list = NULL;
     boxcar_status status = boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_true(status == BOXCAR_OK || status == BOXCAR_E_NOT_FOUND);
     return status == BOXCAR_OK;
 }
@@ -275,7 +275,7 @@ void assert_continuation(struct fixture *f, boxcar_enqueued wait, const char *to
     ASSERT_OK(f, boxcar_message_find(f->store, BOXCAR_OUTBOX, ref, &list, &f->err));
     assert_text(look(list)->topic, topic);
     assert_text(look(list)->payload, payload);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 void assert_no_continuation(struct fixture *f, boxcar_enqueued wait) {

@@ -19,11 +19,11 @@ void race_take(struct fixture *f, struct race *race, int count) {
     for (int i = 0; i < count; i++)
         race->ids[i] = enqueued[i].message_id;
     boxcar_message_list *list = claim_topic(f, f->owner, count, STEP);
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (int i = 0; i < count; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, (size_t)i);
+        const boxcar_message *m = list->items[(size_t)i];
         assert_same_message_id(m->message_id, race->ids[i]);
         race->taken[i] = (struct taken){m->work_id, m->epoch, 0, 0};
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }

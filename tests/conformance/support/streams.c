@@ -35,16 +35,16 @@ boxcar_work_id enqueue_fragile(struct fixture *f, const char *stream, int max_at
 struct batch_taken claim_batch_for(struct fixture *f, boxcar_owner owner, int size, int64_t lease_ms) {
     struct batch_taken batch = {.count = 0};
     boxcar_message_list *list = claim_for(f, owner, size, lease_ms);
-    batch.count = boxcar_message_list_count(list);
+    batch.count = list->count;
     assert_true(batch.count <= RUN_MAX);
     for (size_t i = 0; i < batch.count; i++) {
-        const boxcar_message *m = boxcar_message_list_get(list, i);
+        const boxcar_message *m = list->items[i];
         batch.items[i] = (struct taken){m->work_id, m->epoch, m->retry_count, m->crash_count};
         snprintf(batch.streams[i], sizeof(batch.streams[i]), "%.*s", (int)m->stream.len,
                  m->stream.data ? m->stream.data : "");
         assert_true(i == 0 || batch.items[i - 1].work_id.value < m->work_id.value);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return batch;
 }
 

@@ -87,7 +87,7 @@ static void payloads_are_in_no_log_and_no_error(void **state) {
     assert_false(scene_logged(s, "canary-4711"));
     boxcar_message_list *list = find(f, sent.work_id);
     assert_text(look(list)->last_error, "cannot parse '[payload]' at column 3");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     scene_free(s);
 }
 

@@ -59,7 +59,7 @@ static void handler_is_cancelled_when_its_time_is_over(void **state) {
     assert_dead(f, sent.work_id, BOXCAR_REASON_EXHAUSTED);
     boxcar_message_list *list = find(f, sent.work_id);
     assert_text(look(list)->last_error, "timed out");
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
     assert_true(boxcar_worker_handler_stats_read(s->worker, 0, &stats));
     assert_int_equal(stats.timed_out, 1);

@@ -40,7 +40,7 @@ static void message_is_buried_when_its_attempts_are_used_up(void **state) {
     boxcar_message_list *list = find(f, sent.work_id);
     assert_text(look(list)->last_error, "broken");
     assert_int_equal(look(list)->retry_count, 3);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     scene_free(s);
 }
 
@@ -75,7 +75,7 @@ static void deferring_spends_no_attempt(void **state) {
     assert_status(f, sent.work_id, BOXCAR_DONE);
     boxcar_message_list *list = find(f, sent.work_id);
     assert_int_equal(look(list)->retry_count, 0);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     scene_free(s);
 }
 
@@ -106,7 +106,7 @@ static void what_a_handler_writes_commits_with_the_ack(void **state) {
     assert_status(f, sent.work_id, BOXCAR_DONE);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_text(look(list)->topic, "orders.shipped"); /* look() also says that it is the only one */
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     scene_free(s);
 }
 

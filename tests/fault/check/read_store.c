@@ -59,12 +59,12 @@ static int64_t read_pages(struct ledger *ledger, int pages) {
         boxcar_message_list *list;
         if (boxcar_message_page(store, &options, &list, &error) != BOXCAR_OK)
             errx(99, "page: %s", error.message);
-        got = boxcar_message_list_count(list);
+        got = list->count;
         for (size_t i = 0; i < got; i++)
-            add_end_state(ledger, boxcar_message_list_get(list, i));
+            add_end_state(ledger, list->items[i]);
         if (got > 0)
-            options.after = boxcar_message_list_get(list, got - 1)->work_id;
-        boxcar_message_list_free(list);
+            options.after = list->items[got - 1]->work_id;
+        boxcar_list_free(list);
     }
     boxcar_store_close(store);
     return got > 0 ? options.after.value : 0;

@@ -42,8 +42,8 @@ static void check_message(const boxcar_message *message) {
 }
 
 static void check_list(const boxcar_message_list *list) {
-    for (size_t i = 0; i < boxcar_message_list_count(list); i++)
-        check_message(boxcar_message_list_get(list, i));
+    for (size_t i = 0; i < list->count; i++)
+        check_message(list->items[i]);
 }
 
 /* ---- a worker whose handlers write in the transaction of the ack ---- */
@@ -199,7 +199,7 @@ static boxcar_status read_things(boxcar_store *store, boxcar_error *err) {
         check_text(boxcar_event_list_get(events, i)->payload);
     }
     boxcar_event_list_free(events);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 

@@ -29,13 +29,13 @@ static void look_at(struct client *client, const boxcar_message *message,
 
 static void take_in(struct held *held, struct client *client, const boxcar_message_list *list,
                     const boxcar_claim_options *options) {
-    held->count = boxcar_message_list_count(list);
+    held->count = list->count;
     if (held->count > (size_t)options->batch_size)
         complain(client, "claimed %zu, asked for %d", held->count, options->batch_size);
     if (held->count > HELD_MAX)
         held->count = HELD_MAX;
     for (size_t i = 0; i < held->count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
         look_at(client, message, options);
         if (message->crash_count > 0 && held->count > 1)
             complain(client, "suspect %lld was not claimed alone", (long long)message->work_id.value);
@@ -73,7 +73,7 @@ bool held_claim(struct held *held, struct client *client, boxcar_store *store,
         return false;
     held->after = now_us();
     take_in(held, client, list, options);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     if (!in_transaction)
         held_note(held, client);
     return true;

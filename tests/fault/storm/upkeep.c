@@ -46,10 +46,10 @@ static void replay_some(struct client *client) {
     if (!accept_status(client, boxcar_dead_page(client->store, &filter, 20, (boxcar_work_id){0}, &list, &err),
                        &err, "dead page"))
         return;
-    filter.ref_count = boxcar_message_list_count(list);
+    filter.ref_count = list->count;
     for (size_t i = 0; i < filter.ref_count; i++)
-        refs[i].work_id = boxcar_message_list_get(list, i)->work_id;
-    boxcar_message_list_free(list);
+        refs[i].work_id = list->items[i]->work_id;
+    boxcar_list_free(list);
     filter.refs = refs;
     if (filter.ref_count > 0 &&
         accept_status(client,
@@ -79,12 +79,12 @@ static void read_page(struct client *client) {
     options.status = (boxcar_message_status)draw_between(client, BOXCAR_READY, BOXCAR_FAILED);
     if (!accept_status(client, boxcar_message_page(client->store, &options, &list, &err), &err, "page"))
         return;
-    for (size_t i = 1; i < boxcar_message_list_count(list); i++)
-        if (boxcar_message_list_get(list, i)->work_id.value >=
-            boxcar_message_list_get(list, i - 1)->work_id.value)
+    for (size_t i = 1; i < list->count; i++)
+        if (list->items[i]->work_id.value >=
+            list->items[i - 1]->work_id.value)
             complain(client, "a page that shows a message twice or not newest first: work id %lld",
-                     (long long)boxcar_message_list_get(list, i)->work_id.value);
-    boxcar_message_list_free(list);
+                     (long long)list->items[i]->work_id.value);
+    boxcar_list_free(list);
 }
 
 /* At no time is a message without a trace, whatever is going on. */

@@ -163,10 +163,10 @@ static void work(struct crowd *crowd, struct client *client) {
         boxcar_error err = BOXCAR_ERROR_INIT;
         if (!accept_status(client, boxcar_inbox_claim(client->store, &options, &list, &err), &err, "claim"))
             continue;
-        size_t count = boxcar_message_list_count(list);
+        size_t count = list->count;
         for (size_t i = 0; i < count; i++)
-            handle(client, &borrowed, boxcar_message_list_get(list, i));
-        boxcar_message_list_free(list);
+            handle(client, &borrowed, list->items[i]);
+        boxcar_list_free(list);
         if (count == 0)
             pause_ms(5);
     }

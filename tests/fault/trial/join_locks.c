@@ -176,12 +176,12 @@ static bool pull_once(struct puller *puller) {
         note_error(puller, "claim", &error);
         return true;
     }
-    size_t count = boxcar_message_list_count(list);
+    size_t count = list->count;
     for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, i);
+        const boxcar_message *message = list->items[i];
         take(&lists[message->payload.len == strlen("bad")], message, puller->backwards);
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     for (int i = 0; i < 2; i++)
         settle(puller, &lists[i != puller->backwards], i != puller->backwards);
     return count > 0;

@@ -116,7 +116,7 @@ static void adopt(struct fixture *f, const struct copy *copy, enum how how)
         claim.topics = &nothing;
         claim.topic_count = 1;
         ASSERT_OK(f, boxcar_claim(store, &claim, &list, &f->err));
-        boxcar_message_list_free(list);
+        boxcar_list_free(list);
     }
     boxcar_store_close(store);
 }

@@ -111,7 +111,7 @@ static const char *borrowed_connection(struct fixture *f)
     boxcar_message_list *list = NULL;
     sql_run(mine, "begin");
     ASSERT_OK(f, boxcar_claim(store, &claim, &list, &f->err));
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     boxcar_store_close(store);
     sql_run(mine, "commit");
     return same(seen(conn), "lease:on") && same(sql_text(mine, "show synchronous_commit"), "on") ? NULL : NOT_DURABLE;

@@ -133,7 +133,7 @@ static void claim_and_reap_are_logged_with_their_numbers(void **state) {
     options.owner = boxcar_owner_new();
     FAKE.claimed_count = 3;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
     assert_string_equal(FAKE.event, "claim");
     assert_string_equal(FAKE.fields, "count=3 ");
@@ -171,10 +171,9 @@ static void claim_returns_a_list_of_its_own(void **state) {
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_lease_ms, BOXCAR_LEASE_MS_DEFAULT);
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].topic_count, 2);
-    assert_int_equal(boxcar_message_list_count(list), 2);
-    assert_int_equal(boxcar_message_list_get(list, 1)->work_id.value, 2);
-    assert_null(boxcar_message_list_get(list, 2));
-    boxcar_message_list_free(list);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->items[1]->work_id.value, 2);
+    boxcar_list_free(list);
 }
 
 /* BX-011 */
@@ -336,7 +335,7 @@ static void missing_pointers_are_refused(void **state) {
     assert_int_equal(boxcar_reap(NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_store_open(NULL, NULL, &ERR), BOXCAR_E_INVALID);
     boxcar_store_close(NULL);
-    boxcar_message_list_free(NULL);
+    boxcar_list_free(NULL);
     assert_int_equal(FAKE.calls, 0);
 }
 
@@ -395,11 +394,11 @@ static void inspection_is_checked_and_handed_down(void **state) {
     options.limit = -1;
     assert_int_equal(boxcar_message_page(STORE, &options, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.list_options.limit, 50);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(boxcar_message_find(STORE, BOXCAR_INBOX, ref, &list, &ERR), BOXCAR_OK);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(boxcar_dead_page(STORE, &filter, 10, (boxcar_work_id){0}, &list, &ERR), BOXCAR_OK);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(boxcar_cancel(STORE, BOXCAR_OUTBOX, ref, &ERR), BOXCAR_OK);
 }
 

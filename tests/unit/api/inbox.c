@@ -297,7 +297,7 @@ static void claiming_and_settling_are_for_the_inbox(void **state) {
     assert_int_equal(boxcar_inbox_renew(STORE, options.owner, &settlement, 1, 5000, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
     assert_int_equal(boxcar_inbox_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].claim_size, 50);
     assert_int_equal(boxcar_inbox_reap(STORE, &count, &ERR), BOXCAR_OK);
     assert_true(FAKE.batch.parts[BOXCAR_INBOX].reap);

@@ -256,7 +256,7 @@ static void a_batch_that_ends_joins_logs_each(void **state) {
     FAKE.records = 0;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 3);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     FAKE.records = 0;
     FAKE.store.log_level = BOXCAR_LOG_WARN;
     assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);

@@ -112,7 +112,7 @@ static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
     options.owner.bytes[0] = 1;
     status = boxcar_claim(&fake->store, &options, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 

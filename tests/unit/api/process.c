@@ -104,8 +104,8 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_ACK, &count)[0].value, 1);
     assert_int_equal(count, 1);
     assert_int_equal(boxcar_batch_result_affected(result, BOXCAR_INBOX, BOXCAR_DEFER, &count)[0].value, 3);
-    assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)), 3);
-    assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_INBOX)), 0);
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX)->count, 3);
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_INBOX)->count, 0);
     assert_int_equal(boxcar_batch_result_enqueued(result, 1)->work_id.value, 2);
     assert_null(boxcar_batch_result_enqueued(result, 2));
     boxcar_batch_result_free(result);
@@ -294,7 +294,7 @@ static void batch_that_asks_nothing_succeeds(void **state) {
     assert_int_equal(count, 0);
     assert_null(boxcar_batch_result_affected(result, (boxcar_box)5, BOXCAR_ACK, &count));
     assert_null(boxcar_batch_result_affected(result, BOXCAR_INBOX, (boxcar_settle_kind)9, &count));
-    assert_int_equal(boxcar_message_list_count(boxcar_batch_result_claimed(result, BOXCAR_INBOX)), 0);
+    assert_int_equal(boxcar_batch_result_claimed(result, BOXCAR_INBOX)->count, 0);
     boxcar_batch_result_free(result);
     boxcar_batch_result_free(NULL);
 }

@@ -220,7 +220,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
     assert_null(boxcar_flush_find(flushed, 0));
     assert_null(boxcar_flush_get(flushed, 5));
     assert_int_equal(boxcar_flush_refused_count(flushed), 0);
-    assert_int_equal(boxcar_message_list_count(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)), 0);
+    assert_int_equal(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)->count, 0);
     boxcar_flush_free(flushed);
     scene_free(s);
 }
@@ -247,7 +247,7 @@ static void accessors_take_nothing_for_nothing(void **state) {
     assert_null(boxcar_flush_get(NULL, 0));
     assert_null(boxcar_flush_find(NULL, 1));
     assert_int_equal(boxcar_flush_refused_count(NULL), 0);
-    assert_int_equal(boxcar_message_list_count(boxcar_flush_claimed(NULL, BOXCAR_INBOX)), 0);
+    assert_int_equal(boxcar_flush_claimed(NULL, BOXCAR_INBOX)->count, 0);
     assert_null(boxcar_flush_error(NULL));
     boxcar_flush_free(NULL);
     assert_int_equal(boxcar_coordinator_close(NULL, NULL), BOXCAR_OK);
@@ -398,9 +398,9 @@ static void claims_come_back_with_the_results(void **state) {
     assert_int_equal(s->ledger.calls[0].claim_size[BOXCAR_INBOX], 2);
     assert_int_equal(boxcar_flush_count(flushed), 1);
     list = boxcar_flush_claimed(flushed, BOXCAR_INBOX);
-    assert_int_equal(boxcar_message_list_count(list), 2);
-    assert_memory_equal(&boxcar_message_list_get(list, 1)->owner, &s->coordinator->owner, 16);
-    assert_int_equal(boxcar_message_list_count(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)), 0);
+    assert_int_equal(list->count, 2);
+    assert_memory_equal(&list->items[1]->owner, &s->coordinator->owner, 16);
+    assert_int_equal(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)->count, 0);
     boxcar_flush_free(flushed);
     scene_free(s);
 }
@@ -418,7 +418,7 @@ static void claims_need_no_results(void **state) {
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, &flushed, &s->err), BOXCAR_OK);
     assert_int_equal(s->ledger.call_count, 1);
     for (int box = 0; box < BOXES; box++)
-        assert_int_equal(boxcar_message_list_count(boxcar_flush_claimed(flushed, (boxcar_box)box)),
+        assert_int_equal(boxcar_flush_claimed(flushed, (boxcar_box)box)->count,
                          BOXCAR_BATCH_SIZE_DEFAULT);
     boxcar_flush_free(flushed);
     scene_free(s);

@@ -125,7 +125,7 @@ static boxcar_status fake_begin(struct boxcar_store *store, boxcar_error *err) {
     return error_set(err, BOXCAR_E_UNSUPPORTED, "no transactions");
 }
 
-static boxcar_status give_list(struct fake_store *fake, struct boxcar_message_list **ret_list,
+static boxcar_status give_list(struct fake_store *fake, struct message_rows **ret_list,
                                boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
@@ -136,7 +136,7 @@ static boxcar_status give_list(struct fake_store *fake, struct boxcar_message_li
 }
 
 static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                               struct boxcar_message_list **ret_list, boxcar_error *err) {
+                               struct message_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = give_list(fake, ret_list, err);
 
@@ -150,7 +150,7 @@ static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxca
 }
 
 static boxcar_status fake_page(struct boxcar_store *store, const boxcar_list_options *options,
-                               struct boxcar_message_list **ret_list, boxcar_error *err) {
+                               struct message_rows **ret_list, boxcar_error *err) {
     fake_of(store)->list_options = *options;
     return give_list(fake_of(store), ret_list, err);
 }
@@ -170,7 +170,7 @@ static boxcar_status fake_stats(struct boxcar_store *store, boxcar_box box, bool
 }
 
 static boxcar_status fake_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                                    boxcar_work_id after, struct boxcar_message_list **ret_list,
+                                    boxcar_work_id after, struct message_rows **ret_list,
                                     boxcar_error *err) {
     (void)limit, (void)after;
     fake_of(store)->filter = *filter;

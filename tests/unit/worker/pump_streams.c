@@ -344,13 +344,13 @@ static void add_leased(struct scene *s, struct file *file, int count) {
     }
     options.owner = file->owner;
     assert_int_equal(boxcar_claim(file->store, &options, &list, NULL), BOXCAR_OK);
-    assert_int_equal(boxcar_message_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (int i = 0; i < count; i++) {
-        const boxcar_message *message = boxcar_message_list_get(list, (size_t)i);
+        const boxcar_message *message = list->items[(size_t)i];
 
         s->script.messages[message->work_id.value - 1].epoch = message->epoch.value;
     }
-    boxcar_message_list_free(list);
+    boxcar_list_free(list);
 }
 
 static boxcar_message_status status_in_file(int64_t work_id) {
@@ -359,8 +359,8 @@ static boxcar_message_status status_in_file(int64_t work_id) {
     boxcar_message_status status;
 
     assert_int_equal(boxcar_message_find(FILE_OF_MESSAGES.store, BOXCAR_OUTBOX, ref, &list, NULL), BOXCAR_OK);
-    status = boxcar_message_list_get(list, 0)->status;
-    boxcar_message_list_free(list);
+    status = list->items[0]->status;
+    boxcar_list_free(list);
     return status;
 }
 

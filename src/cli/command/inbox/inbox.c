@@ -143,7 +143,7 @@ struct knowledge {
 static void release(struct knowledge *known) {
     boxcar_inbox_receipt_list_free(known->receipts);
     boxcar_attempt_list_free(known->attempts);
-    boxcar_message_list_free(known->messages);
+    boxcar_list_free(known->messages);
 }
 
 /* A key without a message is shown all the same; an id without a message is not found. */
@@ -160,7 +160,7 @@ static boxcar_status look_show(boxcar_store *store, boxcar_message_ref ref, boxc
         return BOXCAR_OK;
     if (status != BOXCAR_OK)
         return status;
-    const boxcar_message *message = boxcar_message_list_get(known->messages, 0);
+    const boxcar_message *message = known->messages->items[0];
     status = boxcar_message_attempts(store, message->work_id, &known->attempts, err);
     if (status != BOXCAR_OK || by_key || !message->source.data)
         return status;
@@ -190,7 +190,7 @@ static json_t *receipt_json(const boxcar_inbox_receipt *receipt) {
 }
 
 static json_t *whole_json(const struct knowledge *known) {
-    const boxcar_message *message = boxcar_message_list_get(known->messages, 0);
+    const boxcar_message *message = known->messages->items[0];
     const boxcar_inbox_receipt *receipt = boxcar_inbox_receipt_list_get(known->receipts, 0);
     if (!message)
         return receipt_json(receipt);

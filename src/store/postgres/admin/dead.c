@@ -47,7 +47,7 @@ static void add_filter(struct pg_params *params, const boxcar_dead_filter *filte
 }
 
 boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                           boxcar_work_id after, struct boxcar_message_list **ret_list, boxcar_error *err) {
+                           boxcar_work_id after, struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -77,13 +77,13 @@ static int64_t count_replayed(struct boxcar_store *store, const boxcar_dead_filt
     int64_t count = 0;
 
     for (size_t i = 0; i < filter->ref_count; i++) {
-        struct boxcar_message_list *list;
+        struct message_rows *list;
 
         if (pg_find(store, filter->box, filter->refs[i], &list, NULL) != BOXCAR_OK)
             continue;
         count +=
             list->items[0].status != BOXCAR_FAILED && is_replayed_with(store, list->items[0].work_id, note);
-        boxcar_message_list_free(list);
+        list_free(list);
     }
     return count;
 }
@@ -117,13 +117,13 @@ boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *
 }
 
 static bool is_cancelled(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref) {
-    struct boxcar_message_list *list;
+    struct message_rows *list;
     bool cancelled;
 
     if (pg_find(store, box, ref, &list, NULL) != BOXCAR_OK)
         return false;
     cancelled = list->items[0].reason == BOXCAR_REASON_CANCELLED;
-    boxcar_message_list_free(list);
+    list_free(list);
     return cancelled;
 }
 

@@ -8,7 +8,7 @@
 #include "store/postgres/statement/rows.h"
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+                      struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -37,7 +37,7 @@ static boxcar_str status_word(const boxcar_list_options *options) {
 }
 
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
-                      struct boxcar_message_list **ret_list, boxcar_error *err) {
+                      struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;

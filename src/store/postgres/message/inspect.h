@@ -5,9 +5,9 @@
 #include "store/postgres/state.h"
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                      struct boxcar_message_list **ret_list, boxcar_error *err);
+                      struct message_rows **ret_list, boxcar_error *err);
 boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
-                      struct boxcar_message_list **ret_list, boxcar_error *err);
+                      struct message_rows **ret_list, boxcar_error *err);
 boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                           struct boxcar_attempt_list **ret_list, boxcar_error *err);
 

@@ -206,6 +206,6 @@ boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_
 
 static void read_item(const PGresult *result, int row, void *item) { pg_read_item(result, row, item); }
 
-boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err) {
+boxcar_status pg_items_into_list(PGresult *result, struct message_rows **ret_list, boxcar_error *err) {
     return PG_INTO_LIST(result, read_item, ret_list, err);
 }

@@ -35,6 +35,6 @@ void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size, pg_r
 boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_size, size_t item_size,
                                 void *ret_list, boxcar_error *err);
 /* The same with rows of _item. */
-boxcar_status pg_items_into_list(PGresult *result, struct boxcar_message_list **ret_list, boxcar_error *err);
+boxcar_status pg_items_into_list(PGresult *result, struct message_rows **ret_list, boxcar_error *err);
 
 #endif

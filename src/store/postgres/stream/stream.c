@@ -69,13 +69,13 @@ static boxcar_status ask_which(struct pg_store *pg, enum pg_statement statement,
 
 /* The dead letter that had halted the stream is not any more. */
 static bool is_replayed(struct boxcar_store *store, boxcar_box box, boxcar_work_id killer) {
-    struct boxcar_message_list *list;
+    struct message_rows *list;
     bool replayed;
 
     if (pg_find(store, box, (boxcar_message_ref){.work_id = killer}, &list, NULL) != BOXCAR_OK)
         return false;
     replayed = list->items[0].status != BOXCAR_FAILED;
-    boxcar_message_list_free(list);
+    list_free(list);
     return replayed;
 }
 

@@ -151,7 +151,7 @@ static boxcar_status choose(struct sqlite_store *store, const struct choosing *c
 
 struct dead_paging {
     struct choosing choosing;
-    struct boxcar_message_list *list;
+    struct message_rows *list;
 };
 
 static boxcar_status page(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -166,7 +166,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct boxcar_message_list **ret_list,
+                               boxcar_work_id after, struct message_rows **ret_list,
                                boxcar_error *err) {
     struct dead_paging paging = {.choosing = {.filter = filter, .limit = limit, .after = after},
                                  .list = calloc(1, sizeof(*paging.list))};

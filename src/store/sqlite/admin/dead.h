@@ -5,7 +5,7 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct boxcar_message_list **ret_list,
+                               boxcar_work_id after, struct message_rows **ret_list,
                                boxcar_error *err);
 boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
                               enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,

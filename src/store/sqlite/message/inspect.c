@@ -4,25 +4,18 @@
 #include "read.h"
 #include "store/sqlite/connection/transaction.h"
 
-static void free_message_list(struct boxcar_message_list *list) {
-    if (list == NULL)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
-
 /* ---- one ---- */
 
 struct finding {
     boxcar_box box;
     boxcar_message_ref ref;
-    struct boxcar_message_list *list;
+    struct message_rows *list;
 };
 
 static boxcar_status read_one(struct sqlite_store *store, struct finding *finding, int64_t work_id,
                               bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_FIND_WITH_PAYLOAD);
-    struct boxcar_message_list *list = finding->list;
+    struct message_rows *list = finding->list;
     bool found = false;
     boxcar_status status;
 
@@ -54,7 +47,7 @@ static boxcar_status find(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                          struct boxcar_message_list **ret_list, boxcar_error *err) {
+                          struct message_rows **ret_list, boxcar_error *err) {
     struct finding finding = {.box = box, .ref = ref, .list = calloc(1, sizeof(*finding.list))};
     boxcar_status status;
 
@@ -64,7 +57,7 @@ boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_mes
     if (status == BOXCAR_OK)
         *ret_list = finding.list;
     else
-        free_message_list(finding.list);
+        list_free(finding.list);
     return status;
 }
 
@@ -72,7 +65,7 @@ boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_mes
 
 struct paging {
     const boxcar_list_options *options;
-    struct boxcar_message_list *list;
+    struct message_rows *list;
 };
 
 static enum statement page_statement(const boxcar_list_options *options) {
@@ -112,7 +105,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options *options,
-                          struct boxcar_message_list **ret_list, boxcar_error *err) {
+                          struct message_rows **ret_list, boxcar_error *err) {
     struct paging paging = {.options = options, .list = calloc(1, sizeof(*paging.list))};
     boxcar_status status;
 
@@ -122,7 +115,7 @@ boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options 
     if (status == BOXCAR_OK)
         *ret_list = paging.list;
     else
-        free_message_list(paging.list);
+        list_free(paging.list);
     return status;
 }
 

@@ -134,7 +134,7 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
 }
 
 boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
-                               struct boxcar_message_list *list, boxcar_error *err) {
+                               struct message_rows *list, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     list->items = arena_alloc_array(&list->arena, count, sizeof(*list->items));

@@ -12,7 +12,7 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
                                 boxcar_message *message, boxcar_error *err);
 /* Reads the messages with these work ids, in this order, without payloads. */
 boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
-                               struct boxcar_message_list *list, boxcar_error *err);
+                               struct message_rows *list, boxcar_error *err);
 boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,
                                  int64_t *ret_work_id, bool *ret_found, boxcar_error *err);
 
