@@ -135,9 +135,9 @@ static bool is_anything_left(boxcar_store *store) {
 
     if (boxcar_stats_read(store, BOXCAR_OUTBOX, false, &list, &err) != BOXCAR_OK)
         die("stats", &err);
-    const boxcar_stats *stats = boxcar_stats_list_get(list, 0);
+    const boxcar_stats *stats = list->items[0];
     bool left = stats->ready + stats->waiting + stats->in_progress > 0;
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     return left;
 }
 

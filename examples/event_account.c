@@ -46,17 +46,17 @@ static struct account load(boxcar_store *store, boxcar_str stream) {
 
     do {
         check(boxcar_event_read(store, stream, account.version + 1, 1000, &list, &err), "read", &err);
-        for (size_t i = 0; i < boxcar_event_list_count(list); i++) {
-            const boxcar_event *event = boxcar_event_list_get(list, i);
+        for (size_t i = 0; i < list->count; i++) {
+            const boxcar_event *event = list->items[i];
 
             account.version = event->version;
             account.balance += is_withdrawal(event) ? -amount_of(event) : amount_of(event);
         }
-        if (boxcar_event_list_count(list) < 1000)
+        if (list->count < 1000)
             break;
-        boxcar_event_list_free(list);
+        boxcar_list_free(list);
     } while (true);
-    boxcar_event_list_free(list);
+    boxcar_list_free(list);
     return account;
 }
 
@@ -104,15 +104,15 @@ static int64_t project(boxcar_store *store, int64_t position) {
         boxcar_event_list *list;
 
         check(boxcar_event_read_all(store, &filter, &list, &err), "follow", &err);
-        for (size_t i = 0; i < boxcar_event_list_count(list); i++) {
-            const boxcar_event *event = boxcar_event_list_get(list, i);
+        for (size_t i = 0; i < list->count; i++) {
+            const boxcar_event *event = list->items[i];
 
             printf("%" PRId64 ". %.*s, version %" PRId64 ": %.*s %.*s\n", event->position,
                    (int)event->stream.len, event->stream.data, event->version, (int)event->type.len,
                    event->type.data, (int)event->payload.len, event->payload.data);
         }
-        position = boxcar_event_list_position(list);
-        boxcar_event_list_free(list);
+        position = list->position;
+        boxcar_list_free(list);
         if (position == filter.after) /* a service would wait a while and ask again */
             return position;
         filter.after = position;

@@ -94,11 +94,11 @@ static void print_join(boxcar_store *store, boxcar_join_id join_id) {
     boxcar_join_list *list;
 
     check(boxcar_join_find(store, join_id, &list, &err), "find", &err);
-    const boxcar_join *join = boxcar_join_list_get(list, 0);
+    const boxcar_join *join = list->items[0];
     printf("join of %.*s is %s: %lld of %lld steps completed, %lld failed\n", (int)join->grouping_key.len,
            join->grouping_key.data, boxcar_join_status_name(join->status), (long long)join->completed_steps,
            (long long)join->expected_steps, (long long)join->failed_steps);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

@@ -153,14 +153,14 @@ static void print_joins(boxcar_store *store) {
 
     filter.grouping_key = BOXCAR_STR(WORKFLOW);
     check(boxcar_join_page(store, &filter, &list, &err), "list", &err);
-    for (size_t i = 0; i < boxcar_join_list_count(list); i++) {
-        const boxcar_join *join = boxcar_join_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_join *join = list->items[i];
 
         printf("%.*s is %s: %lld of %lld steps completed\n", (int)join->metadata.len, join->metadata.data,
                boxcar_join_status_name(join->status), (long long)join->completed_steps,
                (long long)join->expected_steps);
     }
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

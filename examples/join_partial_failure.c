@@ -117,8 +117,8 @@ static boxcar_verdict on_section(void *context, boxcar_delivery *delivery) {
 static bool is_made(const boxcar_join_member_list *members, int section) {
     boxcar_message_id id = id_of("section", section);
 
-    for (size_t i = 0; i < boxcar_join_member_list_count(members); i++) {
-        const boxcar_join_member *member = boxcar_join_member_list_get(members, i);
+    for (size_t i = 0; i < members->count; i++) {
+        const boxcar_join_member *member = members->items[i];
 
         if (memcmp(member->message_id.bytes, id.bytes, sizeof(id.bytes)) == 0)
             return member->status == BOXCAR_MEMBER_COMPLETED;
@@ -142,7 +142,7 @@ static boxcar_verdict on_assemble(void *context, boxcar_delivery *delivery) {
     for (int section = 1; section <= SECTIONS; section++)
         printf(" %d%s", section, is_made(members, section) ? "" : " (missing)");
     printf("\n");
-    boxcar_join_member_list_free(members);
+    boxcar_list_free(members);
     return BOXCAR_VERDICT_ACK;
 }
 
@@ -178,10 +178,10 @@ static void print_join(boxcar_store *store) {
     boxcar_join_list *list;
 
     check(boxcar_join_find(store, report_join_id(), &list, &err), "find", &err);
-    const boxcar_join *join = boxcar_join_list_get(list, 0);
+    const boxcar_join *join = list->items[0];
     printf("join is %s: %lld of %lld steps completed, %lld failed\n", boxcar_join_status_name(join->status),
            (long long)join->completed_steps, (long long)join->expected_steps, (long long)join->failed_steps);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

@@ -148,12 +148,12 @@ static void report(boxcar_store *store) {
         snprintf(customer, sizeof(customer), "customer-%d", i);
         must(boxcar_event_read(store, boxcar_str_of(customer), 1, 100, &events, &err), &err, "events");
         printf("%s:", customer);
-        for (size_t k = 0; k < boxcar_event_list_count(events); k++) {
-            const boxcar_event *event = boxcar_event_list_get(events, k);
+        for (size_t k = 0; k < events->count; k++) {
+            const boxcar_event *event = events->items[k];
             printf(" %.*s", (int)event->payload.len, event->payload.data);
         }
         printf("\n");
-        boxcar_event_list_free(events);
+        boxcar_list_free(events);
     }
     options.topic = BOXCAR_STR("warehouse.pack");
     must(boxcar_message_page(store, &options, &messages, &err), &err, "messages");

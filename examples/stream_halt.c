@@ -81,9 +81,9 @@ static void print_stream(boxcar_store *store) {
         return;
     }
     check(status, "find", &err);
-    const boxcar_stream *stream = boxcar_stream_list_get(list, 0);
+    const boxcar_stream *stream = list->items[0];
     printf("account-7: %s, %lld waiting\n", boxcar_stream_state_name(stream->state), (long long)stream->pending);
-    boxcar_stream_list_free(list);
+    boxcar_list_free(list);
 }
 
 int main(int argc, char **argv) {

@@ -89,7 +89,7 @@ void join_must_have(const struct place *place, boxcar_join_id join_id, size_t co
 
     boxcar_join_id_format(join_id, id);
     bench_must(boxcar_join_find(store, join_id, &list, &err), "join find", &err);
-    join = boxcar_join_list_get(list, 0);
+    join = list->items[0];
     if (join->completed_steps != (int64_t)completed || join->failed_steps != 0 ||
         join->status != (ended ? BOXCAR_JOIN_COMPLETED : BOXCAR_JOIN_PENDING))
         bench_die("the join counted %lld of %zu steps and is %s", (long long)join->completed_steps, completed,
@@ -101,7 +101,7 @@ void join_must_have(const struct place *place, boxcar_join_id join_id, size_t co
     if (members_completed != completed || (ended && members != completed))
         bench_die("the join counted %zu steps, but %zu of its %zu members are completed", completed,
                   members_completed, members);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
     boxcar_store_close(store);
 }
 

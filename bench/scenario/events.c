@@ -66,11 +66,11 @@ static size_t follow(void *connection, size_t batch) {
     filter.after = c->position;
     filter.limit = (int)batch;
     bench_must(boxcar_event_read_all(c->store, &filter, &list, &err), "follow", &err);
-    count = boxcar_event_list_count(list);
-    if (boxcar_event_list_position(list) != c->position + (int64_t)count)
+    count = list->count;
+    if (list->position != c->position + (int64_t)count)
         bench_die("follow: a position is missing behind %lld", (long long)c->position);
     c->position += (int64_t)count;
-    boxcar_event_list_free(list);
+    boxcar_list_free(list);
     return count;
 }
 

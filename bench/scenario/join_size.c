@@ -88,10 +88,10 @@ static void show(boxcar_store *store, boxcar_join_id join_id) {
     bench_must(boxcar_join_find(store, join_id, &list, &err), "join find", &err);
     bench_must(boxcar_join_members(store, join_id, (boxcar_message_id){{0}}, PAGE, &members, &err), "members",
                &err);
-    if (boxcar_join_member_list_count(members) != PAGE)
-        bench_die("a page of %zu members", boxcar_join_member_list_count(members));
-    boxcar_join_list_free(list);
-    boxcar_join_member_list_free(members);
+    if (members->count != PAGE)
+        bench_die("a page of %zu members", members->count);
+    boxcar_list_free(list);
+    boxcar_list_free(members);
 }
 
 static boxcar_join_id list_page(boxcar_store *store, const boxcar_join_filter *filter) {
@@ -100,10 +100,10 @@ static boxcar_join_id list_page(boxcar_store *store, const boxcar_join_filter *f
     boxcar_join_id last;
 
     bench_must(boxcar_join_page(store, filter, &list, &err), "join page", &err);
-    if (boxcar_join_list_count(list) == 0)
+    if (list->count == 0)
         bench_die("an empty page of joins");
-    last = boxcar_join_list_get(list, boxcar_join_list_count(list) - 1)->join_id;
-    boxcar_join_list_free(list);
+    last = list->items[list->count - 1]->join_id;
+    boxcar_list_free(list);
     return last;
 }
 

@@ -185,7 +185,7 @@ static double time_pages(boxcar_store *store) {
         boxcar_stream_list *list = NULL;
 
         bench_must(boxcar_stream_page(store, &filter, &list, &err), "stream ls", &err);
-        boxcar_stream_list_free(list);
+        boxcar_list_free(list);
     }
     return 1e3 * (bench_now() - before) / PAGES;
 }

@@ -25,10 +25,10 @@ typedef struct boxcar_finding {
 } boxcar_finding;
 
 /* Several findings may have one name: a topic without a worker is one, each. */
-typedef struct boxcar_finding_list boxcar_finding_list;
-BOXCAR_API size_t boxcar_finding_list_count(const boxcar_finding_list *list);
-BOXCAR_API const boxcar_finding *boxcar_finding_list_get(const boxcar_finding_list *list, size_t i);
-BOXCAR_API void boxcar_finding_list_free(boxcar_finding_list *list); /* NULL is fine */
+typedef struct boxcar_finding_list {
+    const boxcar_finding *const *items;
+    size_t count;
+} boxcar_finding_list;
 
 /* "ok", "note", "warning", "problem". */
 BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);

@@ -89,12 +89,11 @@ typedef struct boxcar_event {
     boxcar_time created_at; /* by the database's clock */
 } boxcar_event;
 
-typedef struct boxcar_event_list boxcar_event_list;
-BOXCAR_API size_t boxcar_event_list_count(const boxcar_event_list *list);
-BOXCAR_API const boxcar_event *boxcar_event_list_get(const boxcar_event_list *list, size_t i);
-BOXCAR_API void boxcar_event_list_free(boxcar_event_list *list); /* NULL is fine */
-/* Of a list from boxcar_event_read_all(): how far it has looked. `after` of the next call. */
-BOXCAR_API int64_t boxcar_event_list_position(const boxcar_event_list *list);
+typedef struct boxcar_event_list {
+    const boxcar_event *const *items;
+    size_t count;
+    int64_t position; /* of a list from boxcar_event_read_all(): how far it has looked; `after` of the next call */
+} boxcar_event_list;
 
 /* The events of one stream, in order, from this version on (0 or 1 = the first); at most `limit`, 1 to
  * 10,000. A stream that does not exist has none. The caller owns *ret_list. */
@@ -118,7 +117,7 @@ typedef struct boxcar_event_filter {
 
 /* Events of all streams behind a position, in the order of positions. One call looks through a bounded number
  * of events, so a list can be empty although some that match come later: go on at
- * boxcar_event_list_position(), and only when that is still `after` there is no more. The caller owns
+ * the list's `position`, and only when that is still `after` there is no more. The caller owns
  * *ret_list.
  *
  * In a transaction of your own (a borrowed handle's, a handler's): if it is rolled back, forget the positions

@@ -136,10 +136,10 @@ typedef struct boxcar_inbox_receipt {
     boxcar_time ended_at; /* when it was done or died */
 } boxcar_inbox_receipt;
 
-typedef struct boxcar_inbox_receipt_list boxcar_inbox_receipt_list;
-BOXCAR_API size_t boxcar_inbox_receipt_list_count(const boxcar_inbox_receipt_list *list);
-BOXCAR_API const boxcar_inbox_receipt *boxcar_inbox_receipt_list_get(const boxcar_inbox_receipt_list *list, size_t i);
-BOXCAR_API void boxcar_inbox_receipt_list_free(boxcar_inbox_receipt_list *list);
+typedef struct boxcar_inbox_receipt_list {
+    const boxcar_inbox_receipt *const *items;
+    size_t count;
+} boxcar_inbox_receipt_list;
 
 /* One key: the list has exactly one entry. Changes nothing. BOXCAR_E_NOT_FOUND. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,

@@ -64,10 +64,10 @@ typedef struct boxcar_attempt {
     boxcar_str error;
 } boxcar_attempt;
 
-typedef struct boxcar_attempt_list boxcar_attempt_list;
-BOXCAR_API size_t boxcar_attempt_list_count(const boxcar_attempt_list *list);
-BOXCAR_API const boxcar_attempt *boxcar_attempt_list_get(const boxcar_attempt_list *list, size_t i);
-BOXCAR_API void boxcar_attempt_list_free(boxcar_attempt_list *list);
+typedef struct boxcar_attempt_list {
+    const boxcar_attempt *const *items;
+    size_t count;
+} boxcar_attempt_list;
 
 /* The history of a message, oldest first; empty for one that never had trouble. Kept as
  * long as the message. The caller owns *ret_list. */
@@ -96,10 +96,10 @@ typedef struct boxcar_stats {
     unsigned estimated; /* which numbers are: BOXCAR_STATS_ flags; 0 if exact */
 } boxcar_stats;
 
-typedef struct boxcar_stats_list boxcar_stats_list;
-BOXCAR_API size_t boxcar_stats_list_count(const boxcar_stats_list *list);
-BOXCAR_API const boxcar_stats *boxcar_stats_list_get(const boxcar_stats_list *list, size_t i);
-BOXCAR_API void boxcar_stats_list_free(boxcar_stats_list *list);
+typedef struct boxcar_stats_list {
+    const boxcar_stats *const *items;
+    size_t count;
+} boxcar_stats_list;
 
 /* Row 0 is about the whole box; with by_topic a row per topic follows, by name. Its cost
  * does not grow with the number of messages. The caller owns *ret_list. */

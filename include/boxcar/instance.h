@@ -35,10 +35,10 @@ typedef struct boxcar_instance {
     boxcar_time oldest_lease_at; /* since when it holds the oldest of them; BOXCAR_TIME_NONE = none */
 } boxcar_instance;
 
-typedef struct boxcar_instance_list boxcar_instance_list;
-BOXCAR_API size_t boxcar_instance_list_count(const boxcar_instance_list *list);
-BOXCAR_API const boxcar_instance *boxcar_instance_list_get(const boxcar_instance_list *list, size_t i);
-BOXCAR_API void boxcar_instance_list_free(boxcar_instance_list *list);
+typedef struct boxcar_instance_list {
+    const boxcar_instance *const *items;
+    size_t count;
+} boxcar_instance_list;
 /* Whether this is the worker with this owner's id, also where another id stands for it. Any thread. */
 BOXCAR_API bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner);
 

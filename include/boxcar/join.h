@@ -145,10 +145,10 @@ typedef struct boxcar_join {
     boxcar_str metadata;
 } boxcar_join;
 
-typedef struct boxcar_join_list boxcar_join_list;
-BOXCAR_API size_t boxcar_join_list_count(const boxcar_join_list *list);
-BOXCAR_API const boxcar_join *boxcar_join_list_get(const boxcar_join_list *list, size_t i);
-BOXCAR_API void boxcar_join_list_free(boxcar_join_list *list);
+typedef struct boxcar_join_list {
+    const boxcar_join *const *items;
+    size_t count;
+} boxcar_join_list;
 
 /* One join: the list has exactly one entry. BOXCAR_E_NOT_FOUND. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_join_find(boxcar_store *store, boxcar_join_id join_id,
@@ -183,10 +183,10 @@ typedef struct boxcar_join_member {
     boxcar_time created_at;
 } boxcar_join_member;
 
-typedef struct boxcar_join_member_list boxcar_join_member_list;
-BOXCAR_API size_t boxcar_join_member_list_count(const boxcar_join_member_list *list);
-BOXCAR_API const boxcar_join_member *boxcar_join_member_list_get(const boxcar_join_member_list *list, size_t i);
-BOXCAR_API void boxcar_join_member_list_free(boxcar_join_member_list *list);
+typedef struct boxcar_join_member_list {
+    const boxcar_join_member *const *items;
+    size_t count;
+} boxcar_join_member_list;
 
 /* One page of a join's members by message id, beginning behind `after` (none = the first). The caller
  * owns *ret_list. BOXCAR_E_NOT_FOUND: no such join. */

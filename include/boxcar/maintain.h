@@ -53,10 +53,10 @@ typedef struct boxcar_setting {
     boxcar_str help;
 } boxcar_setting;
 
-typedef struct boxcar_setting_list boxcar_setting_list;
-BOXCAR_API size_t boxcar_setting_list_count(const boxcar_setting_list *list);
-BOXCAR_API const boxcar_setting *boxcar_setting_list_get(const boxcar_setting_list *list, size_t i);
-BOXCAR_API void boxcar_setting_list_free(boxcar_setting_list *list);
+typedef struct boxcar_setting_list {
+    const boxcar_setting *const *items;
+    size_t count;
+} boxcar_setting_list;
 
 /* All settings by name. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list,

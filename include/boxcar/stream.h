@@ -48,10 +48,10 @@ typedef struct boxcar_stream {
     boxcar_work_id halted_by;  /* the dead letter that halted it */
 } boxcar_stream;
 
-typedef struct boxcar_stream_list boxcar_stream_list;
-BOXCAR_API size_t boxcar_stream_list_count(const boxcar_stream_list *list);
-BOXCAR_API const boxcar_stream *boxcar_stream_list_get(const boxcar_stream_list *list, size_t i);
-BOXCAR_API void boxcar_stream_list_free(boxcar_stream_list *list); /* NULL is fine */
+typedef struct boxcar_stream_list {
+    const boxcar_stream *const *items;
+    size_t count;
+} boxcar_stream_list;
 
 typedef struct boxcar_stream_filter {
     size_t struct_size;
@@ -111,10 +111,10 @@ typedef struct boxcar_stream_rule {
     boxcar_stream_policy policy;
 } boxcar_stream_rule;
 
-typedef struct boxcar_stream_rule_list boxcar_stream_rule_list;
-BOXCAR_API size_t boxcar_stream_rule_list_count(const boxcar_stream_rule_list *list);
-BOXCAR_API const boxcar_stream_rule *boxcar_stream_rule_list_get(const boxcar_stream_rule_list *list, size_t i);
-BOXCAR_API void boxcar_stream_rule_list_free(boxcar_stream_rule_list *list);
+typedef struct boxcar_stream_rule_list {
+    const boxcar_stream_rule *const *items;
+    size_t count;
+} boxcar_stream_rule_list;
 /* All rules by pattern. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_stream_rules_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
                                                   boxcar_error *err);

@@ -37,21 +37,6 @@ void boxcar_event_id_format(boxcar_event_id id, char ret_text[BOXCAR_UUID_TEXT_S
 
 /* ---- lists ---- */
 
-size_t boxcar_event_list_count(const boxcar_event_list *list) { return list ? list->count : 0; }
-
-const boxcar_event *boxcar_event_list_get(const boxcar_event_list *list, size_t i) {
-    return i < boxcar_event_list_count(list) ? &list->items[i] : NULL;
-}
-
-int64_t boxcar_event_list_position(const boxcar_event_list *list) { return list ? list->position : 0; }
-
-void boxcar_event_list_free(boxcar_event_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
-
 /* ---- appending ---- */
 
 static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
@@ -150,6 +135,15 @@ boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_
 
 /* ---- reading ---- */
 
+static boxcar_status give_events(struct event_rows *rows, boxcar_event_list **ret_list, boxcar_error *err) {
+    int64_t position = rows->position;
+    boxcar_status status = LIST_GIVE(rows, ret_list, err);
+
+    if (status == BOXCAR_OK)
+        (*ret_list)->position = position;
+    return status;
+}
+
 static boxcar_status check_store_and_output(const boxcar_store *store, const void *ret_list,
                                             boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
@@ -159,6 +153,7 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
                                 boxcar_event_list **ret_list, boxcar_error *err) {
+    struct event_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
@@ -167,18 +162,22 @@ boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t 
         status = limits_check_from_version(from_version, err);
     if (status == BOXCAR_OK)
         status = limits_check_limit(limit, err);
-    return status == BOXCAR_OK ? store->ops->event_read(store, stream, from_version, limit, ret_list, err)
-                               : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->event_read(store, stream, from_version, limit, &rows, err);
+    return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
 }
 
 boxcar_status boxcar_event_read_all(boxcar_store *store, const boxcar_event_filter *filter,
                                     boxcar_event_list **ret_list, boxcar_error *err) {
     boxcar_event_filter checked = BOXCAR_EVENT_FILTER_INIT;
+    struct event_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = options_read(&checked, sizeof(checked), filter, "filter", err);
     if (status == BOXCAR_OK)
         status = limits_check_event_filter(&checked, err);
-    return status == BOXCAR_OK ? store->ops->event_read_all(store, &checked, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->event_read_all(store, &checked, &rows, err);
+    return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
 }

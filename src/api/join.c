@@ -235,33 +235,41 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_join_find(boxcar_store *store, boxcar_join_id join_id, boxcar_join_list **ret_list,
                                boxcar_error *err) {
+    struct join_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_join_id(join_id, "join_id", err);
-    return status == BOXCAR_OK ? store->ops->join_find(store, join_id, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->join_find(store, join_id, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
 boxcar_status boxcar_join_page(boxcar_store *store, const boxcar_join_filter *filter,
                                boxcar_join_list **ret_list, boxcar_error *err) {
     boxcar_join_filter checked = BOXCAR_JOIN_FILTER_INIT;
+    struct join_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = options_read(&checked, sizeof(checked), filter, "filter", err);
     if (status == BOXCAR_OK)
         status = limits_check_join_filter(&checked, err);
-    return status == BOXCAR_OK ? store->ops->join_page(store, &checked, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->join_page(store, &checked, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
 boxcar_status boxcar_join_members(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, boxcar_join_member_list **ret_list, boxcar_error *err) {
+    struct join_member_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_join_id(join_id, "join_id", err);
     if (status == BOXCAR_OK)
         status = limits_check_limit(limit, err);
-    return status == BOXCAR_OK ? store->ops->join_members(store, join_id, after, limit, ret_list, err)
-                               : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->join_members(store, join_id, after, limit, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }

@@ -6,34 +6,6 @@
 #include "core/limits.h"
 #include "store/store.h"
 
-/* ---- lists ---- */
-
-size_t boxcar_stream_list_count(const boxcar_stream_list *list) { return list ? list->count : 0; }
-
-const boxcar_stream *boxcar_stream_list_get(const boxcar_stream_list *list, size_t i) {
-    return i < boxcar_stream_list_count(list) ? &list->items[i] : NULL;
-}
-
-void boxcar_stream_list_free(boxcar_stream_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
-
-size_t boxcar_stream_rule_list_count(const boxcar_stream_rule_list *list) { return list ? list->count : 0; }
-
-const boxcar_stream_rule *boxcar_stream_rule_list_get(const boxcar_stream_rule_list *list, size_t i) {
-    return i < boxcar_stream_rule_list_count(list) ? &list->items[i] : NULL;
-}
-
-void boxcar_stream_rule_list_free(boxcar_stream_rule_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
-
 static boxcar_status check_store_and_output(const boxcar_store *store, const void *output,
                                             const char *argument, boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
@@ -46,14 +18,16 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 boxcar_status boxcar_stream_page(boxcar_store *store, const boxcar_stream_filter *filter,
                                  boxcar_stream_list **ret_list, boxcar_error *err) {
     boxcar_stream_filter checked = BOXCAR_STREAM_FILTER_INIT;
+    struct stream_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, "ret_list", err);
 
     if (status == BOXCAR_OK)
         status = options_read(&checked, sizeof(checked), filter, "filter", err);
     if (status == BOXCAR_OK)
         status = limits_check_stream_filter(&checked, err);
-    return status == BOXCAR_OK ? store->ops->stream_page(store, &checked, BOXCAR_NO_STR, ret_list, err)
-                               : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->stream_page(store, &checked, BOXCAR_NO_STR, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
 static boxcar_status check_key(const boxcar_store *store, boxcar_box box, boxcar_str stream,
@@ -68,7 +42,7 @@ static boxcar_status check_key(const boxcar_store *store, boxcar_box box, boxcar
 boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str stream,
                                  boxcar_stream_list **ret_list, boxcar_error *err) {
     boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
-    boxcar_stream_list *list = NULL;
+    struct stream_rows *list = NULL;
     boxcar_status status = check_key(store, box, stream, err);
 
     if (status == BOXCAR_OK)
@@ -80,13 +54,12 @@ boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str
     if (status != BOXCAR_OK)
         return status;
     if (list->count == 0) {
-        boxcar_stream_list_free(list);
+        list_free(list);
         return error_set(err, BOXCAR_E_NOT_FOUND,
                          "the %s has no such stream: nothing of it is unfinished, and it is not halted",
                          boxcar_box_name(box));
     }
-    *ret_list = list;
-    return BOXCAR_OK;
+    return LIST_GIVE(list, ret_list, err);
 }
 
 boxcar_status boxcar_stream_violations_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
@@ -167,7 +140,10 @@ boxcar_status boxcar_stream_rule_remove(boxcar_store *store, boxcar_str pattern,
 
 boxcar_status boxcar_stream_rules_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
                                        boxcar_error *err) {
+    struct stream_rule_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, "ret_list", err);
 
-    return status == BOXCAR_OK ? store->ops->stream_rules(store, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->stream_rules(store, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }

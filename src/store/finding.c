@@ -8,16 +8,16 @@
 #include "base/error.h"
 
 static void fail(struct findings *findings) {
-    boxcar_finding_list_free(findings->list);
+    list_free(findings->list);
     findings->list = NULL;
 }
 
 struct findings findings_begin(void) {
-    return (struct findings){.list = calloc(1, sizeof(struct boxcar_finding_list))};
+    return (struct findings){.list = calloc(1, sizeof(struct finding_rows))};
 }
 
 static boxcar_finding *add_empty(struct findings *findings) {
-    struct boxcar_finding_list *list = findings->list;
+    struct finding_rows *list = findings->list;
 
     if (list->count == findings->capacity) {
         size_t capacity = findings->capacity ? findings->capacity * 2 : 16;
@@ -66,7 +66,7 @@ void findings_add(struct findings *findings, const char *check, boxcar_severity 
 }
 
 void findings_remedy(struct findings *findings, const char *format, ...) {
-    struct boxcar_finding_list *list = findings->list;
+    struct finding_rows *list = findings->list;
     va_list arguments;
     bool good;
 
@@ -80,7 +80,7 @@ void findings_remedy(struct findings *findings, const char *format, ...) {
 }
 
 boxcar_status findings_end(struct findings *findings, boxcar_status status,
-                           struct boxcar_finding_list **ret_list, boxcar_error *err) {
+                           struct finding_rows **ret_list, boxcar_error *err) {
     if (status != BOXCAR_OK) {
         fail(findings);
         return status;

@@ -5,7 +5,7 @@
 #include "store.h"
 
 struct findings {
-    struct boxcar_finding_list *list; /* NULL = out of memory at some point; the rest was ignored */
+    struct finding_rows *list; /* NULL = out of memory at some point; the rest was ignored */
     size_t capacity;
 };
 
@@ -21,6 +21,6 @@ void findings_remedy(struct findings *findings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Hands the list over when `status`, of what went into it, is BOXCAR_OK; frees it otherwise. */
 boxcar_status findings_end(struct findings *findings, boxcar_status status,
-                           struct boxcar_finding_list **ret_list, boxcar_error *err);
+                           struct finding_rows **ret_list, boxcar_error *err);
 
 #endif

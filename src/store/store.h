@@ -22,65 +22,45 @@
 #include "boxcar/store.h"
 #include "boxcar/stream.h"
 
-struct boxcar_attempt_list {
-    struct arena arena;
-    boxcar_attempt *items;
-    size_t count;
+struct attempt_rows {
+    LIST_OF(boxcar_attempt);
 };
 
-struct boxcar_stats_list {
-    struct arena arena;
-    boxcar_stats *items;
-    size_t count;
+struct stats_rows {
+    LIST_OF(boxcar_stats);
 };
 
-struct boxcar_finding_list {
-    struct arena arena;
-    boxcar_finding *items;
-    size_t count;
+struct finding_rows {
+    LIST_OF(boxcar_finding);
 };
 
-struct boxcar_join_list {
-    struct arena arena;
-    boxcar_join *items;
-    size_t count;
+struct join_rows {
+    LIST_OF(boxcar_join);
 };
 
-struct boxcar_join_member_list {
-    struct arena arena;
-    boxcar_join_member *items;
-    size_t count;
+struct join_member_rows {
+    LIST_OF(boxcar_join_member);
 };
 
-struct boxcar_inbox_receipt_list {
-    struct arena arena;
-    boxcar_inbox_receipt *items;
-    size_t count;
+struct inbox_receipt_rows {
+    LIST_OF(boxcar_inbox_receipt);
 };
 
-struct boxcar_event_list {
-    struct arena arena;
-    boxcar_event *items;
-    size_t count;
+struct event_rows {
+    LIST_OF(boxcar_event);
     int64_t position; /* how far it has looked */
 };
 
-struct boxcar_stream_list {
-    struct arena arena;
-    boxcar_stream *items;
-    size_t count;
+struct stream_rows {
+    LIST_OF(boxcar_stream);
 };
 
-struct boxcar_stream_rule_list {
-    struct arena arena;
-    boxcar_stream_rule *items;
-    size_t count;
+struct stream_rule_rows {
+    LIST_OF(boxcar_stream_rule);
 };
 
-struct boxcar_instance_list {
-    struct arena arena;
-    boxcar_instance *items;
-    size_t count;
+struct instance_rows {
+    LIST_OF(boxcar_instance);
 };
 
 /* What an operation did to a join. */
@@ -98,9 +78,7 @@ struct setting_value {
 };
 
 struct setting_value_list {
-    struct arena arena;
-    struct setting_value *items;
-    size_t count;
+    LIST_OF(struct setting_value);
 };
 
 enum dead_action { DEAD_REPLAY, DEAD_PURGE };
@@ -171,7 +149,7 @@ struct store_ops {
     /* What an operator should know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the
      * claimers' turn (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
     boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                              struct boxcar_finding_list **ret_list, boxcar_error *err);
+                              struct finding_rows **ret_list, boxcar_error *err);
 
     /* Inspection. Lists are allocated with malloc and owned by the caller. find: with payload,
      * BOXCAR_E_NOT_FOUND when there is none. */
@@ -180,9 +158,9 @@ struct store_ops {
     boxcar_status (*page)(struct boxcar_store *store, const boxcar_list_options *options,
                           struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
-                              struct boxcar_attempt_list **ret_list, boxcar_error *err);
+                              struct attempt_rows **ret_list, boxcar_error *err);
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                           struct boxcar_stats_list **ret_list, boxcar_error *err);
+                           struct stats_rows **ret_list, boxcar_error *err);
 
     /* Dead letters. `dead_act` works on at most `limit` of them in one transaction, newest first
      * among those older than *cursor (0 = all), says how many it did, and moves *cursor on; 0 = the
@@ -213,11 +191,11 @@ struct store_ops {
      * ended by it is logged. For stores where nobody claims the topic of waits. */
     boxcar_status (*evaluate_waits)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
     boxcar_status (*join_find)(struct boxcar_store *store, boxcar_join_id join_id,
-                               struct boxcar_join_list **ret_list, boxcar_error *err);
+                               struct join_rows **ret_list, boxcar_error *err);
     boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter,
-                               struct boxcar_join_list **ret_list, boxcar_error *err);
+                               struct join_rows **ret_list, boxcar_error *err);
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
-                                  int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
+                                  int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
     /* The inbox, but for its messages, which go with a batch; see boxcar/inbox.h. look: has it been processed?
      * It was seen now. accept: what is not known as more than seen is done now; never sent twice. find:
@@ -227,7 +205,7 @@ struct store_ops {
     boxcar_status (*inbox_accept)(struct boxcar_store *store, const struct inbox_origin *origin,
                                   bool *ret_is_new, bool *ret_hash_mismatch, boxcar_error *err);
     boxcar_status (*inbox_find)(struct boxcar_store *store, boxcar_inbox_key key,
-                                struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
+                                struct inbox_receipt_rows **ret_list, boxcar_error *err);
 
     /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read_all:
      * the list says how far it has looked. */
@@ -235,14 +213,14 @@ struct store_ops {
                                   const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                                   boxcar_error *err);
     boxcar_status (*event_read)(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
-                                struct boxcar_event_list **ret_list, boxcar_error *err);
+                                struct event_rows **ret_list, boxcar_error *err);
     boxcar_status (*event_read_all)(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                    struct boxcar_event_list **ret_list, boxcar_error *err);
+                                    struct event_rows **ret_list, boxcar_error *err);
 
     /* Streams and workers; see boxcar/stream.h and boxcar/instance.h for what each refuses. page: `stream`
      * set = just that one, whatever the filter says of keys. */
     boxcar_status (*stream_page)(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
-                                 struct boxcar_stream_list **ret_list, boxcar_error *err);
+                                 struct stream_rows **ret_list, boxcar_error *err);
     boxcar_status (*stream_resume)(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
                                    boxcar_error *err);
     boxcar_status (*stream_skip)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
@@ -250,10 +228,10 @@ struct store_ops {
     boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                        boxcar_error *err);
     boxcar_status (*stream_rule_remove)(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
-    boxcar_status (*stream_rules)(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+    boxcar_status (*stream_rules)(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
     boxcar_status (*stream_violations)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
-    boxcar_status (*instances)(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err);
+    boxcar_status (*instances)(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err);
 
     /* Upkeep. */
     boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);

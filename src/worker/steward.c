@@ -135,7 +135,7 @@ static bool is_any_due(const struct steward *steward, boxcar_box box) {
     return false;
 }
 
-static void complain_about(struct steward *steward, boxcar_box box, size_t i, const struct boxcar_finding_list *list) {
+static void complain_about(struct steward *steward, boxcar_box box, size_t i, const struct finding_rows *list) {
     const char *check = COMPLAINT[i].check;
     bool due = is_due(steward, box, i);
 
@@ -152,7 +152,7 @@ static void complain_about(struct steward *steward, boxcar_box box, size_t i, co
 
 /* Whatever it finds: the texts say how old things are, so they are new each time (BX-024). */
 static void look_for_trouble(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
-    struct boxcar_finding_list *list = NULL;
+    struct finding_rows *list = NULL;
 
     if (steward->worker->handlers->boxes[box].count == 0 || !is_any_due(steward, box) ||
         store->ops->diagnose(store, box, false, &list, NULL) != BOXCAR_OK)

@@ -38,10 +38,10 @@ int retry_count_of(struct fixture *f, boxcar_work_id work_id) {
 boxcar_stats stats_of(struct fixture *f) {
     boxcar_stats_list *list = NULL;
     ASSERT_OK(f, boxcar_stats_read(f->store, BOXCAR_OUTBOX, false, &list, &f->err));
-    assert_int_equal(boxcar_stats_list_count(list), 1);
-    boxcar_stats stats = *boxcar_stats_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    boxcar_stats stats = *list->items[0];
     assert_absent(stats.topic);
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     return stats;
 }
 

@@ -41,18 +41,24 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options
 
 boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,
                                       boxcar_attempt_list **ret_list, boxcar_error *err) {
+    struct attempt_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK && work_id.value < 1)
         status = error_invalid(err, "work_id", "work_id is out of range: work ids begin at 1");
-    return status == BOXCAR_OK ? store->ops->attempts(store, work_id, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->attempts(store, work_id, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
 boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_topic,
                                 boxcar_stats_list **ret_list, boxcar_error *err) {
+    struct stats_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_box(box, err);
-    return status == BOXCAR_OK ? store->ops->stats(store, box, by_topic, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->stats(store, box, by_topic, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }

@@ -5,19 +5,6 @@
 #include "base/uuid.h"
 #include "store/store.h"
 
-size_t boxcar_instance_list_count(const boxcar_instance_list *list) { return list ? list->count : 0; }
-
-const boxcar_instance *boxcar_instance_list_get(const boxcar_instance_list *list, size_t i) {
-    return i < boxcar_instance_list_count(list) ? &list->items[i] : NULL;
-}
-
-void boxcar_instance_list_free(boxcar_instance_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
-
 bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_owner veiled;
@@ -30,9 +17,12 @@ bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner) {
 }
 
 boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err) {
+    struct instance_rows *rows = NULL;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = check_given(ret_list, "ret_list", err);
-    return status == BOXCAR_OK ? store->ops->instances(store, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->instances(store, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }

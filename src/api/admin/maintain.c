@@ -6,24 +6,9 @@
 #include "core/setting.h"
 #include "store/store.h"
 
-struct boxcar_setting_list {
-    struct arena arena;
-    boxcar_setting *items;
-    size_t count;
+struct setting_rows {
+    LIST_OF(boxcar_setting);
 };
-
-size_t boxcar_setting_list_count(const boxcar_setting_list *list) { return list ? list->count : 0; }
-
-const boxcar_setting *boxcar_setting_list_get(const boxcar_setting_list *list, size_t i) {
-    return i < boxcar_setting_list_count(list) ? &list->items[i] : NULL;
-}
-
-void boxcar_setting_list_free(boxcar_setting_list *list) {
-    if (!list)
-        return;
-    arena_release(&list->arena);
-    free(list);
-}
 
 boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance maintenance = {0};
@@ -79,7 +64,7 @@ static bool fill_setting(struct arena *arena, const struct setting *setting,
     return true;
 }
 
-static bool fill_list(boxcar_setting_list *list, const struct setting_value_list *values) {
+static bool fill_list(struct setting_rows *list, const struct setting_value_list *values) {
     list->items = arena_alloc_array(&list->arena, SETTING_COUNT_ALL, sizeof(*list->items));
     if (!list->items)
         return false;
@@ -90,11 +75,11 @@ static bool fill_list(boxcar_setting_list *list, const struct setting_value_list
     return true;
 }
 
-static boxcar_setting_list *merge(const struct setting_value_list *values) {
-    boxcar_setting_list *list = calloc(1, sizeof(*list));
+static struct setting_rows *merge(const struct setting_value_list *values) {
+    struct setting_rows *list = calloc(1, sizeof(*list));
 
     if (list && !fill_list(list, values)) {
-        boxcar_setting_list_free(list);
+        list_free(list);
         return NULL;
     }
     return list;
@@ -102,7 +87,7 @@ static boxcar_setting_list *merge(const struct setting_value_list *values) {
 
 boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list, boxcar_error *err) {
     struct setting_value_list values = {.arena = ARENA_INIT};
-    boxcar_setting_list *list;
+    struct setting_rows *list;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -113,10 +98,7 @@ boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **re
         return status;
     list = merge(&values);
     arena_release(&values.arena);
-    if (!list)
-        return error_no_memory(err);
-    *ret_list = list;
-    return BOXCAR_OK;
+    return list ? LIST_GIVE(list, ret_list, err) : error_no_memory(err);
 }
 
 static boxcar_status refuse_name(boxcar_str name, boxcar_error *err) {

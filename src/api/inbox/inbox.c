@@ -137,13 +137,16 @@ boxcar_status boxcar_inbox_accept(boxcar_store *store, boxcar_inbox_key key, box
 
 boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
                                 boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+    struct inbox_receipt_rows *rows = NULL;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = check_given(ret_list, "ret_list", err);
     if (status == BOXCAR_OK)
         status = limits_check_inbox_key(key, BOXCAR_NO_STR, err);
-    return status == BOXCAR_OK ? store->ops->inbox_find(store, key, ret_list, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->inbox_find(store, key, &rows, err);
+    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
 /* ---- reviving ---- */

@@ -154,12 +154,12 @@ static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_stre
                                  boxcar_error *err) {
     boxcar_finding_list *list = NULL;
     boxcar_status status = boxcar_diagnose(cli->store, box, &list, err);
-    for (size_t i = 0; i < boxcar_finding_list_count(list) && report->rows; i++) {
-        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+    for (size_t i = 0; i < list->count && report->rows; i++) {
+        const boxcar_finding *finding = list->items[i];
         if (!only_streams || is_of_streams(finding))
             report_add(report, finding);
     }
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 

@@ -241,8 +241,8 @@ static const char *const READ_COLUMNS[] = {"version",        "position", "type",
 static int print_read(const struct cli *cli, const boxcar_event_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, READ_COLUMNS);
-    for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-        if (!output_list_add(&output, event_json(boxcar_event_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, event_json(list->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -263,7 +263,7 @@ static int run_read(struct cli *cli, const char *const *args) {
     if (boxcar_event_read(cli->store, boxcar_str_of(args[0]), from, limit, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print_read(cli, list);
-    boxcar_event_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 
@@ -318,8 +318,8 @@ static int open_store(struct cli *cli) {
 static int print_follow(const struct cli *cli, const boxcar_event_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_JSONL, NULL);
-    for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-        if (!output_list_add(&output, event_json(boxcar_event_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, event_json(list->items[i])))
             break;
     int result = output_list_end(&output, cli);
     return result == CLI_DONE ? output_flush(cli) : result;
@@ -338,10 +338,10 @@ static int follow_on(struct cli *cli, struct following *following, bool *ret_mor
         return CLI_DONE;
     }
     int result = print_follow(cli, list);
-    *ret_more = boxcar_event_list_position(list) > following->filter.after;
-    following->filter.after = boxcar_event_list_position(list);
-    following->left -= (int64_t)boxcar_event_list_count(list);
-    boxcar_event_list_free(list);
+    *ret_more = list->position > following->filter.after;
+    following->filter.after = list->position;
+    following->left -= (int64_t)list->count;
+    boxcar_list_free(list);
     return result;
 }
 

@@ -49,8 +49,8 @@ static const char *const LS_COLUMNS[] = {"instance_id",     "box",    "host",   
 static int print_ls(const struct cli *cli, const boxcar_instance_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    for (size_t i = 0; i < boxcar_instance_list_count(list); i++)
-        if (!output_list_add(&output, instance_json(boxcar_instance_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, instance_json(list->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -66,7 +66,7 @@ static int run_ls(struct cli *cli, const char *const *args) {
     if (boxcar_instances_read(cli->store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print_ls(cli, list);
-    boxcar_instance_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

@@ -22,7 +22,7 @@ static int print(struct cli *cli, const boxcar_message *message) {
     if (boxcar_message_attempts(cli->store, message->work_id, &attempts, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     int result = output_object(cli, whole_json(message, attempts));
-    boxcar_attempt_list_free(attempts);
+    boxcar_list_free(attempts);
     return result;
 }
 

@@ -27,8 +27,8 @@ static json_t *setting_json(const boxcar_setting *setting) {
 static int print_all(const struct cli *cli, const boxcar_setting_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++)
-        if (!output_list_add(&output, setting_json(boxcar_setting_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, setting_json(list->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -43,8 +43,8 @@ static int print_one(const struct cli *cli, const boxcar_setting *setting) {
 static int unknown(const struct cli *cli, const boxcar_setting_list *list, const char *name) {
     struct suggestion suggestion = {.typed = name};
     char names[16][64];
-    for (size_t i = 0; i < boxcar_setting_list_count(list) && i < 16; i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    for (size_t i = 0; i < list->count && i < 16; i++) {
+        const boxcar_setting *setting = list->items[i];
         snprintf(names[i], sizeof(names[i]), "%.*s", (int)setting->name.len, setting->name.data);
         suggest_consider(&suggestion, names[i]);
     }
@@ -56,8 +56,8 @@ static int unknown(const struct cli *cli, const boxcar_setting_list *list, const
 }
 
 static const boxcar_setting *find(const boxcar_setting_list *list, const char *name) {
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_setting *setting = list->items[i];
         if (setting->name.len == strlen(name) && memcmp(setting->name.data, name, setting->name.len) == 0)
             return setting;
     }
@@ -76,7 +76,7 @@ static int show(struct cli *cli, const char *name, bool check_only) {
         result = unknown(cli, list, name);
     else if (!check_only)
         result = setting ? print_one(cli, setting) : print_all(cli, list);
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

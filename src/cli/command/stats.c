@@ -60,10 +60,10 @@ static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
 static int print(const struct cli *cli, const boxcar_stats_list *list) {
     struct output output;
     if (!by_topic)
-        return output_object(cli, stats_json(boxcar_stats_list_get(list, 0), false));
+        return output_object(cli, stats_json(list->items[0], false));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 1; i < boxcar_stats_list_count(list); i++)
-        if (!output_list_add(&output, stats_json(boxcar_stats_list_get(list, i), true)))
+    for (size_t i = 1; i < list->count; i++)
+        if (!output_list_add(&output, stats_json(list->items[i], true)))
             break;
     return output_list_end(&output, cli);
 }
@@ -80,7 +80,7 @@ static int run(struct cli *cli, const char *const *args) {
     if (boxcar_stats_read(cli->store, box, by_topic, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print(cli, list);
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

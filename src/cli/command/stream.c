@@ -86,8 +86,8 @@ static const char *const LS_COLUMNS[] = {"stream",    "state",        "pending",
 static int print_ls(const struct cli *cli, const boxcar_stream_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    for (size_t i = 0; i < boxcar_stream_list_count(list); i++)
-        if (!output_list_add(&output, stream_json(boxcar_stream_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, stream_json(list->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -101,7 +101,7 @@ static int list_page(struct cli *cli, const boxcar_stream_filter *filter) {
     if (boxcar_stream_page(cli->store, filter, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print_ls(cli, list);
-    boxcar_stream_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 
@@ -150,8 +150,8 @@ static int run_show(struct cli *cli, const char *const *args) {
         return result;
     if (boxcar_stream_find(cli->store, box, key, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    result = output_object(cli, stream_json(boxcar_stream_list_get(list, 0)));
-    boxcar_stream_list_free(list);
+    result = output_object(cli, stream_json(list->items[0]));
+    boxcar_list_free(list);
     return result;
 }
 
@@ -281,8 +281,8 @@ static size_t fit_of(boxcar_str pattern, boxcar_str key) {
 
 static const boxcar_stream_rule *deciding_rule(const boxcar_stream_rule_list *list, boxcar_str key) {
     const boxcar_stream_rule *best = NULL;
-    for (size_t i = 0; i < boxcar_stream_rule_list_count(list); i++) {
-        const boxcar_stream_rule *rule = boxcar_stream_rule_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_stream_rule *rule = list->items[i];
         if (fit_of(rule->pattern, key) > (best ? fit_of(best->pattern, key) : 0))
             best = rule;
     }
@@ -294,20 +294,20 @@ static boxcar_status read_setting(struct cli *cli, boxcar_stream_policy *ret_pol
     const boxcar_str name = BOXCAR_STR("stream_policy");
     boxcar_setting_list *list = NULL;
     boxcar_status status = boxcar_settings_read(cli->store, &list, err);
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_setting *setting = list->items[i];
         if (setting->name.len == name.len && memcmp(setting->name.data, name.data, name.len) == 0)
             boxcar_stream_policy_parse(setting->value, ret_policy);
     }
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 
 static int print_all(struct cli *cli, const boxcar_stream_rule_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, POLICY_COLUMNS);
-    for (size_t i = 0; i < boxcar_stream_rule_list_count(list); i++)
-        if (!output_list_add(&output, rule_json(boxcar_stream_rule_list_get(list, i))))
+    for (size_t i = 0; i < list->count; i++)
+        if (!output_list_add(&output, rule_json(list->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -331,7 +331,7 @@ static int show(struct cli *cli, const char *key) {
     if (boxcar_stream_rules_read(cli->store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     int result = key ? print_deciding(cli, list, key) : print_all(cli, list);
-    boxcar_stream_rule_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

@@ -109,8 +109,8 @@ static json_t *attempt_json(const boxcar_attempt *attempt) {
 json_t *attempt_list_json(const boxcar_attempt_list *list) {
     json_t *array = json_array();
     bool good = true;
-    for (size_t i = 0; good && i < boxcar_attempt_list_count(list); i++)
-        good = json_array_append_new(array, attempt_json(boxcar_attempt_list_get(list, i))) == 0;
+    for (size_t i = 0; good && i < list->count; i++)
+        good = json_array_append_new(array, attempt_json(list->items[i])) == 0;
     return json_finish(array, good);
 }
 

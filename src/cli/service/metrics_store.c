@@ -74,10 +74,10 @@ static boxcar_status read_box(boxcar_store *connection, boxcar_box box, boxcar_s
     boxcar_stats_list *list = NULL;
     boxcar_status status = boxcar_stats_read(connection, box, false, &list, err);
     if (status == BOXCAR_OK) {
-        *ret_stats = *boxcar_stats_list_get(list, 0);
+        *ret_stats = *list->items[0];
         ret_stats->topic = (boxcar_str){0};
     }
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 
@@ -96,9 +96,9 @@ static boxcar_status read_stats(const struct metrics_store *store, boxcar_store 
 
 /* A worker that serves both boxes is listed for each. */
 static bool is_listed_before(const boxcar_instance_list *list, size_t index) {
-    const boxcar_owner *owner = &boxcar_instance_list_get(list, index)->owner;
+    const boxcar_owner *owner = &list->items[index]->owner;
     for (size_t i = 0; i < index; i++)
-        if (memcmp(&boxcar_instance_list_get(list, i)->owner, owner, sizeof(*owner)) == 0)
+        if (memcmp(&list->items[i]->owner, owner, sizeof(*owner)) == 0)
             return true;
     return false;
 }
@@ -106,8 +106,8 @@ static bool is_listed_before(const boxcar_instance_list *list, size_t index) {
 /* The database's clock is as far as the newest heartbeat at least: workers' own may be wrong. */
 static void summarize(const boxcar_instance_list *list, boxcar_owner owner, struct metrics_streams *streams) {
     boxcar_time newest = BOXCAR_TIME_NONE, oldest_lease = BOXCAR_TIME_NONE;
-    for (size_t i = 0; i < boxcar_instance_list_count(list); i++) {
-        const boxcar_instance *instance = boxcar_instance_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_instance *instance = list->items[i];
         boxcar_time lease = instance->oldest_lease_at;
         streams->instances += !is_listed_before(list, i);
         if (boxcar_instance_is(instance, owner))
@@ -129,8 +129,8 @@ static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int6
     filter.limit = HALTED_MAX;
     boxcar_status status = boxcar_stream_page(connection, &filter, &list, err);
     if (status == BOXCAR_OK)
-        *ret_count = (int64_t)boxcar_stream_list_count(list);
-    boxcar_stream_list_free(list);
+        *ret_count = (int64_t)list->count;
+    boxcar_list_free(list);
     return status;
 }
 
@@ -157,7 +157,7 @@ static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, 
         summarize(instances, owner, &streams);
         *ret_streams = streams;
     }
-    boxcar_instance_list_free(instances);
+    boxcar_list_free(instances);
     return status;
 }
 

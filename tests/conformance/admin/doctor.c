@@ -20,14 +20,13 @@ static void healthy_store_has_nothing_to_complain_about(void **state) {
     boxcar_finding_list *list = diagnose(f);
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
         assert_true(count_findings(list, CHECKS[i], NULL) >= 1);
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++) {
-        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_finding *finding = list->items[i];
         assert_true(finding->text.len > 0 && !has_text(finding->text, "\n"));
         if (finding->severity > BOXCAR_SEVERITY_NOTE && !is_of_this_machine(finding))
             fail_msg("%s: %s", finding->check.data, finding->text.data);
     }
-    assert_null(boxcar_finding_list_get(list, boxcar_finding_list_count(list)));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void bad_arguments_are_named(void **state) {
@@ -37,8 +36,7 @@ static void bad_arguments_are_named(void **state) {
     ASSERT_INVALID(f, "ret_list", boxcar_diagnose(f->store, BOXCAR_OUTBOX, NULL, &f->err));
     ASSERT_INVALID(f, "box", boxcar_diagnose(f->store, (boxcar_box)7, &list, &f->err));
     assert_null(list);
-    boxcar_finding_list_free(NULL);
-    assert_int_equal(boxcar_finding_list_count(NULL), 0);
+    boxcar_list_free(NULL);
 }
 
 static void expire_all_leases_long_ago(struct fixture *f) {
@@ -137,7 +135,7 @@ static void topic_that_no_running_worker_handles_is_named(void **state) {
     assert_int_equal(count_findings(list, "unhandled_topics", NULL), 2);
     assert_int_equal(count_findings(list, "unhandled_topics", "handles Mail: 2 ready"), 1);
     assert_int_equal(count_findings(list, "unhandled_topics", "handles order: 1 ready"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     assert_found(f, "unhandled_topics", BOXCAR_SEVERITY_WARNING, "handles Mail");
     report_worker(f, f->other, BOXCAR_OUTBOX, "there", EVERYTHING, 1);
     assert_found(f, "unhandled_topics", BOXCAR_SEVERITY_OK, "every topic");
@@ -173,7 +171,7 @@ static void without_any_worker_that_is_said_once(void **state) {
     boxcar_finding_list *list = diagnose(f);
     assert_int_equal(only_finding(list, "workers")->severity, BOXCAR_SEVERITY_WARNING);
     assert_int_equal(only_finding(list, "unhandled_topics")->severity, BOXCAR_SEVERITY_OK);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void ten_topics_are_named_those_with_most_messages_first(void **state) {
@@ -191,7 +189,7 @@ static void ten_topics_are_named_those_with_most_messages_first(void **state) {
     assert_int_equal(count_findings(list, "unhandled_topics", "topic.3: 4 ready"), 1);
     assert_int_equal(count_findings(list, "unhandled_topics", "topic.2:"), 0);
     assert_int_equal(count_findings(list, "unhandled_topics", "3 more topics"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void message_that_has_been_ready_for_long_is_a_warning(void **state) {
@@ -258,7 +256,7 @@ static void each_box_is_looked_at_by_itself(void **state) {
     assert_int_equal(count_findings(list, "workers", "no worker is running, and nothing is ready"), 1);
     assert_int_equal(only_finding(list, "dead_letters")->severity, BOXCAR_SEVERITY_OK);
     assert_int_equal(only_finding(list, "oldest_ready")->severity, BOXCAR_SEVERITY_OK);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-010 */
@@ -269,11 +267,11 @@ static void no_payload_and_no_error_text_is_shown(void **state) {
     enqueue(f, "t", "s3cret");
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", topics, 1);
     boxcar_finding_list *list = diagnose(f);
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++) {
-        assert_false(has_text(boxcar_finding_list_get(list, i)->text, "s3cret"));
-        assert_false(has_text(boxcar_finding_list_get(list, i)->remedy, "s3cret"));
+    for (size_t i = 0; i < list->count; i++) {
+        assert_false(has_text(list->items[i]->text, "s3cret"));
+        assert_false(has_text(list->items[i]->remedy, "s3cret"));
     }
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -75,9 +75,9 @@ static void snapshot_held_for_minutes_is_a_warning_that_names_the_session(void *
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, session);
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "in a transaction of 6m; query: select ...");
     boxcar_finding_list *list = diagnose(f);
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++)
-        assert_false(has_text(boxcar_finding_list_get(list, i)->text, "s3cret"));
-    boxcar_finding_list_free(list);
+    for (size_t i = 0; i < list->count; i++)
+        assert_false(has_text(list->items[i]->text, "s3cret"));
+    boxcar_list_free(list);
     PQfinish(holder);
 }
 
@@ -106,7 +106,7 @@ static void forgotten_slots_and_prepared_transactions_are_told(void **state) {
     assert_int_equal(count_findings(list, "held_snapshot", "prepared transaction 'transfer-7' (role "), 1);
     assert_int_equal(count_findings(list, "held_snapshot", "slot old_copy (inactive)"), 1);
     assert_int_equal(count_findings(list, "held_snapshot", "standby behind session 77 (far)"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "old_copy");
 }
 
@@ -184,7 +184,7 @@ static void pooler_is_told_from_a_direct_connection(void **state) {
     bool pooled = f->kind == FIXTURE_PGBOUNCER;
     assert_int_equal(count_findings(list, "connection", "through a pooler"), pooled);
     assert_int_equal(count_findings(list, "connection", "directly"), !pooled);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* A topic must not be hidden by the many messages of another: stats look at a sample. */
@@ -229,7 +229,7 @@ static void transaction_that_holds_a_stream_is_named(void **state) {
     boxcar_finding_list *list = diagnose(f);
     snprintf(held, sizeof(held), "select pg_terminate_backend(%d);", PQbackendPID(holder));
     assert_true(has_text(only_finding(list, "held_streams")->remedy, held));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     pg_exec(holder, "commit");
     assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
     PQfinish(holder);
@@ -357,7 +357,7 @@ static void viewer_is_told_who_holds_a_stream_and_what_would_show_more(void **st
     assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, "whose age and query this role cannot see");
     boxcar_finding_list *list = diagnose_with(f, store);
     assert_true(has_text(only_finding(list, "held_streams")->remedy, "grant pg_read_all_stats to "));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
     assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, "; query: select outbox_ack( ...");
     PQfinish(conn);
@@ -397,10 +397,10 @@ static void careless_settings_of_a_session_are_told(void **state) {
     assert_found_with(f, store, "connection", BOXCAR_SEVERITY_WARNING, "synchronous_commit is off");
     boxcar_finding_list *list = diagnose_with(f, store);
     assert_int_equal(count_findings(list, "connection", "transactions are serializable by default"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     boxcar_store_close(store);
     assert_int_equal(count_findings(list = diagnose(f), "connection", "synchronous_commit"), 0);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* In a transaction of the program's own nothing may fail, or the transaction would be lost. */
@@ -411,7 +411,7 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
     PGconn *conn = fixture_connect(f);
     ASSERT_OK(f, boxcar_store_borrow_postgres(conn, &options, &store, &f->err));
     pg_exec(conn, "begin");
-    boxcar_finding_list_free(diagnose_with(f, store));
+    boxcar_list_free(diagnose_with(f, store));
     assert_int_equal(PQtransactionStatus(conn), PQTRANS_INTRANS);
     pg_exec(conn, "commit");
     boxcar_store_close(store);
@@ -518,7 +518,7 @@ static void worker_that_looks_for_trouble_tries_no_claim(void **state) {
     scene_stop(s);
     scene_free(s);
     assert_int_equal(count_tries(f), 0);
-    boxcar_finding_list_free(diagnose(f));
+    boxcar_list_free(diagnose(f));
     assert_int_equal(count_tries(f), 1);
 }
 

@@ -59,7 +59,7 @@ static void process_that_keeps_the_wal_growing_is_named(void **state) {
     assert_int_equal(finding->severity, BOXCAR_SEVERITY_WARNING);
     if (!has_text(finding->text, process) || !has_text(finding->remedy, remedy))
         fail_msg("%s -> %s", finding->text.data, finding->remedy.data);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-020 */
@@ -140,7 +140,7 @@ static void free_space_of_the_disk_is_told(void **state) {
     struct fixture *f = *state;
     boxcar_finding_list *list = diagnose(f);
     assert_true(has_text(only_finding(list, "disk")->text, "free where the file is"));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* The caller's transaction is left as it was. */
@@ -149,7 +149,7 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
     sqlite3 *db = fixture_open_sqlite(f);
     boxcar_store *store = borrow(f, db);
     exec(db, "begin immediate");
-    boxcar_finding_list_free(diagnose_with(f, store));
+    boxcar_list_free(diagnose_with(f, store));
     assert_false(sqlite3_get_autocommit(db));
     exec(db, "commit");
     boxcar_store_close(store);
@@ -172,9 +172,9 @@ static void row_of_a_wrong_type_is_named_and_stops_nobody(void **state) {
     fixture_sql(f, sql, NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_parked: 1 of its rows");
     ASSERT_OK(f, boxcar_stream_page(f->store, &filter, &list, &f->err)); /* it once looked for the next key for ever */
-    assert_int_equal(boxcar_stream_list_count(list), 1);
-    assert_text(boxcar_stream_list_get(list, 0)->stream, "b");
-    boxcar_stream_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_text(list->items[0]->stream, "b");
+    boxcar_list_free(list);
     struct taken taken[2];
     assert_int_equal(take_all(f, f->owner, 30000, taken, 2), 2);
     assert_true(ack(f, f->owner, taken[0]) && ack(f, f->owner, taken[1]));

@@ -187,9 +187,9 @@ static void key_that_cannot_be_made_again_is_named_with_what_to_do(void **state)
 }
 
 static const boxcar_finding *finding_with(const boxcar_finding_list *list, const char *part) {
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++)
-        if (has_text(boxcar_finding_list_get(list, i)->text, part))
-            return boxcar_finding_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++)
+        if (has_text(list->items[i]->text, part))
+            return list->items[i];
     fail_msg("nothing says \"%s\"", part);
     return NULL;
 }
@@ -204,7 +204,7 @@ static void doctor_names_what_init_makes_again(void **state) {
     assert_true(has_text(missing->check, "schema") && missing->severity == BOXCAR_SEVERITY_PROBLEM);
     assert_true(has_text(missing->remedy, "boxcar init"));
     assert_int_equal(count_findings(list, "workers", "no worker is running"), 1); /* the rest was looked at */
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(deploy_and_count_mended(f), 3);
     assert_found(f, "schema", BOXCAR_SEVERITY_OK, "as this program wants it");
 }
@@ -219,7 +219,7 @@ static void doctor_names_views_and_functions_that_are_missing(void **state) {
                 has_text(missing->text, "the function _stats") && has_text(missing->text, "the function outbox_claim"));
     assert_true(has_text(missing->remedy, "boxcar init"));
     assert_int_equal(count_findings(list, "workers", "not looked at"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(deploy_and_count_mended(f), 5);
     assert_found(f, "schema", BOXCAR_SEVERITY_OK, "as this program wants it");
 }
@@ -236,10 +236,10 @@ static void doctor_names_a_lost_table_and_sends_nobody_to_init(void **state) {
     const boxcar_finding *lost = finding_with(list, "lost: the table stage");
     assert_int_equal(lost->severity, BOXCAR_SEVERITY_PROBLEM);
     assert_true(has_text(lost->remedy, "backup"));
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++)
-        assert_false(begins_with(boxcar_finding_list_get(list, i)->remedy, "boxcar init"));
+    for (size_t i = 0; i < list->count; i++)
+        assert_false(begins_with(list->items[i]->remedy, "boxcar init"));
     assert_true(has_text(finding_with(list, "missing: the constraint stage_pkey")->remedy, "first what is lost"));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void doctor_shows_the_first_of_many(void **state) {
@@ -269,7 +269,7 @@ static void viewer_sees_what_is_missing(void **state) {
     assert_found_with(f, store, "schema", BOXCAR_SEVERITY_PROBLEM, "missing: the index lease_until");
     boxcar_finding_list *list = diagnose_with(f, store);
     assert_int_equal(finding_with(list, "the function outbox_ack")->severity, BOXCAR_SEVERITY_WARNING);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     boxcar_store_close(store);
     pg_exec(conn, "drop owned by %s", role);
     pg_exec(conn, "drop role %s", role);

@@ -79,7 +79,7 @@ static void object_that_was_changed_is_made_again(void **state) {
     boxcar_finding_list *list = diagnose(f);
     assert_int_equal(count_findings(list, "schema", "not as this program makes it: the index boxcar_lease_until"), 1);
     assert_int_equal(count_findings(list, "schema", "the trigger boxcar_join_on_delete"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(deploy_and_count_mended(f), 3);
     assert_int_equal(fixture_sql_number(f, COUNT_DIFFERENCES, NULL), 0);
 }
@@ -117,7 +117,7 @@ static void assert_loss_is_named(struct fixture *f, const char *init_says, const
     boxcar_finding_list *list = diagnose(f);
     assert_int_equal(count_findings(list, "schema", doctor_says), 1);
     assert_int_equal(count_findings(list, "workers", "not looked at"), 1);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* A table cannot be given its keys back without being written anew. */

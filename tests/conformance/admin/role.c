@@ -382,10 +382,10 @@ static void owner_ids_are_shown_to_admins_only(void **state) {
     boxcar_instance_list *list = NULL;
     ASSERT_OK(f, open_as(f, &roles[2], &store));
     ASSERT_OK(f, boxcar_instances_read(store, &list, &f->err));
-    assert_int_equal(boxcar_instance_list_count(list), 1);
-    assert_true(boxcar_instance_is(boxcar_instance_list_get(list, 0), f->owner));
-    assert_false(boxcar_instance_is(boxcar_instance_list_get(list, 0), f->other));
-    boxcar_instance_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_true(boxcar_instance_is(list->items[0], f->owner));
+    assert_false(boxcar_instance_is(list->items[0], f->other));
+    boxcar_list_free(list);
     boxcar_store_close(store);
     for (size_t i = 0; i < 3; i++)
         drop_role(f, &roles[i]);

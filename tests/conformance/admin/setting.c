@@ -12,8 +12,8 @@ static const char *const DEFAULTS[][2] = {
 enum { DEFAULT_COUNT = sizeof(DEFAULTS) / sizeof(DEFAULTS[0]) };
 
 static const boxcar_setting *setting_named(const boxcar_setting_list *list, const char *name) {
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_setting *setting = list->items[i];
         if (setting->name.len == strlen(name) && memcmp(setting->name.data, name, strlen(name)) == 0)
             return setting;
     }
@@ -25,7 +25,7 @@ static void assert_setting(struct fixture *f, const char *name, const char *valu
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
     assert_text(setting_named(list, name)->value, value);
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
 }
 
 static int64_t duration_ms(boxcar_str text) {
@@ -39,7 +39,7 @@ static void settings_have_the_documented_defaults(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
-    assert_true(boxcar_setting_list_count(list) >= DEFAULT_COUNT);
+    assert_true(list->count >= DEFAULT_COUNT);
     for (size_t i = 0; i < DEFAULT_COUNT; i++) {
         const boxcar_setting *setting = setting_named(list, DEFAULTS[i][0]);
         char unit = DEFAULTS[i][1][strlen(DEFAULTS[i][1]) - 1];
@@ -51,20 +51,19 @@ static void settings_have_the_documented_defaults(void **state) {
         assert_int_equal(setting->value.len, setting->default_value.len);
         assert_memory_equal(setting->value.data, setting->default_value.data, setting->value.len);
     }
-    assert_null(boxcar_setting_list_get(list, boxcar_setting_list_count(list)));
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void settings_are_listed_by_name(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
     ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
-    for (size_t i = 1; i < boxcar_setting_list_count(list); i++) {
-        boxcar_str a = boxcar_setting_list_get(list, i - 1)->name, b = boxcar_setting_list_get(list, i)->name;
+    for (size_t i = 1; i < list->count; i++) {
+        boxcar_str a = list->items[i - 1]->name, b = list->items[i]->name;
         int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
         assert_true(order < 0 || (order == 0 && a.len < b.len));
     }
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void setting_written_by_one_handle_counts_for_all(void **state) {

@@ -142,15 +142,15 @@ static void done_is_counted_while_nobody_keeps_house(void **state) {
     pg_exec(conn, "insert into tally_delta (first_id, last_id, box) select work_id, work_id, 0 from message");
     boxcar_stats_list *list = NULL;
     ASSERT_OK(f, boxcar_stats_read(f->store, BOXCAR_OUTBOX, true, &list, &f->err));
-    assert_int_equal(boxcar_stats_list_count(list), 3);
+    assert_int_equal(list->count, 3);
     for (size_t i = 0; i < 3; i++) {
-        const boxcar_stats *stats = boxcar_stats_list_get(list, i);
+        const boxcar_stats *stats = list->items[i];
         int64_t of_row = i == 0 ? wanted : i == 1 ? 80000 : 40000;
         assert_true(stats->done > of_row - wanted / 20 && stats->done < of_row + wanted / 20);
         assert_false(stats->exact);
         assert_int_equal(stats->estimated & BOXCAR_STATS_DONE, BOXCAR_STATS_DONE);
     }
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     PQfinish(conn);
 }
 

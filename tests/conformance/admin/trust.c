@@ -250,11 +250,11 @@ static void use_everything(struct fixture *f) {
     enqueue_step(f, join);
     boxcar_join_member_list *members = NULL;
     ASSERT_OK(f, boxcar_join_members(f->store, join, (boxcar_message_id){{0}}, 10, &members, &f->err));
-    boxcar_join_member_list_free(members);
+    boxcar_list_free(members);
     append(f, "s", BOXCAR_ANY_VERSION, "p");
-    boxcar_event_list_free(read_stream(f, "s", 1, 10));
+    boxcar_list_free(read_stream(f, "s", 1, 10));
     assert_true(ack(f, f->owner, take_topic(f, f->owner, "mine", work_id)));
-    boxcar_finding_list_free(diagnose(f));
+    boxcar_list_free(diagnose(f));
     ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
 }
 

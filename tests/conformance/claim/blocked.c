@@ -263,7 +263,7 @@ static void assert_root(struct fixture *f, PGconn *root, const char *does, PGcon
         snprintf(remedy, sizeof(remedy), "select pg_terminate_backend(%d);", PQbackendPID(victim));
         assert_false(has_text(finding->remedy, remedy));
     }
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void lock_on_a_table_is_named_by_the_doctor(void **state) {
@@ -297,7 +297,7 @@ static void doctor_follows_the_queue_to_its_head(void **state) {
     assert_root(f, reader, "keeps session ", changer);
     boxcar_finding_list *list = diagnose(f);
     assert_false(has_text(only_finding(list, "claim")->text, "s3cret"));
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     PQfinish(reader);
     PQfinish(changer);
 }
@@ -324,7 +324,7 @@ static void prepared_transaction_is_named_with_what_ends_it(void **state) {
     pg_exec(conn, "%s", remedy);
     assert_true(is_named && has_remedy);
     assert_int_equal(finding->severity, BOXCAR_SEVERITY_PROBLEM);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     PQfinish(conn);
 }
 

@@ -260,8 +260,8 @@ static void feeding_stores_every_message_once(void **state) {
 static void assert_untried(struct fixture *f, boxcar_work_id work_id) {
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, work_id, &list, &f->err));
-    assert_int_equal(boxcar_attempt_list_count(list), 0);
-    boxcar_attempt_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
     assert_int_equal(retry_count_of(f, work_id), 0);
 }
 

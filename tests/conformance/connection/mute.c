@@ -176,7 +176,7 @@ static boxcar_status call_deploy(struct fixture *f) {
 static boxcar_status call_diagnose(struct fixture *f) {
     boxcar_finding_list *list = NULL;
     boxcar_status status = boxcar_diagnose(f->store, BOXCAR_OUTBOX, &list, &f->err);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 

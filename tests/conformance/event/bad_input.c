@@ -55,9 +55,9 @@ static void streams_and_types_have_1_to_255_characters(void **state) {
     event.topic = boxcar_str_of(longest);
     append_this(f, longest, 0, &event);
     list = read_stream(f, longest, 1, 1);
-    assert_text(boxcar_event_list_get(list, 0)->type, longest);
-    assert_text(boxcar_event_list_get(list, 0)->stream, longest);
-    boxcar_event_list_free(list);
+    assert_text(list->items[0]->type, longest);
+    assert_text(list->items[0]->stream, longest);
+    boxcar_list_free(list);
     free(longest);
     free(too_long);
 }
@@ -159,10 +159,10 @@ static void payload_of_64_mebibytes_is_an_event_like_any_other(void **state) {
     event.payload = (boxcar_str){payload, size};
     append_this(f, "s", 0, &event);
     boxcar_event_list *list = read_all(f, 0, 1);
-    boxcar_str read = boxcar_event_list_get(list, 0)->payload;
+    boxcar_str read = list->items[0]->payload;
     assert_int_equal(read.len, size);
     assert_memory_equal(read.data, payload, size);
-    boxcar_event_list_free(list);
+    boxcar_list_free(list);
     free(payload);
 }
 

@@ -34,8 +34,8 @@ static void event_is_read_back_as_it_was_written(void **state) {
     assert_false(first.duplicate || second.duplicate);
     assert_int_equal(second.event_id.bytes[6] >> 4, 7); /* a UUIDv7 */
     boxcar_event_list *list = read_stream(f, "order-1", 1, 10);
-    assert_int_equal(boxcar_event_list_count(list), 2);
-    const boxcar_event *event = boxcar_event_list_get(list, 0);
+    assert_int_equal(list->count, 2);
+    const boxcar_event *event = list->items[0];
     assert_same_event_id(event->event_id, full.event_id);
     assert_text(event->stream, "order-1");
     assert_int_equal(event->version, 1);
@@ -44,14 +44,14 @@ static void event_is_read_back_as_it_was_written(void **state) {
     assert_text(event->headers, "{\"tenant\": \"acme\"}");
     assert_text(event->correlation_id, "c-1");
     assert_true(event->created_at >= before - 5000 && event->created_at <= after + 5000);
-    event = boxcar_event_list_get(list, 1);
+    event = list->items[1];
     assert_same_event_id(event->event_id, second.event_id);
     assert_int_equal(event->version, 2);
     assert_text(event->payload, "");
     assert_absent(event->headers);
     assert_absent(event->correlation_id);
-    assert_null(boxcar_event_list_get(list, 2));
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 2);
+    boxcar_list_free(list);
 }
 
 /* BX-066 */
@@ -89,8 +89,8 @@ static void repeating_an_append_stores_it_once_whatever_is_expected(void **state
     events[0].payload = BOXCAR_STR("something else");
     assert_true(append_this(f, "s", 0, &events[0]).duplicate);
     boxcar_event_list *list = read_stream(f, "s", 1, 1);
-    assert_text(boxcar_event_list_get(list, 0)->payload, "1");
-    boxcar_event_list_free(list);
+    assert_text(list->items[0]->payload, "1");
+    boxcar_list_free(list);
     assert_sequence(f, 3);
 }
 
@@ -159,12 +159,12 @@ static void stream_is_read_from_any_version_in_pages(void **state) {
                  {7, 3, 7, 1},  {8, 3, 0, 0}, {INT64_MAX, 10000, 0, 0}};
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
         boxcar_event_list *list = read_stream(f, "s", PAGES[i].from, PAGES[i].limit);
-        assert_int_equal(boxcar_event_list_count(list), PAGES[i].count);
+        assert_int_equal(list->count, PAGES[i].count);
         for (size_t k = 0; k < PAGES[i].count; k++) {
-            assert_int_equal(boxcar_event_list_get(list, k)->version, PAGES[i].first + (int)k);
-            assert_text(boxcar_event_list_get(list, k)->stream, "s");
+            assert_int_equal(list->items[k]->version, PAGES[i].first + (int)k);
+            assert_text(list->items[k]->stream, "s");
         }
-        boxcar_event_list_free(list);
+        boxcar_list_free(list);
     }
 }
 
@@ -174,8 +174,7 @@ static void stream_that_nobody_has_appended_to_is_empty(void **state) {
     assert_int_equal(count_stream(f, "nothing"), 0);
     assert_append_conflicts(f, "nothing", 5);
     assert_int_equal(count_stream(f, "nothing"), 0);
-    boxcar_event_list_free(NULL);
-    assert_int_equal(boxcar_event_list_count(NULL), 0);
+    boxcar_list_free(NULL);
 }
 
 /* BX-066: the message it belongs to. */
@@ -287,7 +286,7 @@ static void view_shows_events(void **state) {
     boxcar_new_event event = new_event("order.paid", "p");
     event.correlation_id = BOXCAR_STR("c");
     append_this(f, "s", 0, &event);
-    boxcar_event_list_free(read_all(f, 0, 1));
+    boxcar_list_free(read_all(f, 0, 1));
     assert_int_equal(
         fixture_sql_number(
             f,

@@ -23,25 +23,25 @@ static void follower_goes_on_behind_what_it_has_seen(void **state) {
     struct fixture *f = *state;
     append_many(f, "s", 5);
     boxcar_event_list *list = read_all(f, 0, 2);
-    assert_int_equal(boxcar_event_list_count(list), 2);
-    assert_int_equal(boxcar_event_list_position(list), 2);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->position, 2);
+    boxcar_list_free(list);
     list = read_all(f, 2, 100);
-    assert_int_equal(boxcar_event_list_count(list), 3);
-    assert_int_equal(boxcar_event_list_get(list, 0)->position, 3);
-    assert_int_equal(boxcar_event_list_get(list, 0)->version, 3);
-    assert_int_equal(boxcar_event_list_position(list), 5);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 3);
+    assert_int_equal(list->items[0]->position, 3);
+    assert_int_equal(list->items[0]->version, 3);
+    assert_int_equal(list->position, 5);
+    boxcar_list_free(list);
     list = read_all(f, 5, 100);
-    assert_int_equal(boxcar_event_list_count(list), 0);
-    assert_int_equal(boxcar_event_list_position(list), 5);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 0);
+    assert_int_equal(list->position, 5);
+    boxcar_list_free(list);
     append(f, "t", ANY, "p");
     list = read_all(f, 5, 100);
-    assert_int_equal(boxcar_event_list_count(list), 1);
-    assert_int_equal(boxcar_event_list_get(list, 0)->position, 6);
-    assert_text(boxcar_event_list_get(list, 0)->stream, "t");
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_int_equal(list->items[0]->position, 6);
+    assert_text(list->items[0]->stream, "t");
+    boxcar_list_free(list);
 }
 
 /* BX-066 */
@@ -51,9 +51,9 @@ static void position_beyond_the_end_finds_nothing_and_stays(void **state) {
     static const int64_t FAR[] = {1, 2, 1000, INT64_MAX / 2, INT64_MAX};
     for (size_t i = 0; i < sizeof(FAR) / sizeof(FAR[0]); i++) {
         boxcar_event_list *list = read_all(f, FAR[i], 10000);
-        assert_int_equal(boxcar_event_list_count(list), 0);
-        assert_int_equal(boxcar_event_list_position(list), FAR[i]);
-        boxcar_event_list_free(list);
+        assert_int_equal(list->count, 0);
+        assert_int_equal(list->position, FAR[i]);
+        boxcar_list_free(list);
     }
 }
 
@@ -67,22 +67,22 @@ static void positions_are_the_same_for_everybody_and_for_ever(void **state) {
         event.event_id = ids[i] = boxcar_event_id_new();
         append_this(f, i % 2 ? "a" : "b", ANY, &event);
         if (i % 4 == 0)
-            boxcar_event_list_free(read_all(f, 0, 10)); /* positions are given out in several steps */
+            boxcar_list_free(read_all(f, 0, 10)); /* positions are given out in several steps */
     }
     for (int turn = 0; turn < 2; turn++) {
         f->store = turn ? other : own;
         for (int after = 0; after < 9; after++) {
             boxcar_event_list *list = read_all(f, after, 3);
-            assert_same_event_id(boxcar_event_list_get(list, 0)->event_id, ids[after]);
-            boxcar_event_list_free(list);
+            assert_same_event_id(list->items[0]->event_id, ids[after]);
+            boxcar_list_free(list);
         }
     }
     f->store = own;
     boxcar_store_close(other);
     boxcar_event_list *list = read_stream(f, "a", 1, 10);
-    for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-        assert_int_equal(boxcar_event_list_get(list, i)->position, 2 * i + 2);
-    boxcar_event_list_free(list);
+    for (size_t i = 0; i < list->count; i++)
+        assert_int_equal(list->items[i]->position, 2 * i + 2);
+    boxcar_list_free(list);
 }
 
 static size_t count_filtered(struct fixture *f, boxcar_event_filter *filter, const char *const *types,
@@ -94,10 +94,10 @@ static size_t count_filtered(struct fixture *f, boxcar_event_filter *filter, con
         patterns[filter->type_count] = boxcar_str_of(types[filter->type_count]);
     filter->stream = boxcar_str_of(stream);
     boxcar_event_list *list = read_filtered(f, filter);
-    size_t count = boxcar_event_list_count(list);
+    size_t count = list->count;
     for (size_t i = 1; i < count; i++)
-        assert_true(boxcar_event_list_get(list, i)->position > boxcar_event_list_get(list, i - 1)->position);
-    boxcar_event_list_free(list);
+        assert_true(list->items[i]->position > list->items[i - 1]->position);
+    boxcar_list_free(list);
     return count;
 }
 
@@ -152,10 +152,10 @@ static void filtered_pages_tell_how_far_they_looked(void **state) {
     static const int64_t LOOKED[] = {3, 8, 10, 10};
     for (int i = 0; i < 4; i++) {
         boxcar_event_list *list = read_filtered(f, &filter);
-        assert_int_equal(boxcar_event_list_count(list), i < 2);
-        assert_int_equal(boxcar_event_list_position(list), LOOKED[i]);
-        filter.after = boxcar_event_list_position(list);
-        boxcar_event_list_free(list);
+        assert_int_equal(list->count, i < 2);
+        assert_int_equal(list->position, LOOKED[i]);
+        filter.after = list->position;
+        boxcar_list_free(list);
     }
 }
 
@@ -173,12 +173,12 @@ static void needle_behind_many_others_is_found(void **state) {
     int calls = 0;
     for (size_t found = 0; found == 0; calls++) {
         boxcar_event_list *list = read_filtered(f, &filter);
-        found = boxcar_event_list_count(list);
-        assert_true(found == 1 || boxcar_event_list_position(list) > filter.after);
+        found = list->count;
+        assert_true(found == 1 || list->position > filter.after);
         if (found == 1)
-            assert_int_equal(boxcar_event_list_get(list, 0)->position, 40001);
-        filter.after = boxcar_event_list_position(list);
-        boxcar_event_list_free(list);
+            assert_int_equal(list->items[0]->position, 40001);
+        filter.after = list->position;
+        boxcar_list_free(list);
     }
     assert_true(calls > 1);
     assert_int_equal(filter.after, 40001);

@@ -17,14 +17,14 @@ static void sql_append(PGconn *conn, const char *stream) {
 static void assert_follows(struct fixture *f, int64_t after, const char *wanted) {
     char seen[256] = "";
     boxcar_event_list *list = read_all(f, after, 100);
-    for (size_t i = 0; i < boxcar_event_list_count(list); i++) {
-        const boxcar_event *event = boxcar_event_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_event *event = list->items[i];
         assert_int_equal(event->position, after + (int64_t)i + 1);
         size_t used = strlen(seen);
         snprintf(seen + used, sizeof(seen) - used, "%s%.*s%lld", used ? " " : "", (int)event->stream.len,
                  event->stream.data, (long long)event->version);
     }
-    boxcar_event_list_free(list);
+    boxcar_list_free(list);
     assert_string_equal(seen, wanted);
 }
 
@@ -332,9 +332,9 @@ static void large_window_is_used_up_in_steps(void **state) {
     assert_follows(f, 0, "a1");
     pg_exec(late, "commit");
     boxcar_event_list *list = read_all(f, 1, 10);
-    assert_int_equal(boxcar_event_list_count(list), 10);
-    assert_int_equal(boxcar_event_list_get(list, 9)->version, 10);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 10);
+    assert_int_equal(list->items[9]->version, 10);
+    boxcar_list_free(list);
     append(f, "late", 120000, "p");
     append(f, "a", ANY, "p");
     assert_sequence(f, 120003);
@@ -351,7 +351,7 @@ static void positions_need_few_rows(void **state) {
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from event_run"), 1);
     for (int i = 0; i < 300; i++) {
         append(f, "a", ANY, "p");
-        boxcar_event_list_free(read_all(f, 1000 + i, 10));
+        boxcar_list_free(read_all(f, 1000 + i, 10));
     }
     assert_sequence(f, 1300);
     assert_true(fixture_sql_number(f, NULL, "select count(*) from event_frontier") < 300);

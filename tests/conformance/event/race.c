@@ -81,16 +81,16 @@ static const char *follow(struct crew_member *m, struct race *race, struct seen 
         filter.after = seen->count;
         if (boxcar_event_read_all(m->store, &filter, &list, &m->err) != BOXCAR_OK)
             return "follow";
-        size_t count = boxcar_event_list_count(list);
+        size_t count = list->count;
         const char *trouble = NULL;
         for (size_t i = 0; !trouble && i < count; i++) {
-            const boxcar_event *event = boxcar_event_list_get(list, i);
+            const boxcar_event *event = list->items[i];
             if (event->position != seen->count + 1 || seen->count >= EVENTS_MAX)
                 trouble = "a position is missing";
             else
                 seen->ids[seen->count++] = event->event_id;
         }
-        boxcar_event_list_free(list);
+        boxcar_list_free(list);
         if (trouble || (last && count == 0))
             return trouble;
     }
@@ -125,8 +125,8 @@ static const char *decide(struct crew_member *m) {
         boxcar_event_list *list = NULL;
         if (boxcar_event_read(m->store, BOXCAR_STR("s"), version + 1, 10000, &list, &m->err) != BOXCAR_OK)
             return "read";
-        version += (int64_t)boxcar_event_list_count(list);
-        boxcar_event_list_free(list);
+        version += (int64_t)list->count;
+        boxcar_list_free(list);
         boxcar_new_event event = new_event("T", "p");
         boxcar_appended appended;
         boxcar_status status =

@@ -63,19 +63,19 @@ static void own_events_get_positions_when_they_are_committed(void **state) {
     append(f, "other", ANY, "p");
     f->store = b.store;
     boxcar_event_list *list = read_all(f, 0, 10);
-    assert_int_equal(boxcar_event_list_count(list), 1);
-    assert_text(boxcar_event_list_get(list, 0)->stream, "other");
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_text(list->items[0]->stream, "other");
+    boxcar_list_free(list);
     list = read_stream(f, "mine", 1, 10);
-    assert_int_equal(boxcar_event_list_get(list, 0)->position, 0);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->items[0]->position, 0);
+    boxcar_list_free(list);
     append(f, "mine", ANY, "p"); /* also behind its own reading */
     end_borrowed(f, &b, own, true);
     assert_sequence(f, 3);
     list = read_stream(f, "mine", 1, 10);
-    assert_int_equal(boxcar_event_list_get(list, 0)->position, 2);
-    assert_int_equal(boxcar_event_list_get(list, 1)->position, 3);
-    boxcar_event_list_free(list);
+    assert_int_equal(list->items[0]->position, 2);
+    assert_int_equal(list->items[1]->position, 3);
+    boxcar_list_free(list);
     borrowed_close(&b);
 }
 
@@ -146,13 +146,13 @@ static void projection_keeps_its_position_in_the_same_transaction(void **state) 
         boxcar_store *own = use_borrowed(f, &b);
         borrowed_write_effect(f, &b);
         boxcar_event_list *list = read_all(f, position, 1000);
-        for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-            assert_int_equal(boxcar_event_list_get(list, i)->position, position + (int64_t)i + 1);
+        for (size_t i = 0; i < list->count; i++)
+            assert_int_equal(list->items[i]->position, position + (int64_t)i + 1);
         if (commit) {
-            seen += (int64_t)boxcar_event_list_count(list);
-            position = boxcar_event_list_position(list);
+            seen += (int64_t)list->count;
+            position = list->position;
         }
-        boxcar_event_list_free(list);
+        boxcar_list_free(list);
         end_borrowed(f, &b, own, commit);
     }
     assert_int_equal(position, seen);

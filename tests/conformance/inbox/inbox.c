@@ -274,8 +274,8 @@ static void message_that_was_attached_before_counts_in_its_join(void **state) {
     ASSERT_OK(f, boxcar_join_attach(f->store, join_id, &id, 1, NULL, &f->err));
     deliver_done(f, "shop", "1");
     ASSERT_OK(f, boxcar_join_find(f->store, join_id, &list, &f->err));
-    assert_int_equal(boxcar_join_list_get(list, 0)->status, BOXCAR_JOIN_COMPLETED);
-    boxcar_join_list_free(list);
+    assert_int_equal(list->items[0]->status, BOXCAR_JOIN_COMPLETED);
+    boxcar_list_free(list);
 }
 
 /* BX-084, BX-004 */
@@ -291,10 +291,10 @@ static void dead_letter_is_revived_with_a_reason(void **state) {
         assert_int_equal(revived.value, dead[i].work_id.value);
         assert_state(f, "shop", i ? "2" : "1", BOXCAR_INBOX_SEEN);
         ASSERT_OK(f, boxcar_message_attempts(f->store, revived, &attempts, &f->err));
-        const boxcar_attempt *last = boxcar_attempt_list_get(attempts, boxcar_attempt_list_count(attempts) - 1);
+        const boxcar_attempt *last = attempts->items[attempts->count - 1];
         assert_text(last->outcome, "replayed");
         assert_text(last->error, "it was fixed");
-        boxcar_attempt_list_free(attempts);
+        boxcar_list_free(attempts);
         struct taken taken = inbox_take(f, f->owner, revived);
         assert_int_equal(taken.retry_count, 0);
         assert_true(inbox_ack(f, taken));

@@ -61,12 +61,12 @@ static void grouping_key_has_at_most_255_characters_and_empty_is_none(void **sta
     boxcar_join_list *list = NULL;
     join.grouping_key = boxcar_str_of(longest);
     ASSERT_OK(f, boxcar_join_find(f->store, start_this(f, &join), &list, &f->err));
-    assert_text(boxcar_join_list_get(list, 0)->grouping_key, longest);
-    boxcar_join_list_free(list);
+    assert_text(list->items[0]->grouping_key, longest);
+    boxcar_list_free(list);
     join.grouping_key = BOXCAR_STR("");
     ASSERT_OK(f, boxcar_join_find(f->store, start_this(f, &join), &list, &f->err));
-    assert_absent(boxcar_join_list_get(list, 0)->grouping_key);
-    boxcar_join_list_free(list);
+    assert_absent(list->items[0]->grouping_key);
+    boxcar_list_free(list);
     free(longest);
     free(too_long);
 }
@@ -239,9 +239,7 @@ static void missing_arguments_are_named(void **state) {
     ASSERT_INVALID(f, "store", boxcar_join_wait(NULL, &wait, NULL, &f->err));
     ASSERT_INVALID(f, "ret_list", boxcar_join_find(f->store, id, NULL, &f->err));
     ASSERT_INVALID(f, "ret_list", boxcar_join_page(f->store, &filter, NULL, &f->err));
-    assert_int_equal(boxcar_join_list_count(NULL), 0);
-    boxcar_join_list_free(NULL);
-    boxcar_join_member_list_free(NULL);
+    boxcar_list_free(NULL);
 }
 
 /* JOIN-003, OBX-080 */
@@ -260,10 +258,10 @@ static void metadata_of_64_mebibytes_comes_back_byte_for_byte(void **state) {
     boxcar_join_id id = start_this(f, &join);
     boxcar_join_list *list = NULL;
     ASSERT_OK(f, boxcar_join_find(f->store, id, &list, &f->err));
-    boxcar_str metadata = boxcar_join_list_get(list, 0)->metadata;
+    boxcar_str metadata = list->items[0]->metadata;
     assert_int_equal(metadata.len, BIG);
     assert_true(memcmp(metadata.data, text, BIG) == 0);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
     assert_true(ack(f, f->owner, take_step(f, id)));
     assert_join(f, id, BOXCAR_JOIN_COMPLETED, 1, 0);
     free(text);

@@ -19,13 +19,13 @@ static void started_join_is_pending_and_has_counted_nothing(void **state) {
     assert_false(same_join(id, other));
     boxcar_join_list *list = NULL;
     ASSERT_OK(f, boxcar_join_find(f->store, id, &list, &f->err));
-    const boxcar_join *found = boxcar_join_list_get(list, 0);
+    const boxcar_join *found = list->items[0];
     assert_true(same_join(found->join_id, id));
     assert_text(found->grouping_key, "customer-\xe2\x82\xac");
     assert_text(found->metadata, "{\"type\": \"etl\"}");
     assert_int_equal(found->expected_steps, 3);
     assert_true(found->deadline == BOXCAR_TIME_NONE);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 0);
 }
 

@@ -6,7 +6,7 @@
 static boxcar_join_list *page(struct fixture *f, const boxcar_join_filter *filter) {
     boxcar_join_list *list = NULL;
     ASSERT_OK(f, boxcar_join_page(f->store, filter, &list, &f->err));
-    assert_true(boxcar_join_list_count(list) <= (size_t)filter->limit);
+    assert_true(list->count <= (size_t)filter->limit);
     return list;
 }
 
@@ -20,11 +20,10 @@ static boxcar_join_id start_grouped(struct fixture *f, const char *grouping_key)
 static void assert_page(struct fixture *f, const boxcar_join_filter *filter, const boxcar_join_id *wanted,
                         size_t count) {
     boxcar_join_list *list = page(f, filter);
-    assert_int_equal(boxcar_join_list_count(list), count);
+    assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++)
-        assert_memory_equal(boxcar_join_list_get(list, i)->join_id.bytes, wanted[i].bytes, 16);
-    assert_null(boxcar_join_list_get(list, count));
-    boxcar_join_list_free(list);
+        assert_memory_equal(list->items[i]->join_id.bytes, wanted[i].bytes, 16);
+    boxcar_list_free(list);
 }
 
 /* OBX-095 */
@@ -62,12 +61,12 @@ static void pages_of_joins_neither_skip_nor_repeat(void **state) {
     filter.limit = 6;
     for (size_t more = 1; more > 0;) {
         boxcar_join_list *list = page(f, &filter);
-        more = boxcar_join_list_count(list);
+        more = list->count;
         for (size_t i = 0; i < more; i++) {
             assert_in_range(count, 0, 40);
-            filter.after = seen[count++] = boxcar_join_list_get(list, i)->join_id;
+            filter.after = seen[count++] = list->items[i]->join_id;
         }
-        boxcar_join_list_free(list);
+        boxcar_list_free(list);
     }
     assert_int_equal(count, 40);
     for (size_t i = 0; i < count; i++)
@@ -134,16 +133,16 @@ static void members_are_listed_by_message_id_in_pages(void **state) {
     boxcar_join_member_list *list = NULL;
     size_t count = 0;
     do {
-        boxcar_join_member_list_free(list);
+        boxcar_list_free(list);
         ASSERT_OK(f, boxcar_join_members(f->store, id, after, 10, &list, &f->err));
-        for (size_t i = 0; i < boxcar_join_member_list_count(list); i++, count++) {
-            const boxcar_join_member *member = boxcar_join_member_list_get(list, i);
+        for (size_t i = 0; i < list->count; i++, count++) {
+            const boxcar_join_member *member = list->items[i];
             assert_true(memcmp(member->message_id.bytes, after.bytes, sizeof(after.bytes)) > 0);
             after = member->message_id;
         }
-    } while (boxcar_join_member_list_count(list) > 0);
-    assert_null(boxcar_join_member_list_get(list, 0));
-    boxcar_join_member_list_free(list);
+    } while (list->count > 0);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
     assert_int_equal(count, 25);
     list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,

@@ -93,16 +93,16 @@ static void compare_members(struct model *m, const struct model_join *join) {
                                         &m->f->err));
     for (int i = 0; i < MESSAGES; i++)
         wanted += join->members[i] != NO_MEMBER;
-    for (size_t i = 0; i < boxcar_join_member_list_count(list); i++) {
-        const boxcar_join_member *member = boxcar_join_member_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_join_member *member = list->items[i];
         int message = index_of(m, member->message_id);
         if (message < 0 || (int)member->status != join->members[message])
             fail_msg("walk %d, step %d: message %d is %s", m->walk, m->step, message,
                      boxcar_member_status_name(member->status));
     }
-    if (boxcar_join_member_list_count(list) != wanted)
+    if (list->count != wanted)
         fail_msg("walk %d, step %d: not %zu members", m->walk, m->step, wanted);
-    boxcar_join_member_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void compare(struct model *m) {

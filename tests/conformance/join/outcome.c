@@ -14,13 +14,13 @@ static void assert_outcomes(struct fixture *f, boxcar_join_id join_id, const str
                                      &list, &f->err));
     for (size_t i = 0; i < strlen(wanted); i++) {
         outcomes[i] = '-';
-        for (size_t k = 0; k < boxcar_join_member_list_count(list); k++) {
-            const boxcar_join_member *member = boxcar_join_member_list_get(list, k);
+        for (size_t k = 0; k < list->count; k++) {
+            const boxcar_join_member *member = list->items[k];
             if (member->work_id.value == taken[i].work_id.value)
                 outcomes[i] = "pcf"[member->status];
         }
     }
-    boxcar_join_member_list_free(list);
+    boxcar_list_free(list);
     assert_string_equal(outcomes, wanted);
     assert_consistent(f, join_id);
 }

@@ -128,8 +128,8 @@ static const char *ack_or_look(struct crew_member *member) {
         boxcar_join_list *list = NULL;
         if (boxcar_join_find(member->store, race->joins[0], &list, &member->err) != BOXCAR_OK)
             return "find";
-        boxcar_join join = *boxcar_join_list_get(list, 0);
-        boxcar_join_list_free(list);
+        boxcar_join join = *list->items[0];
+        boxcar_list_free(list);
         int64_t counted = join.completed_steps + join.failed_steps;
         if (counted < last || counted > WANTED)
             return "counters went back, or too far";

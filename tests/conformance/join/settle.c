@@ -10,7 +10,7 @@ static void look_at_join(struct fixture *f, boxcar_join_id id) {
     join_of(f, id);
     count_members(f, id, BOXCAR_MEMBER_PENDING);
     ASSERT_OK(f, boxcar_join_page(f->store, &filter, &list, &f->err));
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
     stats_of(f);
 }
 

@@ -88,9 +88,9 @@ static void cancelling_is_in_the_history_and_can_be_replayed(void **state) {
     ASSERT_OK(f, cancel(f, id));
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
-    assert_int_equal(boxcar_attempt_list_count(list), 1);
-    assert_text(boxcar_attempt_list_get(list, 0)->outcome, "cancelled");
-    boxcar_attempt_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_text(list->items[0]->outcome, "cancelled");
+    boxcar_list_free(list);
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     filter.reason = BOXCAR_REASON_CANCELLED;
     int64_t count = 0;

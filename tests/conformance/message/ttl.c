@@ -139,10 +139,10 @@ static void expiry_is_in_the_history(void **state) {
     assert_int_equal(maintain(f).expired, 1);
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
-    assert_int_equal(boxcar_attempt_list_count(list), 1);
-    assert_text(boxcar_attempt_list_get(list, 0)->outcome, "expired");
-    assert_int_equal(boxcar_attempt_list_get(list, 0)->retry_count, 0);
-    boxcar_attempt_list_free(list);
+    assert_int_equal(list->count, 1);
+    assert_text(list->items[0]->outcome, "expired");
+    assert_int_equal(list->items[0]->retry_count, 0);
+    boxcar_list_free(list);
 }
 
 /* BX-025, BX-004 */

@@ -197,8 +197,8 @@ static void deferred_messages_come_back_as_often_as_it_takes(void **state) {
     assert_int_equal(taken.retry_count, 0);
     boxcar_attempt_list *attempts = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, id, &attempts, &f->err));
-    assert_int_equal(boxcar_attempt_list_count(attempts), 0);
-    boxcar_attempt_list_free(attempts);
+    assert_int_equal(attempts->count, 0);
+    boxcar_list_free(attempts);
 }
 
 /* BX-022, BX-005 */

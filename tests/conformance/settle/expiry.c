@@ -86,13 +86,13 @@ static void expired_lease_has_no_backoff_and_is_on_record(void **state) {
     take(f, f->other, taken.work_id);
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_message_attempts(f->store, taken.work_id, &list, &f->err));
-    assert_int_equal(boxcar_attempt_list_count(list), 1);
-    const boxcar_attempt *attempt = boxcar_attempt_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    const boxcar_attempt *attempt = list->items[0];
     assert_text(attempt->outcome, "lease_expired");
     assert_int_equal(attempt->retry_count, 1);
     assert_same_owner(attempt->owner, f->owner);
     assert_int_equal(attempt->epoch.value, taken.epoch.value);
-    boxcar_attempt_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-002 */

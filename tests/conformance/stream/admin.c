@@ -15,11 +15,11 @@ static boxcar_stream_list *page_of(struct fixture *f, const boxcar_stream_filter
 static void assert_page(struct fixture *f, const boxcar_stream_filter *filter, const char *wanted) {
     char keys[400] = "";
     boxcar_stream_list *list = page_of(f, filter);
-    for (size_t i = 0; i < boxcar_stream_list_count(list); i++) {
-        boxcar_str key = boxcar_stream_list_get(list, i)->stream;
+    for (size_t i = 0; i < list->count; i++) {
+        boxcar_str key = list->items[i]->stream;
         snprintf(keys + strlen(keys), sizeof(keys) - strlen(keys), "%.*s ", (int)key.len, key.data);
     }
-    boxcar_stream_list_free(list);
+    boxcar_list_free(list);
     assert_string_equal(keys, wanted);
 }
 
@@ -89,7 +89,7 @@ static void stream_shows_its_head_and_how_many_wait(void **state) {
     enqueue_run(f, "s", 2, NULL);
     boxcar_stream_list *list = NULL;
     ASSERT_OK(f, boxcar_stream_find(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), &list, &f->err));
-    const boxcar_stream *found = boxcar_stream_list_get(list, 0);
+    const boxcar_stream *found = list->items[0];
     assert_text(found->stream, "s");
     assert_text(found->topic, "the.topic");
     assert_int_equal(found->state, BOXCAR_STREAM_READY);
@@ -102,8 +102,8 @@ static void stream_shows_its_head_and_how_many_wait(void **state) {
     assert_true(boxcar_owner_is_none(found->owner));
     assert_true(found->halted_at == BOXCAR_TIME_NONE);
     assert_int_equal(found->halted_by.value, 0);
-    assert_null(boxcar_stream_list_get(list, 1));
-    boxcar_stream_list_free(list);
+    assert_int_equal(list->count, 1);
+    boxcar_list_free(list);
 }
 
 /* BX-060 */
@@ -178,13 +178,12 @@ static void assert_rules(struct fixture *f, const char *wanted) {
     char text[400] = "";
     boxcar_stream_rule_list *list = NULL;
     ASSERT_OK(f, boxcar_stream_rules_read(f->store, &list, &f->err));
-    for (size_t i = 0; i < boxcar_stream_rule_list_count(list); i++) {
-        const boxcar_stream_rule *rule = boxcar_stream_rule_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_stream_rule *rule = list->items[i];
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s=%s ", (int)rule->pattern.len,
                  rule->pattern.data, boxcar_stream_policy_name(rule->policy));
     }
-    assert_null(boxcar_stream_rule_list_get(list, boxcar_stream_rule_list_count(list)));
-    boxcar_stream_rule_list_free(list);
+    boxcar_list_free(list);
     assert_string_equal(text, wanted);
 }
 

@@ -138,14 +138,14 @@ static void compare_pages(struct model *m) {
     do {
         boxcar_stream_list *list = NULL;
         ASSERT_OK(m->f, boxcar_stream_page(m->f->store, &filter, &list, &m->f->err));
-        count = boxcar_stream_list_count(list);
+        count = list->count;
         for (size_t i = 0; i < count; i++) {
-            boxcar_str key = boxcar_stream_list_get(list, i)->stream;
+            boxcar_str key = list->items[i]->stream;
             snprintf(after, sizeof(after), "%.*s", (int)key.len, key.data);
             strcat(strcat(listed, after), " ");
         }
         filter.after = boxcar_str_of(after);
-        boxcar_stream_list_free(list);
+        boxcar_list_free(list);
     } while (count > 0 && strlen(listed) < sizeof(listed) / 2);
     for (int s = 0; s < STREAMS; s++)
         if (head_of(m, s) || m->streams[s].halted_by)

@@ -14,20 +14,20 @@ static boxcar_instance_list *instances(struct fixture *f) {
 
 static size_t count_instances(struct fixture *f) {
     boxcar_instance_list *list = instances(f);
-    size_t count = boxcar_instance_list_count(list);
-    boxcar_instance_list_free(list);
+    size_t count = list->count;
+    boxcar_list_free(list);
     return count;
 }
 
 static boxcar_instance instance_of(struct fixture *f, boxcar_owner owner) {
     boxcar_instance found = {.rank = -1};
     boxcar_instance_list *list = instances(f);
-    for (size_t i = 0; i < boxcar_instance_list_count(list); i++) {
-        const boxcar_instance *instance = boxcar_instance_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_instance *instance = list->items[i];
         if (memcmp(&instance->owner, &owner, sizeof(owner)) == 0)
             found = *instance;
     }
-    boxcar_instance_list_free(list);
+    boxcar_list_free(list);
     assert_true(found.rank >= 0);
     return found;
 }
@@ -62,10 +62,10 @@ static void live_workers_are_listed_by_rank_with_their_partitions(void **state) 
     for (int i = 0; i < 3; i++)
         beat(f, owners[i]);
     boxcar_instance_list *list = instances(f);
-    assert_int_equal(boxcar_instance_list_count(list), 3);
+    assert_int_equal(list->count, 3);
     int next = 0;
     for (int i = 0; i < 3; i++) {
-        const boxcar_instance *instance = boxcar_instance_list_get(list, (size_t)i);
+        const boxcar_instance *instance = list->items[(size_t)i];
         assert_int_equal(instance->rank, i);
         assert_int_equal(instance->first_partition, next);
         assert_int_equal(instance->first_partition, i * PARTITIONS / 3);
@@ -77,16 +77,16 @@ static void live_workers_are_listed_by_rank_with_their_partitions(void **state) 
         assert_int_equal(instance->leased, 0);
         assert_true(instance->oldest_lease_at == BOXCAR_TIME_NONE);
         if (i > 0)
-            assert_true(memcmp(&boxcar_instance_list_get(list, (size_t)i - 1)->owner, &instance->owner,
+            assert_true(memcmp(&list->items[(size_t)i - 1]->owner, &instance->owner,
                                sizeof(instance->owner)) < 0);
     }
     assert_int_equal(next, PARTITIONS);
-    assert_null(boxcar_instance_list_get(list, 3));
+    assert_int_equal(list->count, 3);
     assert_int_equal(
         fixture_sql_number(f, "select sum(partition_count) + 1000000 * sum(rank) from boxcar_instance",
                            "select sum(partition_count) + 1000000 * sum(rank) from instance"),
         PARTITIONS + 3000000);
-    boxcar_instance_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-061 */
@@ -134,10 +134,10 @@ static void cap_limits_the_partitions_of_a_worker(void **state) {
     beat(f, f->other);
     boxcar_instance_list *list = instances(f);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(boxcar_instance_list_get(list, i)->partition_count, 100);
-        assert_int_equal(boxcar_instance_list_get(list, i)->first_partition, (int)i * PARTITIONS / 2);
+        assert_int_equal(list->items[i]->partition_count, 100);
+        assert_int_equal(list->items[i]->first_partition, (int)i * PARTITIONS / 2);
     }
-    boxcar_instance_list_free(list);
+    boxcar_list_free(list);
 }
 
 /* BX-061: streams of the other one are left to it for a second. */

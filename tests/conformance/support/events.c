@@ -67,8 +67,8 @@ boxcar_event_list *read_stream(struct fixture *f, const char *stream, int64_t fr
 
 size_t count_stream(struct fixture *f, const char *stream) {
     boxcar_event_list *list = read_stream(f, stream, 1, 10000);
-    size_t count = boxcar_event_list_count(list);
-    boxcar_event_list_free(list);
+    size_t count = list->count;
+    boxcar_list_free(list);
     return count;
 }
 
@@ -89,8 +89,8 @@ int64_t last_position(struct fixture *f) {
     int64_t position = 0;
     for (;;) {
         boxcar_event_list *list = read_all(f, position, 10000);
-        int64_t next = boxcar_event_list_position(list);
-        boxcar_event_list_free(list);
+        int64_t next = list->position;
+        boxcar_list_free(list);
         if (next == position)
             return position;
         position = next;
@@ -116,14 +116,14 @@ void assert_sequence(struct fixture *f, int64_t count) {
     int64_t position = 0;
     for (;;) {
         boxcar_event_list *list = read_all(f, position, 1000);
-        size_t got = boxcar_event_list_count(list);
+        size_t got = list->count;
         for (size_t i = 0; i < got; i++) {
-            const boxcar_event *event = boxcar_event_list_get(list, i);
+            const boxcar_event *event = list->items[i];
             assert_int_equal(event->position, ++position);
             assert_int_equal(event->version, ++*version_of(known, 64, event->stream));
         }
-        assert_int_equal(boxcar_event_list_position(list), position);
-        boxcar_event_list_free(list);
+        assert_int_equal(list->position, position);
+        boxcar_list_free(list);
         if (got == 0)
             break;
     }

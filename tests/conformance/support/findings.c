@@ -7,7 +7,7 @@
 boxcar_finding_list *diagnose_with(struct fixture *f, boxcar_store *store) {
     boxcar_finding_list *list = NULL;
     ASSERT_OK(f, boxcar_diagnose(store, BOXCAR_OUTBOX, &list, &f->err));
-    assert_true(boxcar_finding_list_count(list) > 0);
+    assert_true(list->count > 0);
     return list;
 }
 
@@ -23,8 +23,8 @@ static bool is_of(const boxcar_finding *finding, const char *check) {
 
 size_t count_findings(const boxcar_finding_list *list, const char *check, const char *part) {
     size_t count = 0;
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++) {
-        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_finding *finding = list->items[i];
         count += is_of(finding, check) && (!part || has_text(finding->text, part));
     }
     return count;
@@ -33,16 +33,16 @@ size_t count_findings(const boxcar_finding_list *list, const char *check, const 
 const boxcar_finding *only_finding(const boxcar_finding_list *list, const char *check) {
     assert_int_equal(count_findings(list, check, NULL), 1);
     for (size_t i = 0;; i++)
-        if (is_of(boxcar_finding_list_get(list, i), check))
-            return boxcar_finding_list_get(list, i);
+        if (is_of(list->items[i], check))
+            return list->items[i];
 }
 
 void assert_found_with(struct fixture *f, boxcar_store *store, const char *check, boxcar_severity severity,
                        const char *part) {
     boxcar_finding_list *list = diagnose_with(f, store);
     bool found = false;
-    for (size_t i = 0; i < boxcar_finding_list_count(list); i++) {
-        const boxcar_finding *finding = boxcar_finding_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_finding *finding = list->items[i];
         if (!is_of(finding, check))
             continue;
         if (finding->severity > severity)
@@ -55,7 +55,7 @@ void assert_found_with(struct fixture *f, boxcar_store *store, const char *check
     }
     if (!found)
         fail_msg("%s has no %s that says \"%s\"", check, boxcar_severity_name(severity), part);
-    boxcar_finding_list_free(list);
+    boxcar_list_free(list);
 }
 
 void assert_found(struct fixture *f, const char *check, boxcar_severity severity, const char *part) {

@@ -50,15 +50,15 @@ struct receipt receipt_of(struct fixture *f, const char *source, const char *id)
     boxcar_inbox_receipt_list *list = NULL;
     struct receipt receipt = {.hash = ""};
     ASSERT_OK(f, boxcar_inbox_find(f->store, key_of(source, id), &list, &f->err));
-    assert_int_equal(boxcar_inbox_receipt_list_count(list), 1);
-    receipt.is = *boxcar_inbox_receipt_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    receipt.is = *list->items[0];
     assert_text(receipt.is.source, source);
     assert_text(receipt.is.external_id, id);
     assert_same_message_id(receipt.is.message_id, boxcar_inbox_message_id(key_of(source, id)));
     if (receipt.is.content_hash.data)
         snprintf(receipt.hash, sizeof(receipt.hash), "%.*s", (int)receipt.is.content_hash.len,
                  receipt.is.content_hash.data);
-    boxcar_inbox_receipt_list_free(list);
+    boxcar_list_free(list);
     return receipt;
 }
 

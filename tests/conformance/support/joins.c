@@ -167,9 +167,9 @@ enum wait_outcome evaluate(struct fixture *f, boxcar_enqueued wait) {
 boxcar_join join_of(struct fixture *f, boxcar_join_id join_id) {
     boxcar_join_list *list = NULL;
     ASSERT_OK(f, boxcar_join_find(f->store, join_id, &list, &f->err));
-    assert_int_equal(boxcar_join_list_count(list), 1);
-    boxcar_join join = *boxcar_join_list_get(list, 0);
-    boxcar_join_list_free(list);
+    assert_int_equal(list->count, 1);
+    boxcar_join join = *list->items[0];
+    boxcar_list_free(list);
     assert_memory_equal(join.join_id.bytes, join_id.bytes, sizeof(join_id.bytes));
     join.grouping_key = join.metadata = BOXCAR_NO_STR;
     return join;
@@ -211,14 +211,14 @@ boxcar_join_member member_of(struct fixture *f, boxcar_join_id join_id, boxcar_m
     boxcar_join_member_list *list = all_members(f, join_id);
     boxcar_join_member member = {.work_id = {-1}};
     size_t found = 0;
-    for (size_t i = 0; i < boxcar_join_member_list_count(list); i++) {
-        const boxcar_join_member *m = boxcar_join_member_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_join_member *m = list->items[i];
         if (memcmp(m->message_id.bytes, message_id.bytes, sizeof(message_id.bytes)) != 0)
             continue;
         member = *m;
         found++;
     }
-    boxcar_join_member_list_free(list);
+    boxcar_list_free(list);
     assert_int_equal(found, 1);
     return member;
 }
@@ -232,9 +232,9 @@ void assert_member(struct fixture *f, boxcar_join_id join_id, boxcar_message_id 
 size_t count_members(struct fixture *f, boxcar_join_id join_id, boxcar_member_status status) {
     boxcar_join_member_list *list = all_members(f, join_id);
     size_t count = 0;
-    for (size_t i = 0; i < boxcar_join_member_list_count(list); i++)
-        count += boxcar_join_member_list_get(list, i)->status == status;
-    boxcar_join_member_list_free(list);
+    for (size_t i = 0; i < list->count; i++)
+        count += list->items[i]->status == status;
+    boxcar_list_free(list);
     return count;
 }
 

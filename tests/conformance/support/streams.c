@@ -87,12 +87,12 @@ int64_t violations(struct fixture *f) {
 boxcar_stream stream_of(struct fixture *f, const char *stream) {
     boxcar_stream_list *list = NULL;
     ASSERT_OK(f, boxcar_stream_find(f->store, BOXCAR_OUTBOX, boxcar_str_of(stream), &list, &f->err));
-    assert_int_equal(boxcar_stream_list_count(list), 1);
-    boxcar_stream found = *boxcar_stream_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    boxcar_stream found = *list->items[0];
     assert_text(found.stream, stream);
     assert_int_equal(found.box, BOXCAR_OUTBOX);
     found.stream = found.topic = BOXCAR_NO_STR;
-    boxcar_stream_list_free(list);
+    boxcar_list_free(list);
     return found;
 }
 

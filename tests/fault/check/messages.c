@@ -192,16 +192,16 @@ static void check_stats(struct ledger *ledger, boxcar_store *store) {
             errx(99, "maintain: %s", error.message);
     if (boxcar_stats_read(store, BOXCAR_OUTBOX, true, &list, &error) != BOXCAR_OK)
         errx(99, "stats: %s", error.message);
-    const boxcar_stats *all = boxcar_stats_list_get(list, 0);
+    const boxcar_stats *all = list->items[0];
     int64_t done = 0;
-    for (size_t i = 1; i < boxcar_stats_list_count(list); i++)
-        done += boxcar_stats_list_get(list, i)->done;
+    for (size_t i = 1; i < list->count; i++)
+        done += list->items[i]->done;
     expect(ledger, "done in stats", count_status(ledger, BOXCAR_DONE), all->done);
     expect(ledger, "done in stats by topic", count_status(ledger, BOXCAR_DONE), done);
     if (all->exact)
         expect(ledger, "failed in stats", count_status(ledger, BOXCAR_FAILED), all->failed);
     expect(ledger, "unfinished in stats", 0, all->ready + all->waiting + all->in_progress);
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
 }
 
 void check_counts(struct ledger *ledger, struct verdict *verdict) {

@@ -194,12 +194,12 @@ static boxcar_status read_things(boxcar_store *store, boxcar_error *err) {
         check_list(list);
     if (status == BOXCAR_OK)
         status = boxcar_event_read_all(store, &filter, &events, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < boxcar_event_list_count(events); i++) {
-        check_text(boxcar_event_list_get(events, i)->type);
-        check_text(boxcar_event_list_get(events, i)->stream);
-        check_text(boxcar_event_list_get(events, i)->payload);
+    for (size_t i = 0; status == BOXCAR_OK && i < events->count; i++) {
+        check_text(events->items[i]->type);
+        check_text(events->items[i]->stream);
+        check_text(events->items[i]->payload);
     }
-    boxcar_event_list_free(events);
+    boxcar_list_free(events);
     boxcar_list_free(list);
     return status;
 }

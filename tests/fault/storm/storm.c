@@ -73,9 +73,9 @@ static int64_t count_unfinished(struct client *client) {
     if (!accept_status(client, boxcar_stats_read(client->store, BOXCAR_OUTBOX, false, &list, &error), &error,
                        "stats"))
         return -1;
-    const boxcar_stats *all = boxcar_stats_list_get(list, 0);
+    const boxcar_stats *all = list->items[0];
     int64_t unfinished = all->ready + all->waiting + all->in_progress;
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
     return unfinished;
 }
 

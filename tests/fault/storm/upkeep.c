@@ -64,11 +64,11 @@ static void read_stats(struct client *client) {
     if (!accept_status(client, boxcar_stats_read(client->store, BOXCAR_OUTBOX, true, &list, &err), &err,
                        "stats"))
         return;
-    const boxcar_stats *all = boxcar_stats_list_get(list, 0);
+    const boxcar_stats *all = list->items[0];
     if (!all || all->ready < 0 || all->waiting < 0 || all->in_progress < 0 || all->done < 0 ||
         all->failed < 0)
         complain(client, "stats has no first row, or counts below zero");
-    boxcar_stats_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void read_page(struct client *client) {

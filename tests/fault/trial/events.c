@@ -54,8 +54,8 @@ static int64_t stream_version(boxcar_store *store, int64_t known) {
         boxcar_event_list *list = NULL;
         if (boxcar_event_read(store, BOXCAR_STR(STREAM), known + 1, 1000, &list, &error) != BOXCAR_OK)
             errx(99, "read: %s", error.message);
-        count = boxcar_event_list_count(list);
-        boxcar_event_list_free(list);
+        count = list->count;
+        boxcar_list_free(list);
     }
     return known;
 }
@@ -111,13 +111,13 @@ static void follow(struct trial *trial, const struct member *self) {
         boxcar_event_list *list = NULL;
         if (boxcar_event_read_all(store, &filter, &list, &error) != BOXCAR_OK)
             errx(99, "follow: %s", error.message);
-        for (size_t i = 0; i < boxcar_event_list_count(list); i++)
-            note(self, "seen", boxcar_event_list_get(list, i)->event_id,
-                 boxcar_event_list_get(list, i)->position);
-        filter.after = boxcar_event_list_position(list);
-        if (boxcar_event_list_count(list) == 0)
+        for (size_t i = 0; i < list->count; i++)
+            note(self, "seen", list->items[i]->event_id,
+                 list->items[i]->position);
+        filter.after = list->position;
+        if (list->count == 0)
             pause_ms(2);
-        boxcar_event_list_free(list);
+        boxcar_list_free(list);
     }
 }
 

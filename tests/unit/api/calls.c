@@ -410,13 +410,11 @@ static void histories_and_counters_are_lists(void **state) {
     assert_int_equal(boxcar_message_attempts(STORE, (boxcar_work_id){0}, &attempts, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "work_id");
     assert_int_equal(boxcar_message_attempts(STORE, (boxcar_work_id){1}, &attempts, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_attempt_list_count(attempts), 0);
-    assert_null(boxcar_attempt_list_get(attempts, 0));
-    boxcar_attempt_list_free(attempts);
+    assert_int_equal(attempts->count, 0);
+    boxcar_list_free(attempts);
     assert_int_equal(boxcar_stats_read(STORE, BOXCAR_OUTBOX, true, &stats, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_stats_list_count(stats), 0);
-    assert_null(boxcar_stats_list_get(stats, 0));
-    boxcar_stats_list_free(stats);
+    assert_int_equal(stats->count, 0);
+    boxcar_list_free(stats);
 }
 
 static void settings_are_the_stores_values_over_the_defaults(void **state) {
@@ -426,9 +424,9 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
     (void)state;
     FAKE.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
     assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_setting_list_count(list), 16);
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    assert_int_equal(list->count, 16);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_setting *setting = list->items[i];
         if (strcmp(setting->name.data, "retention_done") == 0) {
             assert_string_equal(setting->value.data, "2d");
             assert_string_equal(setting->default_value.data, "7d");
@@ -438,8 +436,8 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
         }
     }
     assert_int_equal(changed, 1);
-    assert_null(boxcar_setting_list_get(list, 16));
-    boxcar_setting_list_free(list);
+    assert_int_equal(list->count, 16);
+    boxcar_list_free(list);
 }
 
 /* JOIN-050 */
@@ -454,8 +452,8 @@ static void a_setting_may_be_a_text(void **state) {
     assert_memory_equal(FAKE.setting_text.data, "waits", 5);
     FAKE.setting = (struct setting_value){.name = name, .text = BOXCAR_STR("waits")};
     assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++) {
-        const boxcar_setting *setting = boxcar_setting_list_get(list, i);
+    for (size_t i = 0; i < list->count; i++) {
+        const boxcar_setting *setting = list->items[i];
         if (strcmp(setting->name.data, "join_wait_topic") == 0) {
             assert_string_equal(setting->value.data, "waits");
             assert_string_equal(setting->default_value.data, "join.wait");
@@ -463,7 +461,7 @@ static void a_setting_may_be_a_text(void **state) {
             assert_string_equal(setting->value.data, setting->default_value.data);
         }
     }
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
 }
 
 static void settings_are_checked_before_they_are_written(void **state) {

@@ -142,14 +142,12 @@ static void reads_hand_down_what_they_were_given(void **state) {
     filter.after = 42;
     assert_int_equal(boxcar_event_read_all(STORE, &filter, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.event_filter.after, 42);
-    assert_int_equal(boxcar_event_list_count(list), 0);
-    assert_null(boxcar_event_list_get(list, 0));
-    boxcar_event_list_free(list);
+    assert_int_equal(list->count, 0);
+    boxcar_list_free(list);
     assert_int_equal(boxcar_event_read(STORE, BOXCAR_STR("s"), 3, 5, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.version, 3);
     assert_int_equal(FAKE.event_limit, 5);
-    boxcar_event_list_free(list);
-    assert_int_equal(boxcar_event_list_position(NULL), 0);
+    boxcar_list_free(list);
 }
 
 /* BX-010 */

@@ -131,7 +131,7 @@ static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
     fake->setting = (struct setting_value){.name = BOXCAR_STR("max_attempts"), .number = 3};
     status = boxcar_settings_read(&fake->store, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
-    boxcar_setting_list_free(list);
+    boxcar_list_free(list);
     return status;
 }
 
@@ -180,7 +180,7 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     struct box_facts facts = {BOXCAR_OUTBOX, stats, COUNT_OF(stats), NULL, 0, 30000, &host, 1, &pattern, 1, 1, 60, 1, 1, 1,
                               {true, 1e6}};
     struct findings findings = findings_begin();
-    boxcar_finding_list *list = NULL;
+    struct finding_rows *list = NULL;
     boxcar_status status;
 
     (void)fake;
@@ -191,7 +191,7 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     status = checkup_box(&findings, &facts, err);
     status = findings_end(&findings, status, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
-    boxcar_finding_list_free(list);
+    list_free(list);
     return status;
 }
 

@@ -10,14 +10,14 @@
 
 /* The severity of the only finding, and whether it brings a remedy just when there is something to do. */
 static boxcar_severity judged(struct findings *findings, const char *part) {
-    boxcar_finding_list *list = NULL;
+    struct finding_rows *list = NULL;
     assert_int_equal(findings_end(findings, BOXCAR_OK, &list, NULL), BOXCAR_OK);
-    assert_int_equal(boxcar_finding_list_count(list), 1);
-    const boxcar_finding *finding = boxcar_finding_list_get(list, 0);
+    assert_int_equal(list->count, 1);
+    const boxcar_finding *finding = &list->items[0];
     boxcar_severity severity = finding->severity;
     assert_non_null(strstr(finding->text.data, part));
     assert_int_equal(finding->remedy.data != NULL, severity != BOXCAR_SEVERITY_OK);
-    boxcar_finding_list_free(list);
+    list_free(list);
     return severity;
 }
 
@@ -83,18 +83,18 @@ static void ages_are_written_as_durations(void **state) {
 static void list_grows_and_keeps_what_it_has(void **state) {
     (void)state;
     struct findings findings = findings_begin();
-    boxcar_finding_list *list = NULL;
+    struct finding_rows *list = NULL;
     for (int i = 0; i < 100; i++) {
         findings_add(&findings, "many", BOXCAR_SEVERITY_NOTE, "number %d", i);
         if (i % 2)
             findings_remedy(&findings, "remedy %d", i);
     }
     assert_int_equal(findings_end(&findings, BOXCAR_OK, &list, NULL), BOXCAR_OK);
-    assert_int_equal(boxcar_finding_list_count(list), 100);
-    assert_string_equal(boxcar_finding_list_get(list, 0)->text.data, "number 0");
-    assert_null(boxcar_finding_list_get(list, 98)->remedy.data);
-    assert_string_equal(boxcar_finding_list_get(list, 99)->remedy.data, "remedy 99");
-    boxcar_finding_list_free(list);
+    assert_int_equal(list->count, 100);
+    assert_string_equal(list->items[0].text.data, "number 0");
+    assert_null(list->items[98].remedy.data);
+    assert_string_equal(list->items[99].remedy.data, "remedy 99");
+    list_free(list);
 }
 
 static void severities_have_names(void **state) {

@@ -156,14 +156,14 @@ static boxcar_status fake_page(struct boxcar_store *store, const boxcar_list_opt
 }
 
 static boxcar_status fake_attempts(struct boxcar_store *store, boxcar_work_id work_id,
-                                   struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+                                   struct attempt_rows **ret_list, boxcar_error *err) {
     (void)work_id;
     *ret_list = calloc(1, sizeof(**ret_list));
     return *ret_list ? answer(fake_of(store), err) : error_no_memory(err);
 }
 
 static boxcar_status fake_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                                struct boxcar_stats_list **ret_list, boxcar_error *err) {
+                                struct stats_rows **ret_list, boxcar_error *err) {
     (void)box, (void)by_topic;
     *ret_list = calloc(1, sizeof(**ret_list));
     return *ret_list ? answer(fake_of(store), err) : error_no_memory(err);
@@ -255,7 +255,7 @@ static boxcar_status fake_join_wait(struct boxcar_store *store, boxcar_join_id j
     return status;
 }
 
-static boxcar_status give_joins(struct fake_store *fake, struct boxcar_join_list **ret_list,
+static boxcar_status give_joins(struct fake_store *fake, struct join_rows **ret_list,
                                 boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
@@ -266,20 +266,20 @@ static boxcar_status give_joins(struct fake_store *fake, struct boxcar_join_list
 }
 
 static boxcar_status fake_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                                    struct boxcar_join_list **ret_list, boxcar_error *err) {
+                                    struct join_rows **ret_list, boxcar_error *err) {
     fake_of(store)->join_id = join_id;
     return give_joins(fake_of(store), ret_list, err);
 }
 
 static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                                    struct boxcar_join_list **ret_list, boxcar_error *err) {
+                                    struct join_rows **ret_list, boxcar_error *err) {
     fake_of(store)->join_filter = *filter;
     return give_joins(fake_of(store), ret_list, err);
 }
 
 static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_id join_id,
                                        boxcar_message_id after, int limit,
-                                       struct boxcar_join_member_list **ret_list, boxcar_error *err) {
+                                       struct join_member_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
 
@@ -305,7 +305,7 @@ static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inb
 }
 
 static boxcar_status fake_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
-                                     struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+                                     struct inbox_receipt_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
 
@@ -331,7 +331,7 @@ static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str st
     return status;
 }
 
-static boxcar_status give_events(struct fake_store *fake, struct boxcar_event_list **ret_list,
+static boxcar_status give_events(struct fake_store *fake, struct event_rows **ret_list,
                                  boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
@@ -342,7 +342,7 @@ static boxcar_status give_events(struct fake_store *fake, struct boxcar_event_li
 }
 
 static boxcar_status fake_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
-                                     int limit, struct boxcar_event_list **ret_list, boxcar_error *err) {
+                                     int limit, struct event_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
 
     fake->stream = stream;
@@ -352,7 +352,7 @@ static boxcar_status fake_event_read(struct boxcar_store *store, boxcar_str stre
 }
 
 static boxcar_status fake_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                         struct boxcar_event_list **ret_list, boxcar_error *err) {
+                                         struct event_rows **ret_list, boxcar_error *err) {
     fake_of(store)->event_filter = *filter;
     return give_events(fake_of(store), ret_list, err);
 }
@@ -401,7 +401,7 @@ static boxcar_status fake_setting_reset(struct boxcar_store *store, boxcar_str n
 }
 
 static boxcar_status fake_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
-                                      boxcar_str stream, struct boxcar_stream_list **ret_list,
+                                      boxcar_str stream, struct stream_rows **ret_list,
                                       boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
@@ -448,7 +448,7 @@ static boxcar_status fake_stream_rule_remove(struct boxcar_store *store, boxcar_
     return answer(fake_of(store), err);
 }
 
-static boxcar_status fake_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+static boxcar_status fake_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                        boxcar_error *err) {
     boxcar_status status = answer(fake_of(store), err);
 
@@ -466,7 +466,7 @@ static boxcar_status fake_stream_violations(struct boxcar_store *store, int64_t 
     return status;
 }
 
-static boxcar_status fake_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list,
+static boxcar_status fake_instances(struct boxcar_store *store, struct instance_rows **ret_list,
                                     boxcar_error *err) {
     boxcar_status status = answer(fake_of(store), err);
 

@@ -85,9 +85,9 @@ static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool 
         return BOXCAR_OK;
     if (status != BOXCAR_OK)
         return status;
-    *ret_processed = boxcar_inbox_receipt_list_get(list, 0)->state == BOXCAR_INBOX_DONE;
-    *ret_mismatch = differs(boxcar_inbox_receipt_list_get(list, 0)->content_hash);
-    boxcar_inbox_receipt_list_free(list);
+    *ret_processed = list->items[0]->state == BOXCAR_INBOX_DONE;
+    *ret_mismatch = differs(list->items[0]->content_hash);
+    boxcar_list_free(list);
     return BOXCAR_OK;
 }
 
@@ -141,8 +141,8 @@ struct knowledge {
 };
 
 static void release(struct knowledge *known) {
-    boxcar_inbox_receipt_list_free(known->receipts);
-    boxcar_attempt_list_free(known->attempts);
+    boxcar_list_free(known->receipts);
+    boxcar_list_free(known->attempts);
     boxcar_list_free(known->messages);
 }
 
@@ -190,8 +190,8 @@ static json_t *receipt_json(const boxcar_inbox_receipt *receipt) {
 }
 
 static json_t *whole_json(const struct knowledge *known) {
-    const boxcar_message *message = known->messages->items[0];
-    const boxcar_inbox_receipt *receipt = boxcar_inbox_receipt_list_get(known->receipts, 0);
+    const boxcar_message *message = known->messages ? known->messages->items[0] : NULL;
+    const boxcar_inbox_receipt *receipt = known->receipts ? known->receipts->items[0] : NULL;
     if (!message)
         return receipt_json(receipt);
     json_t *object = message_json(message, MESSAGE_WITH_PAYLOAD);

@@ -30,8 +30,8 @@ static bool read_status(const struct cli *cli, boxcar_join_filter *filter) {
 static int print(const struct cli *cli, const boxcar_join_list *list) {
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < boxcar_join_list_count(list); i++) {
-        json_t *row = join_json(boxcar_join_list_get(list, i), output.format == CLI_FORMAT_TABLE);
+    for (size_t i = 0; i < list->count; i++) {
+        json_t *row = join_json(list->items[i], output.format == CLI_FORMAT_TABLE);
         if (!output_list_add(&output, row))
             break;
     }
@@ -47,7 +47,7 @@ static int list_page(struct cli *cli, const boxcar_join_filter *filter) {
     if (boxcar_join_page(cli->store, filter, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print(cli, list);
-    boxcar_join_list_free(list);
+    boxcar_list_free(list);
     return result;
 }
 

@@ -25,15 +25,15 @@ struct page {
 };
 
 static boxcar_message_id last_member(const struct page *page) {
-    size_t count = boxcar_join_member_list_count(page->members);
-    return boxcar_join_member_list_get(page->members, count - 1)->message_id;
+    size_t count = page->members->count;
+    return page->members->items[count - 1]->message_id;
 }
 
 static json_t *members_json(const boxcar_join_member_list *members) {
     json_t *array = json_array();
     bool good = true;
-    for (size_t i = 0; good && i < boxcar_join_member_list_count(members); i++)
-        good = json_array_append_new(array, join_member_json(boxcar_join_member_list_get(members, i))) == 0;
+    for (size_t i = 0; good && i < members->count; i++)
+        good = json_array_append_new(array, join_member_json(members->items[i])) == 0;
     return json_finish(array, good);
 }
 
@@ -41,8 +41,8 @@ static int print_members(const struct cli *cli, const boxcar_join_member_list *m
     struct output output;
     putchar('\n');
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < boxcar_join_member_list_count(members); i++)
-        if (!output_list_add(&output, join_member_json(boxcar_join_member_list_get(members, i))))
+    for (size_t i = 0; i < members->count; i++)
+        if (!output_list_add(&output, join_member_json(members->items[i])))
             break;
     return output_list_end(&output, cli);
 }
@@ -50,10 +50,10 @@ static int print_members(const struct cli *cli, const boxcar_join_member_list *m
 /* How many members are shown and, when there are more, the command that shows them. */
 static void print_count(const struct page *page) {
     char join_id[BOXCAR_UUID_TEXT_SIZE], last[BOXCAR_UUID_TEXT_SIZE];
-    size_t count = boxcar_join_member_list_count(page->members);
+    size_t count = page->members->count;
     printf("\n%zu member%s shown", count, count == 1 ? "" : "s");
     if (page->has_more) {
-        boxcar_join_id_format(boxcar_join_list_get(page->joins, 0)->join_id, join_id);
+        boxcar_join_id_format(page->joins->items[0]->join_id, join_id);
         boxcar_message_id_format(last_member(page), last);
         printf("; there are more: boxcar join show %s --limit %zu --after %s", join_id, count, last);
     }
@@ -61,8 +61,8 @@ static void print_count(const struct page *page) {
 }
 
 static int print_for_people(const struct cli *cli, const struct page *page) {
-    int result = output_object(cli, join_json(boxcar_join_list_get(page->joins, 0), true));
-    if (result != CLI_DONE || boxcar_join_member_list_count(page->members) == 0)
+    int result = output_object(cli, join_json(page->joins->items[0], true));
+    if (result != CLI_DONE || page->members->count == 0)
         return result;
     result = print_members(cli, page->members);
     if (result == CLI_DONE)
@@ -73,7 +73,7 @@ static int print_for_people(const struct cli *cli, const struct page *page) {
 static int print(const struct cli *cli, const struct page *page) {
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
         return print_for_people(cli, page);
-    json_t *object = join_json(boxcar_join_list_get(page->joins, 0), false);
+    json_t *object = join_json(page->joins->items[0], false);
     bool good = object && json_put(object, "members", members_json(page->members));
     return output_object(cli, json_finish(object, good));
 }
@@ -82,11 +82,11 @@ static int print(const struct cli *cli, const struct page *page) {
 static boxcar_status look_further(boxcar_store *store, boxcar_join_id join_id, int limit, struct page *page,
                                   boxcar_error *err) {
     boxcar_join_member_list *next = NULL;
-    if (boxcar_join_member_list_count(page->members) < (size_t)limit)
+    if (page->members->count < (size_t)limit)
         return BOXCAR_OK;
     boxcar_status status = boxcar_join_members(store, join_id, last_member(page), 1, &next, err);
-    page->has_more = status == BOXCAR_OK && boxcar_join_member_list_count(next) > 0;
-    boxcar_join_member_list_free(next);
+    page->has_more = status == BOXCAR_OK && next->count > 0;
+    boxcar_list_free(next);
     return status;
 }
 
@@ -102,8 +102,8 @@ static int show(struct cli *cli, boxcar_join_id join_id, boxcar_message_id after
     if (status == BOXCAR_OK && output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
         status = look_further(cli->store, join_id, limit, &page, &err);
     result = status == BOXCAR_OK ? print(cli, &page) : cli_fail_with(cli, &err);
-    boxcar_join_member_list_free(page.members);
-    boxcar_join_list_free(page.joins);
+    boxcar_list_free(page.members);
+    boxcar_list_free(page.joins);
     return result;
 }
 

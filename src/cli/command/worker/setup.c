@@ -58,9 +58,9 @@ int worker_store_curve(const struct cli *cli, boxcar_store *store, boxcar_backof
     struct complaints complaints = complaints_to_user((struct cli *)cli);
     if (boxcar_settings_read(store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    for (size_t i = 0; i < boxcar_setting_list_count(list); i++)
-        take_setting(boxcar_setting_list_get(list, i), &complaints, &curve);
-    boxcar_setting_list_free(list);
+    for (size_t i = 0; i < list->count; i++)
+        take_setting(list->items[i], &complaints, &curve);
+    boxcar_list_free(list);
     if (complaints.count > 0)
         return CLI_ERROR;
     *ret_curve = curve;

@@ -60,7 +60,7 @@ boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter 
 }
 
 static bool is_replayed_with(struct boxcar_store *store, boxcar_work_id work_id, boxcar_str note) {
-    struct boxcar_attempt_list *list;
+    struct attempt_rows *list;
     bool found = false;
 
     if (pg_attempts(store, work_id, &list, NULL) != BOXCAR_OK)
@@ -68,7 +68,7 @@ static bool is_replayed_with(struct boxcar_store *store, boxcar_work_id work_id,
     for (size_t i = 0; i < list->count; i++)
         found = found || (str_equal(list->items[i].outcome, BOXCAR_STR("replayed")) &&
                           str_equal(list->items[i].error, note));
-    boxcar_attempt_list_free(list);
+    list_free(list);
     return found;
 }
 

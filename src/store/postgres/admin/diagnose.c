@@ -295,7 +295,7 @@ static boxcar_status gather_workers(struct pg_store *pg, struct arena *arena, st
 static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresult *checkup,
                                struct findings *findings, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct boxcar_stats_list *stats = NULL;
+    struct stats_rows *stats = NULL;
     struct box_facts facts = {.box = box,
                               .overdue = pg_get_int8(checkup, 0, 4),
                               .overdue_seconds = pg_get_float8(checkup, 0, 5),
@@ -313,7 +313,7 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     facts.stats = stats->items;
     facts.stats_count = stats->count;
     status = checkup_box(findings, &facts, err);
-    boxcar_stats_list_free(stats);
+    list_free(stats);
     return status;
 }
 
@@ -437,7 +437,7 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_cl
 }
 
 boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                          struct boxcar_finding_list **ret_list, boxcar_error *err) {
+                          struct finding_rows **ret_list, boxcar_error *err) {
     struct findings findings = findings_begin();
     boxcar_status status =
         findings.list ? diagnose(pg_store_of(store), box, tries_claim, &findings, err) : error_no_memory(err);

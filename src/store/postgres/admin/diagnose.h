@@ -6,7 +6,7 @@
 #include "store/finding.h"
 
 boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                          struct boxcar_finding_list **ret_list, boxcar_error *err);
+                          struct finding_rows **ret_list, boxcar_error *err);
 
 /* How to end what this session does, for the finding that was added last; and what shows `role` more of it. */
 void pg_remedy_session(struct findings *findings, const struct pg_session *session, boxcar_str role);

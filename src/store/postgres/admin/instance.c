@@ -61,7 +61,7 @@ static void read_instance(const PGresult *r, int row, void *item) {
     boxcar_box_parse(pg_get_text(r, row, 11), &instance->box);
 }
 
-boxcar_status pg_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list, boxcar_error *err) {
+boxcar_status pg_instances(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err) {
     struct pg_params none = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status = pg_query(pg_store_of(store), PG_INSTANCES, &none, &result, err);

@@ -21,7 +21,7 @@ static void read_stats(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                       struct boxcar_stats_list **ret_list, boxcar_error *err) {
+                       struct stats_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;

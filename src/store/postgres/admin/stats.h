@@ -5,6 +5,6 @@
 #include "store/postgres/state.h"
 
 boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                       struct boxcar_stats_list **ret_list, boxcar_error *err);
+                       struct stats_rows **ret_list, boxcar_error *err);
 
 #endif

@@ -94,7 +94,7 @@ static void read_event(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
-                            struct boxcar_event_list **ret_list, boxcar_error *err) {
+                            struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -107,7 +107,7 @@ boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64
 }
 
 /* The last row is no event; its position says how far the store has looked. */
-static boxcar_status take_position(struct pg_store *pg, struct boxcar_event_list *list, boxcar_error *err) {
+static boxcar_status take_position(struct pg_store *pg, struct event_rows *list, boxcar_error *err) {
     if (list->count == 0)
         return pg_malformed(pg, "it does not say how far the store has looked", err);
     list->count--;
@@ -131,9 +131,9 @@ static boxcar_status query_all(struct pg_store *pg, const struct pg_params *para
 }
 
 boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                struct boxcar_event_list **ret_list, boxcar_error *err) {
+                                struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    struct boxcar_event_list *list;
+    struct event_rows *list;
     PGresult *result;
     boxcar_status status;
 
@@ -148,7 +148,7 @@ boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_f
         return status;
     status = take_position(pg_store_of(store), list, err);
     if (status != BOXCAR_OK) {
-        boxcar_event_list_free(list);
+        list_free(list);
         return status;
     }
     if (list->position < filter->after) /* see POSITION_MAX */

@@ -64,7 +64,7 @@ static void read_receipt(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
-                            struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+                            struct inbox_receipt_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;

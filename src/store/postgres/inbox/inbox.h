@@ -9,6 +9,6 @@ boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origi
 boxcar_status pg_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_is_new,
                               bool *ret_hash_mismatch, boxcar_error *err);
 boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
-                            struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
+                            struct inbox_receipt_rows **ret_list, boxcar_error *err);
 
 #endif

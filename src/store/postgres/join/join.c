@@ -118,26 +118,26 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
     size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_uuid_count(result, 0, column) : 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct boxcar_join_list *list;
+        struct join_rows *list;
         boxcar_join_id join_id;
 
         pg_get_uuid_at(result, 0, column, i, join_id.bytes);
         if (pg_had_ended(pg, join_id) || pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
             continue;
         join_log_ended(&pg->base, list->items, 1);
-        boxcar_join_list_free(list);
+        list_free(list);
     }
 }
 
 /* When the answer to a first try was lost, the second may find the join cancelled: by the first. */
 static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change) {
-    struct boxcar_join_list *list;
+    struct join_rows *list;
 
     if (pg_join_find(store, join_id, &list, NULL) != BOXCAR_OK)
         return false;
     *ret_change = (struct join_change){.ended = true, .join = list->items[0]};
     ret_change->join.grouping_key = ret_change->join.metadata = BOXCAR_NO_STR;
-    boxcar_join_list_free(list);
+    list_free(list);
     return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
 }
 
@@ -214,7 +214,7 @@ boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, 
 }
 
 boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                           struct boxcar_join_list **ret_list, boxcar_error *err) {
+                           struct join_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     char text[BOXCAR_UUID_TEXT_SIZE];
     PGresult *result = NULL;
@@ -232,7 +232,7 @@ boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
 }
 
 boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                           struct boxcar_join_list **ret_list, boxcar_error *err) {
+                           struct join_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;
@@ -263,7 +263,7 @@ static void read_member(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
-                              int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err) {
+                              int limit, struct join_member_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;

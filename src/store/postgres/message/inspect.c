@@ -63,7 +63,7 @@ static void read_attempt(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
-                          struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+                          struct attempt_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;

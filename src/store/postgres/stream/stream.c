@@ -30,7 +30,7 @@ static void read_stream(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
-                             struct boxcar_stream_list **ret_list, boxcar_error *err) {
+                             struct stream_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;
@@ -173,7 +173,7 @@ static void read_rule(const PGresult *r, int row, void *item) {
     rule->policy = pg_get_bool(r, row, 1) ? BOXCAR_STREAM_HALT : BOXCAR_STREAM_CONTINUE;
 }
 
-boxcar_status pg_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+boxcar_status pg_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                               boxcar_error *err) {
     struct pg_params none = PG_PARAMS_INIT;
     PGresult *result = NULL;

@@ -334,7 +334,7 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
     struct findings *findings = &diagnosing->findings;
     boxcar_status status;
 
-    boxcar_finding_list_free(findings->list);
+    list_free(findings->list);
     *findings = findings_begin();
     arena_release(&diagnosing->arena);
     diagnosing->facts = (struct box_facts){.box = diagnosing->box};
@@ -354,7 +354,7 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
 }
 
 static boxcar_status judge_box(struct boxcar_store *base, struct diagnosing *diagnosing, boxcar_error *err) {
-    struct boxcar_stats_list *stats = NULL;
+    struct stats_rows *stats = NULL;
     boxcar_status status;
 
     if (!diagnosing->is_whole) {
@@ -368,12 +368,12 @@ static boxcar_status judge_box(struct boxcar_store *base, struct diagnosing *dia
     diagnosing->facts.stats = stats->items;
     diagnosing->facts.stats_count = stats->count;
     status = checkup_box(&diagnosing->findings, &diagnosing->facts, err);
-    boxcar_stats_list_free(stats);
+    list_free(stats);
     return status;
 }
 
 boxcar_status sqlite_diagnose(struct boxcar_store *base, boxcar_box box, bool tries_claim,
-                              struct boxcar_finding_list **ret_list, boxcar_error *err) {
+                              struct finding_rows **ret_list, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     const char *path = sqlite3_db_filename(store->db, "main");
     struct diagnosing diagnosing = {.box = box, .path = path != NULL && path[0] != '\0' ? path : NULL};

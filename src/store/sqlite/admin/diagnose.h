@@ -6,7 +6,7 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                              struct boxcar_finding_list **ret_list, boxcar_error *err);
+                              struct finding_rows **ret_list, boxcar_error *err);
 /* diagnose_rows.c: which rows Boxcar did not write. */
 boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *findings, boxcar_error *err);
 /* diagnose_turn.c: whether the file can be written just now, and who keeps others from it. path: NULL = in memory. */

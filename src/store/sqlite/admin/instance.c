@@ -271,7 +271,7 @@ static boxcar_status read_instance(struct sqlite_store *store, struct query *que
 }
 
 static boxcar_status add_instance(struct sqlite_store *store, struct query *query,
-                                  struct boxcar_instance_list *list, size_t *capacity, boxcar_error *err) {
+                                  struct instance_rows *list, size_t *capacity, boxcar_error *err) {
     if (list->count == *capacity) {
         *capacity = *capacity == 0 ? 16 : *capacity * 2;
         boxcar_instance *items = arena_alloc_array(&list->arena, *capacity, sizeof(*items));
@@ -285,7 +285,7 @@ static boxcar_status add_instance(struct sqlite_store *store, struct query *quer
 }
 
 static boxcar_status list_instances(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct boxcar_instance_list *list = context;
+    struct instance_rows *list = context;
     AUTO_QUERY struct query query = query_on(store, S_INSTANCES);
     boxcar_status status = sqlite_settings_load(store, err);
     size_t capacity = 0;
@@ -300,9 +300,9 @@ static boxcar_status list_instances(struct sqlite_store *store, void *context, b
     return status;
 }
 
-boxcar_status sqlite_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list,
+boxcar_status sqlite_instances(struct boxcar_store *store, struct instance_rows **ret_list,
                                boxcar_error *err) {
-    struct boxcar_instance_list *list = calloc(1, sizeof(*list));
+    struct instance_rows *list = calloc(1, sizeof(*list));
     boxcar_status status;
 
     if (list == NULL)
@@ -311,6 +311,6 @@ boxcar_status sqlite_instances(struct boxcar_store *store, struct boxcar_instanc
     if (status == BOXCAR_OK)
         *ret_list = list;
     else
-        boxcar_instance_list_free(list);
+        list_free(list);
     return status;
 }

@@ -7,7 +7,7 @@
 boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
                                boxcar_error *err);
 boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
-boxcar_status sqlite_instances(struct boxcar_store *store, struct boxcar_instance_list **ret_list,
+boxcar_status sqlite_instances(struct boxcar_store *store, struct instance_rows **ret_list,
                                boxcar_error *err);
 /* A heartbeat, as part of a transaction. */
 boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct instance *instance,

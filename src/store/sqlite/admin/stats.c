@@ -24,7 +24,7 @@ struct gathering {
     bool by_topic;
     struct stats_row *rows; /* row 0 is about the whole box */
     size_t count, capacity;
-    struct boxcar_stats_list *list;
+    struct stats_rows *list;
 };
 
 static void note_ready_since(struct stats_row *row, boxcar_time since) {
@@ -263,7 +263,7 @@ static boxcar_status finish_row(struct sqlite_store *store, struct gathering *ga
 }
 
 static boxcar_status finish(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
-    struct boxcar_stats_list *list = gathering->list;
+    struct stats_rows *list = gathering->list;
     boxcar_status status = BOXCAR_OK;
 
     list->items = arena_alloc_array(&list->arena, gathering->count, sizeof(*list->items));
@@ -294,7 +294,7 @@ static boxcar_status gather(struct sqlite_store *store, void *context, boxcar_er
 }
 
 boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                           struct boxcar_stats_list **ret_list, boxcar_error *err) {
+                           struct stats_rows **ret_list, boxcar_error *err) {
     struct gathering gathering = {
         .box = box, .by_topic = by_topic, .list = calloc(1, sizeof(*gathering.list))};
     boxcar_status status;

@@ -5,6 +5,6 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
-                           struct boxcar_stats_list **ret_list, boxcar_error *err);
+                           struct stats_rows **ret_list, boxcar_error *err);
 
 #endif

@@ -169,12 +169,12 @@ struct event_look {
     int64_t from_version;
     int limit;
     const boxcar_event_filter *filter;
-    struct boxcar_event_list *list;
+    struct event_rows *list;
     size_t capacity;
 };
 
 static boxcar_event *add_event(struct event_look *look) {
-    struct boxcar_event_list *list = look->list;
+    struct event_rows *list = look->list;
 
     if (list->count == look->capacity) {
         size_t more = look->capacity == 0 ? 64 : look->capacity * 2;
@@ -296,8 +296,8 @@ static boxcar_status read_all(struct sqlite_store *store, void *context, boxcar_
 }
 
 static boxcar_status look_at(struct boxcar_store *store, sqlite_work_fn work, struct event_look *look,
-                             struct boxcar_event_list **ret_list, boxcar_error *err) {
-    struct boxcar_event_list *list = calloc(1, sizeof(*list));
+                             struct event_rows **ret_list, boxcar_error *err) {
+    struct event_rows *list = calloc(1, sizeof(*list));
     boxcar_status status;
 
     if (list == NULL)
@@ -305,7 +305,7 @@ static boxcar_status look_at(struct boxcar_store *store, sqlite_work_fn work, st
     look->list = list;
     status = sqlite_transaction(sqlite_of(store), ACCESS_READ, work, look, err);
     if (status != BOXCAR_OK) {
-        boxcar_event_list_free(list);
+        list_free(list);
         return status;
     }
     *ret_list = list;
@@ -313,14 +313,14 @@ static boxcar_status look_at(struct boxcar_store *store, sqlite_work_fn work, st
 }
 
 boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
-                                int limit, struct boxcar_event_list **ret_list, boxcar_error *err) {
+                                int limit, struct event_rows **ret_list, boxcar_error *err) {
     struct event_look look = {.stream = stream, .from_version = from_version, .limit = limit};
 
     return look_at(store, read_stream, &look, ret_list, err);
 }
 
 boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                    struct boxcar_event_list **ret_list, boxcar_error *err) {
+                                    struct event_rows **ret_list, boxcar_error *err) {
     struct event_look look = {.filter = filter};
 
     return look_at(store, read_all, &look, ret_list, err);

@@ -8,8 +8,8 @@ boxcar_status sqlite_event_append(struct boxcar_store *store, boxcar_str stream,
                                   const boxcar_new_event *events, size_t count,
                                   boxcar_appended *ret_appended, boxcar_error *err);
 boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
-                                struct boxcar_event_list **ret_list, boxcar_error *err);
+                                struct event_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                    struct boxcar_event_list **ret_list, boxcar_error *err);
+                                    struct event_rows **ret_list, boxcar_error *err);
 
 #endif

@@ -205,11 +205,11 @@ boxcar_status sqlite_inbox_accept(struct boxcar_store *store, const struct inbox
 
 struct finding {
     boxcar_inbox_key key;
-    struct boxcar_inbox_receipt_list *list;
+    struct inbox_receipt_rows *list;
 };
 
 static boxcar_status read_receipt(struct query *query, const struct finding *finding, boxcar_error *err) {
-    struct boxcar_inbox_receipt_list *list = finding->list;
+    struct inbox_receipt_rows *list = finding->list;
     boxcar_inbox_receipt *receipt = arena_alloc(&list->arena, sizeof(*receipt));
 
     if (receipt == NULL)
@@ -247,7 +247,7 @@ static boxcar_status find(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
-                                struct boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
+                                struct inbox_receipt_rows **ret_list, boxcar_error *err) {
     struct finding finding = {.key = key, .list = calloc(1, sizeof(*finding.list))};
     boxcar_status status;
 

@@ -131,10 +131,10 @@ boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_i
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
 boxcar_status sqlite_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                               struct boxcar_join_list **ret_list, boxcar_error *err);
+                               struct join_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                               struct boxcar_join_list **ret_list, boxcar_error *err);
+                               struct join_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
-                                  int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err);
+                                  int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* ---- lists that grow in their arena ---- */
 
-static boxcar_join *add_join(struct boxcar_join_list *list, size_t *capacity) {
+static boxcar_join *add_join(struct join_rows *list, size_t *capacity) {
     if (list->count == *capacity) {
         size_t more = *capacity == 0 ? 16 : *capacity * 2;
         boxcar_join *items = arena_alloc_array(&list->arena, more, sizeof(*items));
@@ -21,7 +21,7 @@ static boxcar_join *add_join(struct boxcar_join_list *list, size_t *capacity) {
     return &list->items[list->count++];
 }
 
-static boxcar_join_member *add_member(struct boxcar_join_member_list *list, size_t *capacity) {
+static boxcar_join_member *add_member(struct join_member_rows *list, size_t *capacity) {
     if (list->count == *capacity) {
         size_t more = *capacity == 0 ? 64 : *capacity * 2;
         boxcar_join_member *items = arena_alloc_array(&list->arena, more, sizeof(*items));
@@ -35,7 +35,7 @@ static boxcar_join_member *add_member(struct boxcar_join_member_list *list, size
     return &list->items[list->count++];
 }
 
-static boxcar_status read_join(struct query *query, struct boxcar_join_list *list, size_t *capacity,
+static boxcar_status read_join(struct query *query, struct join_rows *list, size_t *capacity,
                                boxcar_error *err) {
     boxcar_join *join = add_join(list, capacity);
     boxcar_status status;
@@ -54,10 +54,10 @@ static boxcar_status read_join(struct query *query, struct boxcar_join_list *lis
 struct join_look {
     boxcar_join_id join_id;
     const boxcar_join_filter *filter; /* NULL = just the one with join_id */
-    struct boxcar_join_list *list;
+    struct join_rows *list;
 };
 
-static boxcar_status read_joins(struct query *query, struct boxcar_join_list *list, boxcar_error *err) {
+static boxcar_status read_joins(struct query *query, struct join_rows *list, boxcar_error *err) {
     size_t capacity = 0;
     bool row = true;
     boxcar_status status = BOXCAR_OK;
@@ -130,7 +130,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 static boxcar_status look_at(struct boxcar_store *store, struct join_look *look,
-                             struct boxcar_join_list **ret_list, boxcar_error *err) {
+                             struct join_rows **ret_list, boxcar_error *err) {
     boxcar_status status;
 
     look->list = calloc(1, sizeof(*look->list));
@@ -147,14 +147,14 @@ static boxcar_status look_at(struct boxcar_store *store, struct join_look *look,
 }
 
 boxcar_status sqlite_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                               struct boxcar_join_list **ret_list, boxcar_error *err) {
+                               struct join_rows **ret_list, boxcar_error *err) {
     struct join_look look = {.join_id = join_id};
 
     return look_at(store, &look, ret_list, err);
 }
 
 boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                               struct boxcar_join_list **ret_list, boxcar_error *err) {
+                               struct join_rows **ret_list, boxcar_error *err) {
     struct join_look look = {.filter = filter};
 
     return look_at(store, &look, ret_list, err);
@@ -166,10 +166,10 @@ struct member_look {
     boxcar_join_id join_id;
     boxcar_message_id after;
     int limit;
-    struct boxcar_join_member_list *list;
+    struct join_member_rows *list;
 };
 
-static boxcar_status read_member(struct query *query, struct boxcar_join_member_list *list, size_t *capacity,
+static boxcar_status read_member(struct query *query, struct join_member_rows *list, size_t *capacity,
                                  boxcar_error *err) {
     boxcar_join_member *member = add_member(list, capacity);
 
@@ -201,7 +201,7 @@ static boxcar_status look_at_members(struct sqlite_store *store, void *context, 
 }
 
 boxcar_status sqlite_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
-                                  int limit, struct boxcar_join_member_list **ret_list, boxcar_error *err) {
+                                  int limit, struct join_member_rows **ret_list, boxcar_error *err) {
     struct member_look look = {
         .join_id = join_id, .after = after, .limit = limit, .list = calloc(1, sizeof(*look.list))};
     boxcar_status status;

@@ -123,12 +123,12 @@ boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options 
 
 struct recalling {
     boxcar_work_id work_id;
-    struct boxcar_attempt_list *list;
+    struct attempt_rows *list;
     size_t capacity;
 };
 
 static boxcar_attempt *add_attempt(struct recalling *recalling) {
-    struct boxcar_attempt_list *list = recalling->list;
+    struct attempt_rows *list = recalling->list;
 
     if (list->count == recalling->capacity) {
         size_t capacity = recalling->capacity == 0 ? 16 : recalling->capacity * 2;
@@ -173,7 +173,7 @@ static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_er
 }
 
 boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
-                              struct boxcar_attempt_list **ret_list, boxcar_error *err) {
+                              struct attempt_rows **ret_list, boxcar_error *err) {
     struct recalling recalling = {.work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
     boxcar_status status;
 

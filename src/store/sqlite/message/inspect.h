@@ -9,6 +9,6 @@ boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_mes
 boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options *options,
                           struct message_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
-                              struct boxcar_attempt_list **ret_list, boxcar_error *err);
+                              struct attempt_rows **ret_list, boxcar_error *err);
 
 #endif

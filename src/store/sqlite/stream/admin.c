@@ -152,7 +152,7 @@ static boxcar_status describe(struct sqlite_store *store, struct stream_key key,
 struct stream_paging {
     const boxcar_stream_filter *filter;
     boxcar_str stream; /* just this one */
-    struct boxcar_stream_list *list;
+    struct stream_rows *list;
     size_t capacity;
 };
 
@@ -174,7 +174,7 @@ static boxcar_status next_key(struct sqlite_store *store, const boxcar_stream_fi
 
 static boxcar_status add_stream(struct sqlite_store *store, struct stream_paging *paging, boxcar_str key,
                                 boxcar_error *err) {
-    struct boxcar_stream_list *list = paging->list;
+    struct stream_rows *list = paging->list;
     bool found = false;
     boxcar_status status;
 
@@ -210,7 +210,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     boxcar_status status = BOXCAR_OK;
 
     arena_release(&paging->list->arena);
-    *paging->list = (struct boxcar_stream_list){.arena = ARENA_INIT};
+    *paging->list = (struct stream_rows){.arena = ARENA_INIT};
     paging->capacity = 0;
     if (paging->stream.data != NULL)
         return add_stream(store, paging, paging->stream, err);
@@ -225,7 +225,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
-                                 boxcar_str stream, struct boxcar_stream_list **ret_list, boxcar_error *err) {
+                                 boxcar_str stream, struct stream_rows **ret_list, boxcar_error *err) {
     struct stream_paging paging = {
         .filter = filter, .stream = stream, .list = calloc(1, sizeof(*paging.list))};
     boxcar_status status;
@@ -236,7 +236,7 @@ boxcar_status sqlite_stream_page(struct boxcar_store *store, const boxcar_stream
     if (status == BOXCAR_OK)
         *ret_list = paging.list;
     else
-        boxcar_stream_list_free(paging.list);
+        list_free(paging.list);
     return status;
 }
 
@@ -391,11 +391,11 @@ boxcar_status sqlite_stream_rule_remove(struct boxcar_store *store, boxcar_str p
 }
 
 static boxcar_status list_rules(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct boxcar_stream_rule_list *list = context;
+    struct stream_rule_rows *list = context;
     boxcar_status status;
 
     arena_release(&list->arena);
-    *list = (struct boxcar_stream_rule_list){.arena = ARENA_INIT};
+    *list = (struct stream_rule_rows){.arena = ARENA_INIT};
     status = sqlite_stream_rules_load(store, err);
     if (status != BOXCAR_OK)
         return status;
@@ -411,9 +411,9 @@ static boxcar_status list_rules(struct sqlite_store *store, void *context, boxca
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err) {
-    struct boxcar_stream_rule_list *list = calloc(1, sizeof(*list));
+    struct stream_rule_rows *list = calloc(1, sizeof(*list));
     boxcar_status status;
 
     if (list == NULL)
@@ -422,7 +422,7 @@ boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct boxcar_stre
     if (status == BOXCAR_OK)
         *ret_list = list;
     else
-        boxcar_stream_rule_list_free(list);
+        list_free(list);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
-                                 boxcar_str stream, struct boxcar_stream_list **ret_list, boxcar_error *err);
+                                 boxcar_str stream, struct stream_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
                                    boxcar_error *err);
 boxcar_status sqlite_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
@@ -13,7 +13,7 @@ boxcar_status sqlite_stream_skip(struct boxcar_store *store, boxcar_box box, box
 boxcar_status sqlite_stream_rule_write(struct boxcar_store *store, boxcar_str pattern,
                                        boxcar_stream_policy policy, boxcar_error *err);
 boxcar_status sqlite_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
-boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct boxcar_stream_rule_list **ret_list,
+boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
 boxcar_status sqlite_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
