@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     boxcar_store *store = open_store(argv[1]);
-    boxcar_owner me = boxcar_owner_new();
+    boxcar_owner me = {boxcar_uuid_new()};
 
     enqueue_work(store);
     while (work_once(store, me) || is_anything_left(store))

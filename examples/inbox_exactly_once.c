@@ -138,7 +138,7 @@ static void work(struct bank *bank) {
     boxcar_message_list *list;
     size_t count;
 
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     options.batch_size = 1;
     do {
         must(boxcar_inbox_claim(bank->store, &options, &list, &err), &err, "claim"); /* not in the transaction */

@@ -40,7 +40,7 @@ static boxcar_join_id report_join_id(void) {
     boxcar_message_id id = id_of("join", 0);
     boxcar_join_id join_id;
 
-    memcpy(join_id.bytes, id.bytes, sizeof(join_id.bytes));
+    memcpy(join_id.uuid.bytes, id.uuid.bytes, sizeof(join_id.uuid.bytes));
     return join_id;
 }
 
@@ -108,7 +108,7 @@ static boxcar_verdict on_section(void *context, boxcar_delivery *delivery) {
     boxcar_message_id hopeless = id_of("section", 3);
 
     (void)context;
-    if (memcmp(message->message_id.bytes, hopeless.bytes, sizeof(hopeless.bytes)) != 0)
+    if (memcmp(message->message_id.uuid.bytes, hopeless.uuid.bytes, sizeof(hopeless.uuid.bytes)) != 0)
         return BOXCAR_VERDICT_ACK;
     boxcar_delivery_set_error(delivery, BOXCAR_STR("no data for this section"));
     return BOXCAR_VERDICT_FAIL; /* a dead letter: a failed step */
@@ -120,14 +120,14 @@ static bool is_made(const boxcar_join_member_list *members, int section) {
     for (size_t i = 0; i < members->count; i++) {
         const boxcar_join_member *member = members->items[i];
 
-        if (memcmp(member->message_id.bytes, id.bytes, sizeof(id.bytes)) == 0)
+        if (memcmp(member->message_id.uuid.bytes, id.uuid.bytes, sizeof(id.uuid.bytes)) == 0)
             return member->status == BOXCAR_MEMBER_COMPLETED;
     }
     return false;
 }
 
 static boxcar_verdict on_assemble(void *context, boxcar_delivery *delivery) {
-    boxcar_message_id from_the_first = {{0}};
+    boxcar_message_id from_the_first = {0};
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_join_member_list *members;
     boxcar_store *store; /* in the transaction of the ack: a good place to store the report, too */

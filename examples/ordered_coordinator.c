@@ -62,7 +62,7 @@ static boxcar_verdict on_change(void *context, const boxcar_message *message, bo
     next.topic = BOXCAR_STR("mail.send");
     next.payload = message->payload;
     next.stream = message->stream;
-    boxcar_message_id_format(message->message_id, id);
+    boxcar_uuid_format(message->message_id.uuid, id);
     snprintf(key, sizeof(key), "mail about %s", id);
     next.key = boxcar_str_of(key); /* if this is handled again after a crash, the next message is still enqueued once */
     if (boxcar_coordinator_enqueue(coordinator, &next, NULL, &err) != BOXCAR_OK) {
@@ -136,7 +136,7 @@ static void print_mail(const boxcar_store_options *options) {
     boxcar_store *store;
     char lines[3][256] = {"", "", ""};
 
-    claim.owner = boxcar_owner_new();
+    claim.owner.uuid = boxcar_uuid_new();
     claim.topics = &topic;
     claim.topic_count = 1;
     if (boxcar_store_open(options, &store, &err) != BOXCAR_OK)

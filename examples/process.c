@@ -117,7 +117,7 @@ static void enqueue(boxcar_store *store) {
 int main(int argc, char **argv) {
     struct results results = {.ack_count = 0};
     boxcar_store *store;
-    boxcar_owner me = boxcar_owner_new();
+    boxcar_owner me = {boxcar_uuid_new()};
 
     if (argc != 2) {
         fprintf(stderr, "usage: process STORE\n");

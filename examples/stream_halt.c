@@ -50,7 +50,7 @@ static void work(boxcar_store *store) {
     boxcar_message_list *list;
     bool going = true;
 
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     options.batch_size = 50;
     check(boxcar_claim(store, &options, &list, &err), "claim", &err);
     for (size_t i = 0; i < list->count; i++) {

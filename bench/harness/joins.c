@@ -87,7 +87,7 @@ void join_must_have(const struct place *place, boxcar_join_id join_id, size_t co
     size_t members_completed, members;
     const boxcar_join *join;
 
-    boxcar_join_id_format(join_id, id);
+    boxcar_uuid_format(join_id.uuid, id);
     bench_must(boxcar_join_find(store, join_id, &list, &err), "join find", &err);
     join = list->items[0];
     if (join->completed_steps != (int64_t)completed || join->failed_steps != 0 ||
@@ -111,7 +111,7 @@ void pile_claim(struct pile *ret_pile, boxcar_store *store, size_t count, size_t
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
 
     *ret_pile =
-        (struct pile){.owner = boxcar_owner_new(), .items = bench_alloc(count, sizeof(boxcar_settlement))};
+        (struct pile){.owner = (boxcar_owner){boxcar_uuid_new()}, .items = bench_alloc(count, sizeof(boxcar_settlement))};
     options.owner = ret_pile->owner;
     options.lease_ms = 10 * (int64_t)BENCH_LEASE_MS;
     while (ret_pile->count < count) {

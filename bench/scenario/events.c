@@ -33,7 +33,7 @@ static void *open_shared(const struct place *place) { return open_named(place, "
 static void *open_own(const struct place *place) {
     char name[BOXCAR_UUID_TEXT_SIZE];
 
-    boxcar_event_id_format(boxcar_event_id_new(), name);
+    boxcar_uuid_format(((boxcar_event_id){boxcar_uuid_new()}).uuid, name);
     return open_named(place, name);
 }
 

@@ -6,7 +6,7 @@
 
 #define CONNECTIONS 4
 #define BATCH 1000
-#define NO_JOIN ((boxcar_join_id){{0}})
+static const boxcar_join_id NO_JOIN = {0};
 
 static int connections_of(const struct bench *b) { return b->kind == BENCH_POSTGRES ? CONNECTIONS : 1; }
 
@@ -103,7 +103,7 @@ static void prepare_neighbours(boxcar_store *store, bool joined, bool unknown, s
         boxcar_error err = BOXCAR_ERROR_INIT;
 
         for (int i = 0; i < UNKNOWN_MEMBERS; i++)
-            ids[i] = boxcar_message_id_new();
+            ids[i].uuid = boxcar_uuid_new();
         bench_must(boxcar_join_attach(store, join_id, ids, UNKNOWN_MEMBERS, NULL, &err), "attach", &err);
     }
 }

@@ -60,7 +60,7 @@ static void claim_big(const struct place *place, size_t size) {
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     bench_must(boxcar_claim(store, &options, &list, &err), "claim", &err);
     if (list->count != 1)
         bench_die("claim brought %zu messages, not one", list->count);

@@ -27,7 +27,7 @@ static void *open_service(const struct place *place) {
     struct service *service = bench_alloc(1, sizeof(*service));
 
     service->store = place_open(place);
-    service->owner = boxcar_owner_new();
+    service->owner.uuid = boxcar_uuid_new();
     return service;
 }
 

@@ -66,7 +66,7 @@ static void enqueue_inbox(boxcar_store *store, size_t first) {
 }
 
 static void enqueue(boxcar_store *store, const struct path *path, size_t messages) {
-    boxcar_join_id join_id = path->joined ? join_start(store, messages) : (boxcar_join_id){{0}};
+    boxcar_join_id join_id = path->joined ? join_start(store, messages) : (boxcar_join_id){0};
 
     for (size_t first = 0; first < messages; first += path->batch) {
         if (path->inbox)
@@ -159,7 +159,7 @@ static void purge(boxcar_store *store) {
 
 /* Bytes a message of each step. */
 static void measure_boxcar(struct bench *b, const struct path *path, size_t messages, double ret_bytes[STEPS]) {
-    struct claimed claimed = {.owner = boxcar_owner_new(),
+    struct claimed claimed = {.owner = (boxcar_owner){boxcar_uuid_new()},
                               .items = bench_alloc(messages, sizeof(boxcar_settlement)),
                               .sizes = bench_alloc(messages, sizeof(size_t))};
     struct place place;

@@ -17,7 +17,7 @@ static void *open_boxcar(const struct place *place) {
     struct connection *c = bench_alloc(1, sizeof(*c));
 
     c->store = place_open(place);
-    c->owner = boxcar_owner_new();
+    c->owner.uuid = boxcar_uuid_new();
     return c;
 }
 

@@ -39,9 +39,9 @@ static void prepare(struct connection *c, const char *sql, int count) {
 
 /* Returns whether the row was new. */
 static bool insert(struct connection *c, const char *external_id) {
-    boxcar_message_id id = boxcar_message_id_new();
-    const char *values[] = {(const char *)id.bytes, BENCH_TOPIC, bench_payload().data, external_id};
-    int lengths[] = {sizeof(id.bytes), (int)strlen(BENCH_TOPIC), BENCH_PAYLOAD_SIZE, 0};
+    boxcar_message_id id = {boxcar_uuid_new()};
+    const char *values[] = {(const char *)id.uuid.bytes, BENCH_TOPIC, bench_payload().data, external_id};
+    int lengths[] = {sizeof(id.uuid.bytes), (int)strlen(BENCH_TOPIC), BENCH_PAYLOAD_SIZE, 0};
     int formats[] = {1, 1, 1, 1};
     PGresult *result;
     bool is_new;

@@ -64,7 +64,7 @@ static void *open_raw(const struct place *place, bool is_twin) {
 
     c->pg = PQconnectdb(place->url);
     c->is_twin = is_twin;
-    c->owner = boxcar_owner_new();
+    c->owner.uuid = boxcar_uuid_new();
     if (PQstatus(c->pg) != CONNECTION_OK)
         bench_die("%s", PQerrorMessage(c->pg));
     snprintf(sql, sizeof(sql), "set search_path = %s", place->schema);
@@ -129,9 +129,9 @@ static char *put_row(const struct connection *c, char *at) {
 
     at = put_int(at, c->is_twin ? 6 : 2, 2);
     if (c->is_twin) {
-        boxcar_message_id id = boxcar_message_id_new();
+        boxcar_message_id id = {boxcar_uuid_new()};
 
-        at = put_field(at, id.bytes, sizeof(id.bytes));
+        at = put_field(at, id.uuid.bytes, sizeof(id.uuid.bytes));
         at = put_int_field(at, 0, 2);
         at = put_int_field(at, 0, 2);
         at = put_int_field(at, now_in_postgres(), 8);
@@ -160,9 +160,9 @@ static void copy(void *connection, size_t count) {
 
 static void insert_one(void *connection) {
     struct connection *c = connection;
-    boxcar_message_id id = boxcar_message_id_new();
-    const char *values[] = {(const char *)id.bytes, BENCH_TOPIC, bench_payload().data};
-    int lengths[] = {sizeof(id.bytes), (int)strlen(BENCH_TOPIC), BENCH_PAYLOAD_SIZE};
+    boxcar_message_id id = {boxcar_uuid_new()};
+    const char *values[] = {(const char *)id.uuid.bytes, BENCH_TOPIC, bench_payload().data};
+    int lengths[] = {sizeof(id.uuid.bytes), (int)strlen(BENCH_TOPIC), BENCH_PAYLOAD_SIZE};
     int formats[] = {1, 1, 1};
     int skip = c->is_twin ? 0 : 1;
     PGresult *result = PQexecPrepared(c->pg, "insert", 3 - skip, values + skip, lengths + skip, formats, 1);
@@ -189,12 +189,12 @@ static void delete_claimed(struct connection *c, const PGresult *claimed, int co
 
 static size_t drain(void *connection, size_t batch) {
     struct connection *c = connection;
-    const char *owner = (const char *)c->owner.bytes;
+    const char *owner = (const char *)c->owner.uuid.bytes;
     PGresult *claimed;
     int count;
 
     prepare_claim(c, batch);
-    claimed = PQexecPrepared(c->pg, "claim", 1, &owner, (int[]){sizeof(c->owner.bytes)}, (int[]){1}, 1);
+    claimed = PQexecPrepared(c->pg, "claim", 1, &owner, (int[]){sizeof(c->owner.uuid.bytes)}, (int[]){1}, 1);
     expect(c, claimed, PGRES_TUPLES_OK, "claim");
     count = PQntuples(claimed);
     for (int i = 0; i < count; i++)

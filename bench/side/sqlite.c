@@ -53,7 +53,7 @@ static void *open_raw(const struct place *place, bool is_twin) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
     c->is_twin = is_twin;
-    c->owner = boxcar_owner_new();
+    c->owner.uuid = boxcar_uuid_new();
     must(c, sqlite3_open_v2(place->path, &c->db, flags, NULL), SQLITE_OK, "open");
     sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
     must(c, sqlite3_exec(c->db, "pragma journal_mode = wal; pragma synchronous = full", NULL, NULL, NULL), SQLITE_OK,
@@ -88,8 +88,8 @@ static sqlite3_int64 now_us(void) {
 static void insert_next(struct connection *c, boxcar_message_id *id, size_t number) {
     if (c->is_twin) {
         for (int i = 0; i < 4; i++)
-            id->bytes[9 + i] = (uint8_t)(number >> 8 * (3 - i));
-        sqlite3_bind_blob(c->insert, 1, id->bytes, sizeof(id->bytes), SQLITE_STATIC);
+            id->uuid.bytes[9 + i] = (uint8_t)(number >> 8 * (3 - i));
+        sqlite3_bind_blob(c->insert, 1, id->uuid.bytes, sizeof(id->uuid.bytes), SQLITE_STATIC);
         sqlite3_bind_int64(c->insert, 3, now_us());
     }
     sqlite3_bind_text(c->insert, 2, BENCH_TOPIC, (int)strlen(BENCH_TOPIC), SQLITE_STATIC);
@@ -98,14 +98,14 @@ static void insert_next(struct connection *c, boxcar_message_id *id, size_t numb
 }
 
 static void insert_one(void *connection) {
-    boxcar_message_id id = boxcar_message_id_new();
+    boxcar_message_id id = {boxcar_uuid_new()};
 
     insert_next(connection, &id, 0);
 }
 
 static void insert_many(void *connection, size_t count) {
     struct connection *c = connection;
-    boxcar_message_id id = boxcar_message_id_new();
+    boxcar_message_id id = {boxcar_uuid_new()};
 
     step(c, c->begin);
     for (size_t i = 0; i < count; i++)
@@ -117,7 +117,7 @@ static size_t claim(struct connection *c, size_t batch) {
     size_t count = 0;
     int rc;
 
-    sqlite3_bind_blob(c->claim, 1, c->owner.bytes, sizeof(c->owner.bytes), SQLITE_STATIC);
+    sqlite3_bind_blob(c->claim, 1, c->owner.uuid.bytes, sizeof(c->owner.uuid.bytes), SQLITE_STATIC);
     sqlite3_bind_int64(c->claim, 2, now_us() + BENCH_LEASE_MS * INT64_C(1000));
     sqlite3_bind_int64(c->claim, 3, (sqlite3_int64)batch);
     step(c, c->begin);

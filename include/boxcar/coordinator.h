@@ -104,7 +104,7 @@ typedef struct boxcar_coordinator_options {
 
 #ifdef __cplusplus
 #define BOXCAR_COORDINATOR_OPTIONS_INIT (boxcar_coordinator_options{sizeof(boxcar_coordinator_options), 0, \
-    {{0}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
+    {{{0}}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
 #else
 #define BOXCAR_COORDINATOR_OPTIONS_INIT \
     ((boxcar_coordinator_options){.struct_size = sizeof(boxcar_coordinator_options)})

@@ -22,17 +22,6 @@ extern "C" {
 #define BOXCAR_EVENT_TYPE_MAX 255   /* characters; a stream has at most BOXCAR_STREAM_MAX */
 #define BOXCAR_EVENT_COUNT_MAX 10000 /* events in one append, and in one page */
 
-/* Names an event for ever. The message of an event with a topic has the same 16 bytes as its message id. */
-typedef struct boxcar_event_id {
-    uint8_t bytes[16];
-} boxcar_event_id;
-
-/* As for the ids in types.h: a UUIDv7, none is all zero, text has 36 characters. */
-BOXCAR_API boxcar_event_id boxcar_event_id_new(void);
-BOXCAR_API bool boxcar_event_id_is_none(boxcar_event_id id);
-BOXCAR_API bool boxcar_event_id_parse(boxcar_str text, boxcar_event_id *ret_id);
-BOXCAR_API void boxcar_event_id_format(boxcar_event_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
-
 /* ---- appending ---- */
 
 /* What append takes. Start from BOXCAR_NEW_EVENT_INIT and fill in type and payload; everything else is
@@ -49,7 +38,7 @@ typedef struct boxcar_new_event {
 } boxcar_new_event;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{0}}, {0}})
+#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}, {0}})
 #else
 #define BOXCAR_NEW_EVENT_INIT ((boxcar_new_event){.type = {NULL, 0}})
 #endif

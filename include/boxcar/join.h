@@ -62,7 +62,7 @@ typedef struct boxcar_new_join {
 } boxcar_new_join;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_JOIN_INIT (boxcar_new_join{sizeof(boxcar_new_join), 0, {0, 0}, {0, 0}, BOXCAR_TIME_NONE, 0, {{0}}})
+#define BOXCAR_NEW_JOIN_INIT (boxcar_new_join{sizeof(boxcar_new_join), 0, {0, 0}, {0, 0}, BOXCAR_TIME_NONE, 0, {{{0}}}})
 #else
 #define BOXCAR_NEW_JOIN_INIT ((boxcar_new_join){.struct_size = sizeof(boxcar_new_join), .deadline = BOXCAR_TIME_NONE})
 #endif
@@ -117,8 +117,8 @@ typedef struct boxcar_new_wait {
 } boxcar_new_wait;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_WAIT_INIT (boxcar_new_wait{sizeof(boxcar_new_wait), {{0}}, false, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    {0, 0}, {{0}}})
+#define BOXCAR_NEW_WAIT_INIT (boxcar_new_wait{sizeof(boxcar_new_wait), {{{0}}}, false, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
+    {0, 0}, {{{0}}}})
 #else
 #define BOXCAR_NEW_WAIT_INIT ((boxcar_new_wait){.struct_size = sizeof(boxcar_new_wait)})
 #endif
@@ -166,7 +166,7 @@ typedef struct boxcar_join_filter {
 
 #ifdef __cplusplus
 #define BOXCAR_JOIN_FILTER_INIT (boxcar_join_filter{sizeof(boxcar_join_filter), {0, 0}, false, BOXCAR_JOIN_PENDING, \
-    BOXCAR_TIME_NONE, 50, {{0}}})
+    BOXCAR_TIME_NONE, 50, {{{0}}}})
 #else
 #define BOXCAR_JOIN_FILTER_INIT ((boxcar_join_filter){.struct_size = sizeof(boxcar_join_filter), \
     .before = BOXCAR_TIME_NONE, .limit = 50})

@@ -46,7 +46,7 @@ typedef struct boxcar_new_message {
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_MESSAGE_INIT (boxcar_new_message{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    BOXCAR_TIME_NONE, 0, 0, {{0}}, {0, 0}, 0, {{0}}, 0, {0}})
+    BOXCAR_TIME_NONE, 0, 0, {{{0}}}, {0, 0}, 0, {{{0}}}, 0, {0}})
 #else
 #define BOXCAR_NEW_MESSAGE_INIT ((boxcar_new_message){.due_at = BOXCAR_TIME_NONE})
 #endif

@@ -53,7 +53,7 @@ typedef struct boxcar_claim_options {
 } boxcar_claim_options;
 
 #ifdef __cplusplus
-#define BOXCAR_CLAIM_OPTIONS_INIT (boxcar_claim_options{sizeof(boxcar_claim_options), {{0}}, \
+#define BOXCAR_CLAIM_OPTIONS_INIT (boxcar_claim_options{sizeof(boxcar_claim_options), {{{0}}}, \
     BOXCAR_LEASE_MS_DEFAULT, BOXCAR_BATCH_SIZE_DEFAULT, 0, 0, BOXCAR_BATCH_BYTES_DEFAULT})
 #else
 #define BOXCAR_CLAIM_OPTIONS_INIT ((boxcar_claim_options){.struct_size = sizeof(boxcar_claim_options), \

@@ -96,7 +96,7 @@ typedef struct boxcar_batch {
 } boxcar_batch;
 
 #ifdef __cplusplus
-#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{0}}, 0, 0, 0, 0, 0, false, 0, 0, 0})
+#define BOXCAR_BATCH_INIT (boxcar_batch{sizeof(boxcar_batch), {{{0}}}, 0, 0, 0, 0, 0, false, 0, 0, 0})
 #else
 #define BOXCAR_BATCH_INIT ((boxcar_batch){.struct_size = sizeof(boxcar_batch)})
 #endif

@@ -41,18 +41,30 @@ typedef struct boxcar_str {
 BOXCAR_API boxcar_str boxcar_str_of(const char *text);
 
 /* Ids. Each is a type of its own, so that mixing them up does not compile. All-zero
- * bytes (or the value 0) mean "none". */
-typedef struct boxcar_message_id { /* names the logical message for ever (UUIDv7) */
+ * bytes (or the value 0) mean "none". The functions for UUIDs below work on the UUID inside:
+ *
+ *     boxcar_owner me = {boxcar_uuid_new()};
+ *     boxcar_uuid_format(message->message_id.uuid, text); */
+typedef struct boxcar_uuid {
     uint8_t bytes[16];
+} boxcar_uuid;
+
+typedef struct boxcar_message_id { /* names the logical message for ever (UUIDv7) */
+    boxcar_uuid uuid;
 } boxcar_message_id;
 
 typedef struct boxcar_owner { /* names a worker */
-    uint8_t bytes[16];
+    boxcar_uuid uuid;
 } boxcar_owner;
 
 typedef struct boxcar_join_id {
-    uint8_t bytes[16];
+    boxcar_uuid uuid;
 } boxcar_join_id;
+
+/* Names an event for ever. The message of an event with a topic has the same UUID as its message id. */
+typedef struct boxcar_event_id {
+    boxcar_uuid uuid;
+} boxcar_event_id;
 
 typedef struct boxcar_work_id { /* names the queue item; gives the order of arrival */
     int64_t value;
@@ -102,12 +114,14 @@ BOXCAR_API bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason);
 /* UUID text: 36 characters, lower case, plus the terminating NUL. */
 #define BOXCAR_UUID_TEXT_SIZE 37
 
-/* New ids: UUIDv7 (RFC 9562) from this machine's clock and the system's randomness.
- * A message id made here is unique whatever the clock says. None (all zero) in the case
- * that the system gives no randomness. */
-BOXCAR_API boxcar_message_id boxcar_message_id_new(void);
-BOXCAR_API boxcar_owner boxcar_owner_new(void);
-BOXCAR_API boxcar_join_id boxcar_join_id_new(void);
+/* A new UUIDv7 (RFC 9562) from this machine's clock and the system's randomness, unique whatever the clock
+ * says. None (all zero) in the case that the system gives no randomness. */
+BOXCAR_API boxcar_uuid boxcar_uuid_new(void);
+BOXCAR_API bool boxcar_uuid_is_none(boxcar_uuid uuid);
+/* Parsing takes the 36-character form, upper or lower case, and returns false for
+ * anything else. Formatting writes 36 characters and a NUL. */
+BOXCAR_API bool boxcar_uuid_parse(boxcar_str text, boxcar_uuid *ret_uuid);
+BOXCAR_API void boxcar_uuid_format(boxcar_uuid uuid, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
 
 /* The id that a key stands for in a topic: the same two give the same id, in C, in SQL and
  * on the command line, so that enqueueing a key twice stores one message. Not for unique keys,
@@ -116,19 +130,6 @@ BOXCAR_API boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, bo
 /* An id made of a text alone, to give as message_id. Up to schema version 9 a key stood for it,
  * in all topics. */
 BOXCAR_API boxcar_message_id boxcar_message_id_of_key(boxcar_str key);
-
-BOXCAR_API bool boxcar_message_id_is_none(boxcar_message_id id);
-BOXCAR_API bool boxcar_owner_is_none(boxcar_owner owner);
-BOXCAR_API bool boxcar_join_id_is_none(boxcar_join_id id);
-
-/* Parsing takes the 36-character form, upper or lower case, and returns false for
- * anything else. Formatting writes 36 characters and a NUL. */
-BOXCAR_API bool boxcar_message_id_parse(boxcar_str text, boxcar_message_id *ret_id);
-BOXCAR_API bool boxcar_owner_parse(boxcar_str text, boxcar_owner *ret_owner);
-BOXCAR_API bool boxcar_join_id_parse(boxcar_str text, boxcar_join_id *ret_id);
-BOXCAR_API void boxcar_message_id_format(boxcar_message_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
-BOXCAR_API void boxcar_owner_format(boxcar_owner owner, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
-BOXCAR_API void boxcar_join_id_format(boxcar_join_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
 
 /* Times as RFC 3339 text: parsing takes any offset and up to microseconds, formatting
  * writes UTC with microseconds and Z ("2026-01-31T12:00:00.000000Z", 27 characters).

@@ -135,7 +135,7 @@ typedef struct boxcar_worker_options {
 } boxcar_worker_options;
 
 #ifdef __cplusplus
-#define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{0}}, \
+#define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{{0}}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
     BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT})

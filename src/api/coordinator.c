@@ -72,9 +72,9 @@ boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
 
     if (status == BOXCAR_OK)
         status = read_options(options, &checked, err);
-    if (status == BOXCAR_OK && boxcar_owner_is_none(checked.owner)) {
-        checked.owner = boxcar_owner_new();
-        if (boxcar_owner_is_none(checked.owner))
+    if (status == BOXCAR_OK && boxcar_uuid_is_none(checked.owner.uuid)) {
+        checked.owner.uuid = boxcar_uuid_new();
+        if (boxcar_uuid_is_none(checked.owner.uuid))
             return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for an owner");
     }
     if (status == BOXCAR_OK && checked.store)
@@ -83,7 +83,7 @@ boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
 }
 
 boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coordinator) {
-    return coordinator ? coordinator->owner : (boxcar_owner){{0}};
+    return coordinator ? coordinator->owner : (boxcar_owner){0};
 }
 
 size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator) {
@@ -275,7 +275,7 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, const box
     status = options_read(&options, sizeof(options), given, "options", err);
     if (status != BOXCAR_OK)
         return status;
-    if (!boxcar_owner_is_none(options.owner) && !coordinator_is_owner(coordinator, options.owner))
+    if (!boxcar_uuid_is_none(options.owner.uuid) && !coordinator_is_owner(coordinator, options.owner))
         return error_invalid(err, "owner", "owner is not the coordinator's: leave it none");
     options.owner = coordinator->owner;
     status = limits_check_claim(&options, err);

@@ -17,24 +17,6 @@
 
 /* ---- ids ---- */
 
-boxcar_event_id boxcar_event_id_new(void) {
-    boxcar_message_id made = boxcar_message_id_new();
-    boxcar_event_id id;
-
-    memcpy(id.bytes, made.bytes, sizeof(id.bytes));
-    return id;
-}
-
-bool boxcar_event_id_is_none(boxcar_event_id id) { return uuid_is_nil(id.bytes); }
-
-bool boxcar_event_id_parse(boxcar_str text, boxcar_event_id *ret_id) {
-    return uuid_parse(text, ret_id->bytes);
-}
-
-void boxcar_event_id_format(boxcar_event_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
-    uuid_format(id.bytes, ret_text);
-}
-
 /* ---- lists ---- */
 
 /* ---- appending ---- */
@@ -50,8 +32,8 @@ static boxcar_status give_ids(struct arena *arena, boxcar_new_event *events, siz
     if (!uuid_new_v7(ids, missing))
         return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for event ids");
     for (size_t i = 0; i < count; i++) {
-        if (boxcar_event_id_is_none(events[i].event_id))
-            memcpy(events[i].event_id.bytes, ids[--missing], sizeof(ids[0]));
+        if (boxcar_uuid_is_none(events[i].event_id.uuid))
+            memcpy(events[i].event_id.uuid.bytes, ids[--missing], sizeof(ids[0]));
     }
     return BOXCAR_OK;
 }
@@ -68,7 +50,7 @@ static boxcar_status prepare(struct arena *arena, const boxcar_new_event *given,
     for (size_t i = 0; i < count; i++) {
         events[i].correlation_id = empty_is_absent(events[i].correlation_id);
         events[i].topic = empty_is_absent(events[i].topic);
-        missing += boxcar_event_id_is_none(events[i].event_id);
+        missing += boxcar_uuid_is_none(events[i].event_id.uuid);
     }
     *ret_events = events;
     return missing > 0 ? give_ids(arena, events, count, missing, err) : BOXCAR_OK;
@@ -93,7 +75,7 @@ static void log_appended(const boxcar_store *store, boxcar_str stream, const box
 /* An id that was made in this very call can only be there because a first try of it got through. */
 static void own_first_try(const boxcar_new_event *given, size_t count, boxcar_appended *appended) {
     for (size_t i = 0; i < count; i++) {
-        if (boxcar_event_id_is_none(given[i].event_id))
+        if (boxcar_uuid_is_none(given[i].event_id.uuid))
             appended[i].duplicate = false;
     }
 }

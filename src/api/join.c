@@ -25,7 +25,7 @@ static void log_started(const boxcar_store *store, const boxcar_new_join *join) 
 
     if (!store_logs(store, BOXCAR_LOG_INFO))
         return;
-    boxcar_join_id_format(join->join_id, join_id);
+    boxcar_uuid_format(join->join_id.uuid, join_id);
     snprintf(steps, sizeof(steps), "%" PRId64, join->expected_steps);
     fields[0].value = boxcar_str_of(join_id);
     fields[2].value = boxcar_str_of(steps);
@@ -43,9 +43,9 @@ static boxcar_status read_join(const boxcar_new_join *given, boxcar_new_join *re
     if (status != BOXCAR_OK)
         return status;
     join.grouping_key = empty_is_absent(join.grouping_key);
-    if (boxcar_join_id_is_none(join.join_id))
-        join.join_id = boxcar_join_id_new();
-    if (boxcar_join_id_is_none(join.join_id))
+    if (boxcar_uuid_is_none(join.join_id.uuid))
+        join.join_id.uuid = boxcar_uuid_new();
+    if (boxcar_uuid_is_none(join.join_id.uuid))
         return no_randomness("join ids", err);
     *ret_join = join;
     return BOXCAR_OK;
@@ -160,8 +160,8 @@ static void log_wait(const boxcar_store *store, const boxcar_new_wait *wait,
 
     if (!store_logs(store, BOXCAR_LOG_INFO))
         return;
-    boxcar_join_id_format(wait->join_id, join_id);
-    boxcar_message_id_format(enqueued->message_id, message_id);
+    boxcar_uuid_format(wait->join_id.uuid, join_id);
+    boxcar_uuid_format(enqueued->message_id.uuid, message_id);
     snprintf(work_id, sizeof(work_id), "%" PRId64, enqueued->work_id.value);
     fields[0].value = boxcar_str_of(join_id);
     fields[2].value = boxcar_str_of(message_id);
@@ -179,9 +179,9 @@ static boxcar_status read_wait(const boxcar_new_wait *given, boxcar_new_wait *re
     if (status != BOXCAR_OK)
         return status;
     wait.correlation_id = empty_is_absent(wait.correlation_id);
-    if (boxcar_message_id_is_none(wait.message_id))
-        wait.message_id = boxcar_message_id_new();
-    if (boxcar_message_id_is_none(wait.message_id))
+    if (boxcar_uuid_is_none(wait.message_id.uuid))
+        wait.message_id.uuid = boxcar_uuid_new();
+    if (boxcar_uuid_is_none(wait.message_id.uuid))
         return no_randomness("message ids", err);
     *ret_wait = wait;
     return BOXCAR_OK;

@@ -128,7 +128,7 @@ boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_work
 void boxcar_worker_free(boxcar_worker *worker) { worker_free(worker); }
 
 boxcar_owner boxcar_worker_owner(const boxcar_worker *worker) {
-    return worker ? worker->owner : (boxcar_owner){{0}};
+    return worker ? worker->owner : (boxcar_owner){0};
 }
 
 void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_stats) {

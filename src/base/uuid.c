@@ -154,3 +154,23 @@ void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
     }
     *out = '\0';
 }
+
+/* ---- what the caller has of it ---- */
+
+/* Without randomness an id stays nil, which every call that takes one refuses. */
+boxcar_uuid boxcar_uuid_new(void) {
+    uint8_t bytes[1][16] = {{0}};
+    boxcar_uuid uuid = {{0}};
+
+    if (uuid_new_v7(bytes, 1))
+        memcpy(uuid.bytes, bytes[0], sizeof(uuid.bytes));
+    return uuid;
+}
+
+bool boxcar_uuid_is_none(boxcar_uuid uuid) { return uuid_is_nil(uuid.bytes); }
+
+bool boxcar_uuid_parse(boxcar_str text, boxcar_uuid *ret_uuid) { return uuid_parse(text, ret_uuid->bytes); }
+
+void boxcar_uuid_format(boxcar_uuid uuid, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
+    uuid_format(uuid.bytes, ret_text);
+}

@@ -15,7 +15,7 @@
 /* The number of characters keeps the two parts apart. The SQL function _inbox_id computes the same. */
 boxcar_message_id boxcar_inbox_message_id(boxcar_inbox_key key) {
     char text[PREFIX_MAX + BYTES_MAX * (BOXCAR_SOURCE_MAX + BOXCAR_EXTERNAL_ID_MAX)];
-    boxcar_message_id id = {{0}};
+    boxcar_message_id id = {0};
     size_t len;
 
     if (str_is_empty(key.source) || key.source.len > BYTES_MAX * BOXCAR_SOURCE_MAX ||
@@ -26,7 +26,7 @@ boxcar_message_id boxcar_inbox_message_id(boxcar_inbox_key key) {
     len += key.source.len;
     memcpy(text + len, key.external_id.data, key.external_id.len);
     len += key.external_id.len;
-    uuid_derive(UUID_NAMESPACE_INBOX, (boxcar_str){text, len}, id.bytes);
+    uuid_derive(UUID_NAMESPACE_INBOX, (boxcar_str){text, len}, id.uuid.bytes);
     return id;
 }
 

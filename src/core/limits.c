@@ -150,7 +150,7 @@ static boxcar_status check_identity(const boxcar_new_message *message, boxcar_er
             return error_invalid(err, "unique", "unique needs a key: give one, or leave unique 0");
         return BOXCAR_OK;
     }
-    if (!boxcar_message_id_is_none(message->message_id))
+    if (!boxcar_uuid_is_none(message->message_id.uuid))
         return error_invalid(err, "key", "key and message_id are both given: give one of them");
     if (str_is_empty(message->key))
         return error_invalid(err, "key", "key is empty: give 1 to %d characters, or none", BOXCAR_KEY_MAX);
@@ -200,9 +200,9 @@ boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size
 }
 
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err) {
-    if (boxcar_owner_is_none(owner))
+    if (boxcar_uuid_is_none(owner.uuid))
         return error_invalid(err, "owner",
-                             "owner is the nil UUID: give the worker's own, see boxcar_owner_new()");
+                             "owner is the nil UUID: give the worker's own, see (boxcar_owner){boxcar_uuid_new()}");
     return BOXCAR_OK;
 }
 
@@ -295,7 +295,7 @@ boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_set
 }
 
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err) {
-    bool has_message_id = !boxcar_message_id_is_none(ref.message_id);
+    bool has_message_id = !boxcar_uuid_is_none(ref.message_id.uuid);
 
     if (ref.work_id.value < 0)
         return error_invalid(err, argument, "work_id is negative: work ids begin at 1");
@@ -362,7 +362,7 @@ boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_
 }
 
 boxcar_status limits_check_join_id(boxcar_join_id join_id, const char *argument, boxcar_error *err) {
-    if (boxcar_join_id_is_none(join_id))
+    if (boxcar_uuid_is_none(join_id.uuid))
         return error_invalid(err, argument, "%s is the nil UUID: give the id of a join", argument);
     return BOXCAR_OK;
 }
@@ -482,7 +482,7 @@ boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, box
 }
 
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err) {
-    if (boxcar_message_id_is_none(message_id))
+    if (boxcar_uuid_is_none(message_id.uuid))
         return error_invalid(err, argument, "%s is the nil UUID: give the id of a message", argument);
     return BOXCAR_OK;
 }

@@ -13,7 +13,7 @@ boxcar_str boxcar_str_of(const char *text) { return text ? (boxcar_str){text, st
 boxcar_message_id boxcar_message_id_of_key(boxcar_str key) {
     boxcar_message_id id;
 
-    uuid_derive(UUID_NAMESPACE_KEY, key, id.bytes);
+    uuid_derive(UUID_NAMESPACE_KEY, key, id.uuid.bytes);
     return id;
 }
 
@@ -21,41 +21,13 @@ boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, boxcar_str ke
     char text[BOXCAR_UUID_TEXT_SIZE - 1 + BYTES_MAX * BOXCAR_TOPIC_MAX + 1];
     boxcar_message_id id = boxcar_message_id_of_key(key);
 
-    if (boxcar_message_id_is_none(id) || topic.len > BYTES_MAX * BOXCAR_TOPIC_MAX)
-        return (boxcar_message_id){{0}};
-    boxcar_message_id_format(id, text);
+    if (boxcar_uuid_is_none(id.uuid) || topic.len > BYTES_MAX * BOXCAR_TOPIC_MAX)
+        return (boxcar_message_id){0};
+    boxcar_uuid_format(id.uuid, text);
     if (topic.len > 0)
         memcpy(text + BOXCAR_UUID_TEXT_SIZE - 1, topic.data, topic.len);
-    uuid_derive(UUID_NAMESPACE_TOPIC_KEY, (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1 + topic.len}, id.bytes);
+    uuid_derive(UUID_NAMESPACE_TOPIC_KEY, (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1 + topic.len}, id.uuid.bytes);
     return id;
-}
-
-bool boxcar_message_id_is_none(boxcar_message_id id) { return uuid_is_nil(id.bytes); }
-
-bool boxcar_owner_is_none(boxcar_owner owner) { return uuid_is_nil(owner.bytes); }
-
-bool boxcar_join_id_is_none(boxcar_join_id id) { return uuid_is_nil(id.bytes); }
-
-bool boxcar_message_id_parse(boxcar_str text, boxcar_message_id *ret_id) {
-    return uuid_parse(text, ret_id->bytes);
-}
-
-bool boxcar_owner_parse(boxcar_str text, boxcar_owner *ret_owner) {
-    return uuid_parse(text, ret_owner->bytes);
-}
-
-bool boxcar_join_id_parse(boxcar_str text, boxcar_join_id *ret_id) { return uuid_parse(text, ret_id->bytes); }
-
-void boxcar_message_id_format(boxcar_message_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
-    uuid_format(id.bytes, ret_text);
-}
-
-void boxcar_owner_format(boxcar_owner owner, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
-    uuid_format(owner.bytes, ret_text);
-}
-
-void boxcar_join_id_format(boxcar_join_id id, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
-    uuid_format(id.bytes, ret_text);
 }
 
 #define SECONDS_PER_DAY 86400

@@ -14,8 +14,8 @@ boxcar_message_id boxcar_join_continuation_id(boxcar_message_id wait_id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_message_id id;
 
-    boxcar_message_id_format(wait_id, text);
-    uuid_derive(UUID_NAMESPACE_CONTINUATION, boxcar_str_of(text), id.bytes);
+    boxcar_uuid_format(wait_id.uuid, text);
+    uuid_derive(UUID_NAMESPACE_CONTINUATION, boxcar_str_of(text), id.uuid.bytes);
     return id;
 }
 
@@ -84,8 +84,8 @@ static boxcar_status read_join_id(const json_t *object, boxcar_join_id *ret_id, 
 
     if (!json_is_string(value))
         return refuse(JOIN_ID, "is missing or not a string", err);
-    if (!boxcar_join_id_parse((boxcar_str){json_string_value(value), json_string_length(value)}, ret_id) ||
-        boxcar_join_id_is_none(*ret_id))
+    if (!boxcar_uuid_parse((boxcar_str){json_string_value(value), json_string_length(value)}, &ret_id->uuid) ||
+        boxcar_uuid_is_none(ret_id->uuid))
         return refuse(JOIN_ID, "is not the id of a join", err);
     return BOXCAR_OK;
 }
@@ -157,7 +157,7 @@ boxcar_status wait_format(const boxcar_new_wait *wait, struct buf *ret_payload, 
     json_t *object = json_object();
     bool ok;
 
-    boxcar_join_id_format(wait->join_id, join_id);
+    boxcar_uuid_format(wait->join_id.uuid, join_id);
     ok = object && set_text(object, JOIN_ID, boxcar_str_of(join_id)) &&
          json_object_set_new(object, NAMES[STRICT][0], json_boolean(!wait->allow_failures)) == 0 &&
          set_text(object, COMPLETE_TOPIC, wait->on_complete_topic) &&

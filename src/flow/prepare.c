@@ -27,7 +27,7 @@ bool prepare_message(boxcar_new_message *message, struct message_key *ret_key) {
     if (!ret_key->unique)
         message->message_id = id;
     message->key = BOXCAR_NO_STR;
-    return !boxcar_message_id_is_none(id) && !boxcar_message_id_is_none(ret_key->id);
+    return !boxcar_uuid_is_none(id.uuid) && !boxcar_uuid_is_none(ret_key->id.uuid);
 }
 
 boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err) {
@@ -36,7 +36,7 @@ boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t mis
     size_t used = 0, made = 0;
 
     for (size_t i = 0; i < count && missing > 0; i++) {
-        if (!boxcar_message_id_is_none(messages[i].message_id))
+        if (!boxcar_uuid_is_none(messages[i].message_id.uuid))
             continue;
         if (used == made) {
             made = missing < IDS_AT_ONCE ? missing : IDS_AT_ONCE;
@@ -44,7 +44,7 @@ boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t mis
             if (!(count == 1 ? uuid_new_v7(ids, made) : uuid_series_next(&series, ids, made)))
                 return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for message ids");
         }
-        memcpy(messages[i].message_id.bytes, ids[used++], sizeof(ids[0]));
+        memcpy(messages[i].message_id.uuid.bytes, ids[used++], sizeof(ids[0]));
         missing--;
     }
     return BOXCAR_OK;

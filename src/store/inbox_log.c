@@ -8,7 +8,7 @@ void inbox_log_key(const struct boxcar_store *store, boxcar_log_level level, con
 
     if (!store_logs(store, level))
         return;
-    boxcar_message_id_format(origin->message_id, message_id);
+    boxcar_uuid_format(origin->message_id.uuid, message_id);
     fields[2].value = boxcar_str_of(message_id);
     store_log(store, level, event, fields, sizeof(fields) / sizeof(fields[0]), "%s", text);
 }

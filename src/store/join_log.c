@@ -22,7 +22,7 @@ static void log_ended(const struct boxcar_store *store, const boxcar_join *join)
         [REASON] = {"reason", boxcar_str_of(boxcar_join_reason_name(join->reason))},
     };
 
-    boxcar_join_id_format(join->join_id, join_id);
+    boxcar_uuid_format(join->join_id.uuid, join_id);
     fields[JOIN_ID].value = boxcar_str_of(join_id);
     for (int i = 0; i < 3; i++) {
         snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, steps[i]);
@@ -51,7 +51,7 @@ boxcar_status ended_list_add(struct ended_list *list, const boxcar_join *join, b
 
 static bool is_held(const struct ended_list *held, const boxcar_join *join) {
     for (size_t i = 0; i < held->count; i++)
-        if (memcmp(held->items[i].join_id.bytes, join->join_id.bytes, sizeof(join->join_id.bytes)) == 0)
+        if (memcmp(held->items[i].join_id.uuid.bytes, join->join_id.uuid.bytes, sizeof(join->join_id.uuid.bytes)) == 0)
             return true;
     return false;
 }
@@ -86,8 +86,8 @@ void join_log_attached(const struct boxcar_store *store, boxcar_join_id join_id,
 
     if (!store_logs(store, BOXCAR_LOG_DEBUG))
         return;
-    boxcar_join_id_format(join_id, join);
-    boxcar_message_id_format(message_id, message);
+    boxcar_uuid_format(join_id.uuid, join);
+    boxcar_uuid_format(message_id.uuid, message);
     fields[0].value = boxcar_str_of(join);
     fields[1].value = boxcar_str_of(message);
     store_log(store, BOXCAR_LOG_DEBUG, "join_attach", fields, 2, "message attached to a join");

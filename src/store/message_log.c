@@ -13,7 +13,7 @@ static void log_enqueued(const struct boxcar_store *store, const boxcar_new_mess
                                  {"message_id", BOXCAR_NO_STR},
                                  {"work_id", BOXCAR_NO_STR}};
 
-    boxcar_message_id_format(enqueued->message_id, message_id);
+    boxcar_uuid_format(enqueued->message_id.uuid, message_id);
     snprintf(work_id, sizeof(work_id), "%" PRId64, enqueued->work_id.value);
     fields[2].value = boxcar_str_of(message_id);
     fields[3].value = boxcar_str_of(work_id);
@@ -27,7 +27,7 @@ void message_log_enqueued(const struct boxcar_store *store, const struct batch_p
         return;
     for (size_t i = 0; i < part->message_count; i++) {
         log_enqueued(store, &part->messages[i], &result->enqueued[i]);
-        if (!boxcar_join_id_is_none(part->messages[i].join_id))
+        if (!boxcar_uuid_is_none(part->messages[i].join_id.uuid))
             join_log_attached(store, part->messages[i].join_id, result->enqueued[i].message_id);
     }
 }

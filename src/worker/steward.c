@@ -217,7 +217,7 @@ struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store 
     steward->worker = worker;
     steward->face = face;
     steward->interval_ms = interval_ms;
-    memcpy(&steward->random, worker->owner.bytes + 12, sizeof(steward->random));
+    memcpy(&steward->random, worker->owner.uuid.bytes + 12, sizeof(steward->random));
     pthread_mutex_init(&steward->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -9,15 +9,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     boxcar_message_id id, again;
     boxcar_owner owner;
     boxcar_join_id join_id;
-    bool good = boxcar_message_id_parse(text, &id);
+    bool good = boxcar_uuid_parse(text, &id.uuid);
 
-    PROMISE(boxcar_owner_parse(text, &owner) == good);
-    PROMISE(boxcar_join_id_parse(text, &join_id) == good);
+    PROMISE(boxcar_uuid_parse(text, &owner.uuid) == good);
+    PROMISE(boxcar_uuid_parse(text, &join_id.uuid) == good);
     if (!good)
         return 0;
-    boxcar_message_id_format(id, written);
+    boxcar_uuid_format(id.uuid, written);
     PROMISE(strlen(written) == BOXCAR_UUID_TEXT_SIZE - 1);
-    PROMISE(boxcar_message_id_parse(boxcar_str_of(written), &again));
+    PROMISE(boxcar_uuid_parse(boxcar_str_of(written), &again.uuid));
     PROMISE(memcmp(&id, &again, sizeof(id)) == 0);
     for (size_t i = 0; size == strlen(written) && i < size; i++)
         PROMISE(tolower(data[i]) == written[i]);

@@ -16,11 +16,11 @@ void assert_text(boxcar_str actual, const char *wanted) {
 void assert_absent(boxcar_str actual) { assert_null(actual.data); }
 
 void assert_same_message_id(boxcar_message_id a, boxcar_message_id b) {
-    assert_memory_equal(a.bytes, b.bytes, sizeof(a.bytes));
+    assert_memory_equal(a.uuid.bytes, b.uuid.bytes, sizeof(a.uuid.bytes));
 }
 
 void assert_same_owner(boxcar_owner a, boxcar_owner b) {
-    assert_memory_equal(a.bytes, b.bytes, sizeof(a.bytes));
+    assert_memory_equal(a.uuid.bytes, b.uuid.bytes, sizeof(a.uuid.bytes));
 }
 
 boxcar_new_message new_message(const char *topic, const char *payload) {
@@ -101,7 +101,7 @@ boxcar_message_list *claim_wait(struct fixture *f, boxcar_owner owner, int batch
 }
 
 void assert_nothing_claimable(struct fixture *f) {
-    boxcar_message_list *list = claim(f, boxcar_owner_new(), 100);
+    boxcar_message_list *list = claim(f, (boxcar_owner){boxcar_uuid_new()}, 100);
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
 }

@@ -80,8 +80,8 @@ int fixture_setup_bare(void **state) {
     assert_non_null(f);
     *state = f;
     f->kind = chosen;
-    f->owner = boxcar_owner_new();
-    f->other = boxcar_owner_new();
+    f->owner.uuid = boxcar_uuid_new();
+    f->other.uuid = boxcar_uuid_new();
     choose_place(f);
     return 0;
 }

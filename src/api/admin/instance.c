@@ -9,11 +9,11 @@ bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_owner veiled;
 
-    if (memcmp(instance->owner.bytes, owner.bytes, sizeof(owner.bytes)) == 0)
+    if (memcmp(instance->owner.uuid.bytes, owner.uuid.bytes, sizeof(owner.uuid.bytes)) == 0)
         return true;
-    boxcar_owner_format(owner, text);
-    uuid_derive("boxcar:owner:", boxcar_str_of(text), veiled.bytes); /* as _veil in sql/postgres */
-    return memcmp(instance->owner.bytes, veiled.bytes, sizeof(veiled.bytes)) == 0;
+    boxcar_uuid_format(owner.uuid, text);
+    uuid_derive("boxcar:owner:", boxcar_str_of(text), veiled.uuid.bytes); /* as _veil in sql/postgres */
+    return memcmp(instance->owner.uuid.bytes, veiled.uuid.bytes, sizeof(veiled.uuid.bytes)) == 0;
 }
 
 boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err) {

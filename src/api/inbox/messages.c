@@ -77,7 +77,7 @@ boxcar_status inbox_origin_of(boxcar_inbox_key key, boxcar_str content_hash, str
                               boxcar_error *err) {
     boxcar_message_id message_id = boxcar_inbox_message_id(key);
 
-    if (boxcar_message_id_is_none(message_id))
+    if (boxcar_uuid_is_none(message_id.uuid))
         return error_no_memory(err);
     *ret_origin =
         (struct inbox_origin){.source = key.source,

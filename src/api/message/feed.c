@@ -201,7 +201,7 @@ static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_erro
 /* Whether nobody can wait for it, nor it for anybody: locks are taken by one call alone, which knows their order. */
 static bool is_free(const struct batch_part *part) {
     for (size_t i = 0; part->fresh_ids && i < part->message_count; i++)
-        if (!boxcar_join_id_is_none(part->messages[i].join_id))
+        if (!boxcar_uuid_is_none(part->messages[i].join_id.uuid))
             return false;
     return part->fresh_ids;
 }

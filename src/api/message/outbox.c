@@ -27,8 +27,8 @@ boxcar_status batching_add_messages(struct arena *arena, const boxcar_new_messag
     for (size_t i = 0; i < count; i++) {
         if (!prepare_message(&copies[i], &keys[i]))
             return error_no_memory(err);
-        missing += boxcar_message_id_is_none(copies[i].message_id);
-        has_keys = has_keys || !boxcar_message_id_is_none(keys[i].id);
+        missing += boxcar_uuid_is_none(copies[i].message_id.uuid);
+        has_keys = has_keys || !boxcar_uuid_is_none(keys[i].id.uuid);
     }
     part->messages = copies;
     part->keys = has_keys ? keys : NULL;

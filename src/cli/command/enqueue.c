@@ -23,7 +23,7 @@ static const char *at(const struct enqueue_kind *kind, const void *enqueued, siz
 static int print_ids(const struct enqueue_kind *kind, const void *enqueued, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char text[BOXCAR_UUID_TEXT_SIZE];
-        boxcar_message_id_format(*(const boxcar_message_id *)(at(kind, enqueued, i) + kind->id_offset), text);
+        boxcar_uuid_format((*(const boxcar_message_id *)(at(kind, enqueued, i) + kind->id_offset)).uuid, text);
         puts(text);
     }
     return CLI_DONE;

@@ -28,7 +28,7 @@ static bool event_number_read(const struct cli *cli, const char *option, const c
 
 static json_t *from_event_id(boxcar_event_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_event_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     return json_string(text);
 }
 
@@ -116,7 +116,7 @@ static int print_append(const struct cli *cli, const boxcar_appended *appended, 
 static bool read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
     if (!append_given.event_id)
         return true;
-    if (!boxcar_event_id_parse(boxcar_str_of(append_given.event_id), ret_id) || boxcar_event_id_is_none(*ret_id)) {
+    if (!boxcar_uuid_parse(boxcar_str_of(append_given.event_id), &ret_id->uuid) || boxcar_uuid_is_none(ret_id->uuid)) {
         cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil", append_given.event_id);
         return false;
     }

@@ -165,7 +165,7 @@ bool value_message_id(const struct cli *cli, const char *name, const char *text,
     boxcar_message_id id;
     if (!text)
         return true;
-    if (!boxcar_message_id_parse(boxcar_str_of(text), &id) || boxcar_message_id_is_none(id)) {
+    if (!boxcar_uuid_parse(boxcar_str_of(text), &id.uuid) || boxcar_uuid_is_none(id.uuid)) {
         cli_usage(cli, "%s is '%.64s': give the id of a message, a UUID other than nil", name, text);
         return false;
     }
@@ -177,7 +177,7 @@ bool value_join_id(const struct cli *cli, const char *name, const char *text, bo
     boxcar_join_id id;
     if (!text)
         return true;
-    if (!boxcar_join_id_parse(boxcar_str_of(text), &id) || boxcar_join_id_is_none(id)) {
+    if (!boxcar_uuid_parse(boxcar_str_of(text), &id.uuid) || boxcar_uuid_is_none(id.uuid)) {
         cli_usage(cli, "%s is '%.64s': give the id of a join, a UUID other than nil", name, text);
         return false;
     }
@@ -190,11 +190,11 @@ bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owne
         cli_usage(cli, "--owner is missing: give the UUID of the worker");
         return false;
     }
-    if (!boxcar_owner_parse(boxcar_str_of(text), ret_owner)) {
+    if (!boxcar_uuid_parse(boxcar_str_of(text), &ret_owner->uuid)) {
         cli_usage(cli, "--owner is '%.64s': give a UUID", text);
         return false;
     }
-    if (boxcar_owner_is_none(*ret_owner)) {
+    if (boxcar_uuid_is_none(ret_owner->uuid)) {
         cli_usage(cli, "--owner is the nil UUID: give the worker's own");
         return false;
     }
@@ -204,8 +204,8 @@ bool value_owner(const struct cli *cli, const char *text, boxcar_owner *ret_owne
 bool value_ref(const struct cli *cli, const char *text, boxcar_message_ref *ret_ref) {
     boxcar_message_ref ref = {0};
     if (!parse_positive(text, &ref.work_id.value) &&
-        (!boxcar_message_id_parse(boxcar_str_of(text), &ref.message_id) ||
-         boxcar_message_id_is_none(ref.message_id))) {
+        (!boxcar_uuid_parse(boxcar_str_of(text), &ref.message_id.uuid) ||
+         boxcar_uuid_is_none(ref.message_id.uuid))) {
         cli_usage(cli, "ID is '%.64s': give a work id (digits) or a message id (UUID)", text);
         return false;
     }

@@ -14,15 +14,15 @@ json_t *json_from_number(int64_t number) { return number ? json_integer(number) 
 
 json_t *json_from_message_id(boxcar_message_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_message_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     return json_string(text);
 }
 
 json_t *json_from_owner(boxcar_owner owner) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    if (boxcar_owner_is_none(owner))
+    if (boxcar_uuid_is_none(owner.uuid))
         return json_null();
-    boxcar_owner_format(owner, text);
+    boxcar_uuid_format(owner.uuid, text);
     return json_string(text);
 }
 

@@ -324,7 +324,7 @@ boxcar_status coordinator_queue(struct boxcar_coordinator *c, const struct reque
 }
 
 bool coordinator_is_owner(const struct boxcar_coordinator *c, boxcar_owner owner) {
-    return memcmp(c->owner.bytes, owner.bytes, sizeof(owner.bytes)) == 0;
+    return memcmp(c->owner.uuid.bytes, owner.uuid.bytes, sizeof(owner.uuid.bytes)) == 0;
 }
 
 size_t coordinator_queued(struct boxcar_coordinator *c) {

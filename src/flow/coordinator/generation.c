@@ -168,7 +168,7 @@ static bool copy_origin(struct arena *arena, const struct inbox_origin *from, st
 
 /* Those before the first that has a key have none. */
 static bool keep_key(struct message_list *list, struct message_key key) {
-    bool has_key = !boxcar_message_id_is_none(key.id);
+    bool has_key = !boxcar_uuid_is_none(key.id.uuid);
 
     if (!list->keys && !has_key)
         return true;
@@ -197,7 +197,7 @@ static bool add_message(struct generation *generation, const struct operation *o
         return false;
     if (!keep_key(list, key))
         return false;
-    has_id = !boxcar_message_id_is_none(message.message_id);
+    has_id = !boxcar_uuid_is_none(message.message_id.uuid);
     list->given_ids = list->given_ids || has_id;
     list->missing_ids += !has_id;
     list->tickets[list->count] = generation->first + generation->count;
@@ -241,7 +241,7 @@ void generation_truncate(struct generation *generation, size_t count) {
         size_t left = messages->count ? gather_position(messages->tickets, messages->count, end) : 0;
 
         for (size_t i = left; i < messages->count; i++)
-            messages->missing_ids -= boxcar_message_id_is_none(messages->items[i].message_id);
+            messages->missing_ids -= boxcar_uuid_is_none(messages->items[i].message_id.uuid);
         messages->count = left;
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             generation->settle[box][kind].count =

@@ -13,7 +13,7 @@ void log_message(const struct boxcar_store *face, boxcar_log_level level, const 
         return;
     snprintf(work_id, sizeof(work_id), "%" PRId64, message->work_id.value);
     snprintf(attempt, sizeof(attempt), "%d", message->retry_count + 1);
-    boxcar_message_id_format(message->message_id, message_id);
+    boxcar_uuid_format(message->message_id.uuid, message_id);
     fields[count++] = (boxcar_log_field){"topic", message->topic};
     fields[count++] = (boxcar_log_field){"message_id", boxcar_str_of(message_id)};
     fields[count++] = (boxcar_log_field){"work_id", boxcar_str_of(work_id)};

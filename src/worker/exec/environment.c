@@ -52,8 +52,8 @@ struct texts {
 };
 
 static void write_texts(const boxcar_message *message, struct texts *texts) {
-    boxcar_message_id_format(message->message_id, texts->message_id);
-    boxcar_owner_format(message->owner, texts->owner);
+    boxcar_uuid_format(message->message_id.uuid, texts->message_id);
+    boxcar_uuid_format(message->owner.uuid, texts->owner);
     snprintf(texts->work_id, sizeof(texts->work_id), "%" PRId64, message->work_id.value);
     snprintf(texts->epoch, sizeof(texts->epoch), "%" PRId64, message->epoch.value);
     snprintf(texts->attempt, sizeof(texts->attempt), "%" PRId64, (int64_t)message->retry_count + 1);
@@ -107,13 +107,13 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
 
     write_texts(message, &texts);
     const struct variable variables[] = {
-        {"BOXCAR_MESSAGE_ID", text_if(!boxcar_message_id_is_none(message->message_id), texts.message_id)},
+        {"BOXCAR_MESSAGE_ID", text_if(!boxcar_uuid_is_none(message->message_id.uuid), texts.message_id)},
         {"BOXCAR_WORK_ID", text_if(message->work_id.value != 0, texts.work_id)},
         {"BOXCAR_BOX", boxcar_str_of(boxcar_box_name(message->box))},
         {"BOXCAR_TOPIC", message->topic},
         {"BOXCAR_ATTEMPT", boxcar_str_of(texts.attempt)},
         {"BOXCAR_EPOCH", text_if(message->epoch.value != 0, texts.epoch)},
-        {"BOXCAR_OWNER", text_if(!boxcar_owner_is_none(message->owner), texts.owner)},
+        {"BOXCAR_OWNER", text_if(!boxcar_uuid_is_none(message->owner.uuid), texts.owner)},
         {"BOXCAR_STREAM", message->stream},
         {"BOXCAR_CORRELATION_ID", message->correlation_id},
         {"BOXCAR_SOURCE", message->source},

@@ -411,7 +411,7 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     struct steward *steward;
     boxcar_status status;
 
-    memcpy(&pump.random, worker->owner.bytes + 12, sizeof(pump.random));
+    memcpy(&pump.random, worker->owner.uuid.bytes + 12, sizeof(pump.random));
     pump_set_strategy(&pump);
     pump.now_ms = clock_ms();
     pump.next_renewal_ms = pump.now_ms;

@@ -65,8 +65,8 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
 
     if (!store_logs(pump_face(pump), SAYINGS[outcome].level))
         return;
-    boxcar_join_id_format(job->wait->join_id, join_id);
-    boxcar_message_id_format(job->message->message_id, message_id);
+    boxcar_uuid_format(job->wait->join_id.uuid, join_id);
+    boxcar_uuid_format(job->message->message_id.uuid, message_id);
     fields[0].value = boxcar_str_of(join_id);
     fields[1].value = boxcar_str_of(message_id);
     store_log(pump_face(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),

@@ -108,8 +108,8 @@ static void workers_are_counted_by_host(void **state) {
     struct fixture *f = *state;
     report_worker(f, f->owner, BOXCAR_OUTBOX, "beta", EVERYTHING, 1);
     report_worker(f, f->other, BOXCAR_OUTBOX, "alpha", EVERYTHING, 1);
-    report_worker(f, boxcar_owner_new(), BOXCAR_OUTBOX, "beta", EVERYTHING, 1);
-    report_worker(f, boxcar_owner_new(), BOXCAR_INBOX, "gamma", EVERYTHING, 1);
+    report_worker(f, (boxcar_owner){boxcar_uuid_new()}, BOXCAR_OUTBOX, "beta", EVERYTHING, 1);
+    report_worker(f, (boxcar_owner){boxcar_uuid_new()}, BOXCAR_INBOX, "gamma", EVERYTHING, 1);
     assert_found(f, "workers", BOXCAR_SEVERITY_OK, "3 workers on 2 hosts: beta (2), alpha (1)");
 }
 

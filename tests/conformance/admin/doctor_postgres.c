@@ -208,7 +208,7 @@ static PGconn *hold_stream(struct fixture *f, const char *stream) {
     char owner[BOXCAR_UUID_TEXT_SIZE];
     message.stream = boxcar_str_of(stream);
     struct taken taken = take(f, f->owner, enqueue_message(f, &message).work_id);
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(conn, "set application_name = 'dawdler'");
     pg_exec(conn, "begin");
     pg_exec(conn, "select outbox_ack('%s', array[%lld], array[%lld]), 's3cret'", owner, (long long)taken.work_id.value,

@@ -21,7 +21,7 @@ static void message_that_is_not_there_is_not_found(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "p");
     boxcar_message_ref by_work_id = {.work_id = {enqueued.work_id.value + 1}},
-                       by_message_id = {.message_id = boxcar_message_id_new()},
+                       by_message_id = {.message_id = (boxcar_message_id){boxcar_uuid_new()}},
                        here = {.work_id = enqueued.work_id};
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,

@@ -115,7 +115,7 @@ static void every_call_that_names_the_owner_keeps_its_leases(void **state) {
         say_by_stages, say_by_heartbeat_elsewhere, say_by_heartbeat_alone};
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        boxcar_owner owner = boxcar_owner_new();
+        boxcar_owner owner = {boxcar_uuid_new()};
         boxcar_work_id id = enqueue(f, "t", "p").work_id;
         struct taken held = take_for(f, owner, id, LONG_LEASE_MS);
         register_in(f, owner, BOXCAR_OUTBOX);

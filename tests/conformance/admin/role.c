@@ -233,7 +233,7 @@ static void producer_may_start_fill_and_wait_for_joins(void **state) {
     boxcar_join_id id = start_join(f, 3);
     boxcar_enqueued step = enqueue_step(f, id);
     assert_false(attach(f, id, step.message_id).is_new);
-    boxcar_message_id by_hand = boxcar_message_id_new();
+    boxcar_message_id by_hand = {boxcar_uuid_new()};
     assert_true(attach(f, id, by_hand).is_new);
     assert_true(report(f, id, by_hand, BOXCAR_MEMBER_FAILED));
     enqueue_wait(f, id);
@@ -363,7 +363,7 @@ static void owner_ids_are_shown_to_admins_only(void **state) {
     struct role roles[] = {make_role(f, "admin"), make_role(f, "viewer"), make_role(f, "worker")};
     boxcar_str topics[] = {BOXCAR_STR("t")};
     char owner[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", topics, 1);
     enqueue_done(f, "t");
     boxcar_work_id held = enqueue_streamed(f, "s", "p").work_id;

@@ -404,7 +404,7 @@ static void end_backends_of(struct fixture *f) {
 static void store_recovers_from_a_connection_that_was_cut(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     enqueue(f, "t", "before");
     end_backends_of(f);
     boxcar_enqueued enqueued;

@@ -249,7 +249,7 @@ static void use_everything(struct fixture *f) {
     boxcar_join_id join = start_join(f, 2);
     enqueue_step(f, join);
     boxcar_join_member_list *members = NULL;
-    ASSERT_OK(f, boxcar_join_members(f->store, join, (boxcar_message_id){{0}}, 10, &members, &f->err));
+    ASSERT_OK(f, boxcar_join_members(f->store, join, (boxcar_message_id){0}, 10, &members, &f->err));
     boxcar_list_free(members);
     append(f, "s", BOXCAR_ANY_VERSION, "p");
     boxcar_list_free(read_stream(f, "s", 1, 10));

@@ -193,7 +193,7 @@ static void wait_until_blocking(PGconn *watcher, int pid) {
 /* Three steps of a join, all leased by the worker. */
 static void take_three_steps(struct fixture *f, PGconn *conn) {
     char owner[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(conn, "select join_start(3)");
     pg_exec(conn, "select enqueue('t', 'p', join_id => (select join_id from outbox_join)) from generate_series(1, 3)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim('%s', '1 minute', 3)", owner), 3);
@@ -203,7 +203,7 @@ static void take_three_steps(struct fixture *f, PGconn *conn) {
  * nothing to wait for, and no time for a deadlock to be found and the batch to be repeated. */
 static void settle_beside(struct fixture *f, PGconn *holder) {
     char owner[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(holder, "set local lock_timeout = '100 ms'");
     pg_exec(holder, "select outbox_ack('%s', '{3}')", owner);
     pg_exec(holder, "commit");
@@ -214,7 +214,7 @@ static void statement_waits_for_a_key_before_it_locks_anything_else(void **state
     PGconn *holder = fixture_connect(f), *other = fixture_connect(f), *watcher = fixture_connect(f);
     char owner[BOXCAR_UUID_TEXT_SIZE], sql[400];
     take_three_steps(f, holder);
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(holder, "begin");
     pg_exec(holder, "select inbox_enqueue('bank', '1', 't', 'p')");
     snprintf(sql, sizeof(sql),
@@ -316,7 +316,7 @@ static void batch_that_waits_for_a_stream_holds_no_later_one(void **state) {
     struct sender sender = {.fixture = f};
     char owner[BOXCAR_UUID_TEXT_SIZE];
     pthread_t thread;
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(holder, "select enqueue('t', 'p', stream => 's' || i) from generate_series(1, 2) i");
     assert_int_equal(pg_number(holder, "select count(*) from outbox_claim('%s', '1 minute', 2)", owner), 2);
     pg_exec(holder, "begin");

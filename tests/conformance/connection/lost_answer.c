@@ -227,8 +227,8 @@ static boxcar_status give_two_chunks(void *context, int64_t wait_ms, boxcar_chun
     boxcar_enqueued *enqueued = context;
     (void)wait_ms, (void)err;
     messages[0] = messages[1] = new_message("t", "p");
-    ret_chunk->is_last = enqueued[0].message_id.bytes[0] == 1;
-    enqueued[0].message_id.bytes[0] = 1;
+    ret_chunk->is_last = enqueued[0].message_id.uuid.bytes[0] == 1;
+    enqueued[0].message_id.uuid.bytes[0] = 1;
     ret_chunk->messages = messages;
     ret_chunk->count = 1;
     ret_chunk->enqueued = &enqueued[ret_chunk->is_last];

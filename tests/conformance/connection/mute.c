@@ -60,7 +60,7 @@ static void enqueue_ends_although_the_server_is_silent(void **state) {
     boxcar_store_close(f->store);
     boxcar_store_options options = far_options(&far);
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     link_mute(&far.link, 1); /* the server does its work */
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
     assert_true(f->err.outcome_unknown);

@@ -112,7 +112,7 @@ static void spoiled_transaction_of_the_caller_keeps_the_queue(void **state) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_coordinator *c;
     boxcar_new_message orphan = new_message("t", "orphan");
-    orphan.join_id = boxcar_join_id_new();
+    orphan.join_id.uuid = boxcar_uuid_new();
     options.lent = b.store;
     options.strategy = BOXCAR_STRATEGY_SCOPED;
     borrowed_exec(&b, "begin");
@@ -307,7 +307,7 @@ static void refused_operation_is_dropped_alone(void **state) {
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "old").work_id);
     boxcar_new_message orphan = new_message("t", "orphan");
-    orphan.join_id = boxcar_join_id_new();
+    orphan.join_id.uuid = boxcar_uuid_new();
     uint64_t bad;
     for (int i = 0; i < 10; i++)
         queue_message(f, c, "p");

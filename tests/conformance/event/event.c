@@ -26,13 +26,13 @@ static void event_is_read_back_as_it_was_written(void **state) {
                      bare = new_event("T", "");
     full.correlation_id = BOXCAR_STR("c-1");
     full.headers = BOXCAR_STR("{\"tenant\": \"acme\"}");
-    full.event_id = boxcar_event_id_new();
+    full.event_id.uuid = boxcar_uuid_new();
     boxcar_time before = database_now(f);
     boxcar_appended first = append_this(f, "order-1", 0, &full), second = append_this(f, "order-1", 1, &bare);
     boxcar_time after = database_now(f);
     assert_same_event_id(first.event_id, full.event_id);
     assert_false(first.duplicate || second.duplicate);
-    assert_int_equal(second.event_id.bytes[6] >> 4, 7); /* a UUIDv7 */
+    assert_int_equal(second.event_id.uuid.bytes[6] >> 4, 7); /* a UUIDv7 */
     boxcar_event_list *list = read_stream(f, "order-1", 1, 10);
     assert_int_equal(list->count, 2);
     const boxcar_event *event = list->items[0];
@@ -74,8 +74,8 @@ static void repeating_an_append_stores_it_once_whatever_is_expected(void **state
     struct fixture *f = *state;
     boxcar_new_event events[2] = {new_event("T", "1"), new_event("T", "2")};
     boxcar_appended first[2], again[2];
-    events[0].event_id = boxcar_event_id_new();
-    events[1].event_id = boxcar_event_id_new();
+    events[0].event_id.uuid = boxcar_uuid_new();
+    events[1].event_id.uuid = boxcar_uuid_new();
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 2, first, &f->err));
     assert_int_equal(append(f, "s", 2, "3"), 3);
     for (int64_t expected = ANY; expected < 5; expected++) {
@@ -98,7 +98,7 @@ static void repeating_an_append_stores_it_once_whatever_is_expected(void **state
 static void new_events_beside_known_ones_are_appended_if_the_version_is_as_expected(void **state) {
     struct fixture *f = *state;
     boxcar_new_event known = new_event("T", "1");
-    known.event_id = boxcar_event_id_new();
+    known.event_id.uuid = boxcar_uuid_new();
     append_this(f, "s", 0, &known);
     boxcar_new_event events[3] = {new_event("T", "2"), known, new_event("T", "3")};
     boxcar_appended appended[3];
@@ -119,7 +119,7 @@ static void id_given_twice_in_one_call_is_appended_once(void **state) {
     boxcar_new_event events[4] = {new_event("T", "1"), new_event("T", "2"), new_event("T", "1"),
                                   new_event("T", "3")};
     boxcar_appended appended[4];
-    events[0].event_id = events[2].event_id = boxcar_event_id_new();
+    events[0].event_id = events[2].event_id = (boxcar_event_id){boxcar_uuid_new()};
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 4, appended, &f->err));
     static const int VERSIONS[] = {1, 2, 1, 3};
     for (int i = 0; i < 4; i++) {
@@ -133,7 +133,7 @@ static void id_given_twice_in_one_call_is_appended_once(void **state) {
 static void id_of_another_streams_event_is_a_conflict(void **state) {
     struct fixture *f = *state;
     boxcar_new_event events[2] = {new_event("T", "new"), new_event("T", "known")};
-    events[1].event_id = boxcar_event_id_new();
+    events[1].event_id.uuid = boxcar_uuid_new();
     append_this(f, "a", ANY, &events[1]);
     for (int from = 0; from < 2; from++) {
         ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
@@ -209,11 +209,11 @@ static void repeated_or_refused_append_enqueues_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_new_event event = new_event("T", "p");
     event.topic = BOXCAR_STR("t");
-    event.event_id = boxcar_event_id_new();
+    event.event_id.uuid = boxcar_uuid_new();
     append_this(f, "s", 0, &event);
     assert_true(append_this(f, "s", 0, &event).duplicate);
     boxcar_new_event refused = event;
-    refused.event_id = boxcar_event_id_new();
+    refused.event_id.uuid = boxcar_uuid_new();
     ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
                  boxcar_event_append(f->store, BOXCAR_STR("s"), 0, &refused, 1, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
@@ -227,7 +227,7 @@ static void event_whose_id_a_message_has_already_is_not_appended_as_one(void **s
     struct fixture *f = *state;
     boxcar_new_event events[2] = {new_event("T", "another"), new_event("T", "of the event")};
     boxcar_appended appended;
-    events[1].event_id = boxcar_event_id_new();
+    events[1].event_id.uuid = boxcar_uuid_new();
     events[0].topic = events[1].topic = BOXCAR_STR("t");
     boxcar_new_message message = new_message("t", "of the message");
     message.message_id = message_id_of(events[1].event_id);

@@ -64,7 +64,7 @@ static void positions_are_the_same_for_everybody_and_for_ever(void **state) {
     boxcar_event_id ids[9];
     for (int i = 0; i < 9; i++) {
         boxcar_new_event event = new_event("T", "p");
-        event.event_id = ids[i] = boxcar_event_id_new();
+        event.event_id = ids[i] = (boxcar_event_id){boxcar_uuid_new()};
         append_this(f, i % 2 ? "a" : "b", ANY, &event);
         if (i % 4 == 0)
             boxcar_list_free(read_all(f, 0, 10)); /* positions are given out in several steps */

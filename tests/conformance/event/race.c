@@ -181,7 +181,7 @@ static void same_append_from_many_at_once_is_stored_once(void **state) {
     struct repeat repeat = {.new_ones = 0};
     for (int i = 0; i < 3; i++) {
         repeat.events[i] = new_event("T", "p");
-        repeat.events[i].event_id = boxcar_event_id_new();
+        repeat.events[i].event_id.uuid = boxcar_uuid_new();
     }
     crew_run(f, 6, append_the_same, &repeat);
     assert_int_equal(repeat.new_ones, 3);
@@ -203,7 +203,7 @@ static void of_streams_that_want_the_same_ids_one_gets_them(void **state) {
     struct repeat repeat = {.new_ones = 0};
     for (int i = 0; i < 3; i++) {
         repeat.events[i] = new_event("T", "p");
-        repeat.events[i].event_id = boxcar_event_id_new();
+        repeat.events[i].event_id.uuid = boxcar_uuid_new();
     }
     crew_run(f, 6, append_to_own_stream, &repeat);
     assert_int_equal(repeat.new_ones, 1);

@@ -128,7 +128,7 @@ static void missing_pointers_are_named(void **state) {
 static void reviving_needs_a_reason_and_one_id(void **state) {
     struct fixture *f = *state;
     boxcar_message_ref ref = {.work_id = deliver_dead(f, "s", "i").work_id}, both = ref, none = {0};
-    both.message_id = boxcar_message_id_new();
+    both.message_id.uuid = boxcar_uuid_new();
     ASSERT_INVALID(f, "reason", boxcar_inbox_revive(f->store, ref, BOXCAR_NO_STR, NULL, &f->err));
     ASSERT_INVALID(f, "reason", boxcar_inbox_revive(f->store, ref, BOXCAR_STR(""), NULL, &f->err));
     ASSERT_INVALID(f, "reason", boxcar_inbox_revive(f->store, ref, (boxcar_str){"\xff", 1}, NULL, &f->err));

@@ -83,7 +83,7 @@ static void message_id_is_the_same_in_c(void **state) {
     PGconn *conn = fixture_connect(f);
     for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++) {
         char text[BOXCAR_UUID_TEXT_SIZE];
-        boxcar_message_id_format(boxcar_inbox_message_id(key_of(KEYS[i][0], KEYS[i][1])), text);
+        boxcar_uuid_format(boxcar_inbox_message_id(key_of(KEYS[i][0], KEYS[i][1])).uuid, text);
         assert_int_equal(pg_number(conn, "select message_id = '%s' from inbox_enqueue('%s', '%s', 't', 'p')", text,
                                    KEYS[i][0], KEYS[i][1]),
                          1);

@@ -19,9 +19,9 @@ static const boxcar_str BAD_TEXTS[] = {
 enum { BAD_COUNT = sizeof(BAD_TEXTS) / sizeof(BAD_TEXTS[0]) };
 
 static void assert_start_refused(struct fixture *f, const boxcar_new_join *join, const char *argument) {
-    boxcar_join_id id = {{7}};
+    boxcar_join_id id = {{{7}}};
     ASSERT_INVALID(f, argument, boxcar_join_start(f->store, join, &id, &f->err));
-    assert_int_equal(id.bytes[0], 7);
+    assert_int_equal(id.uuid.bytes[0], 7);
     assert_false(f->err.retryable);
 }
 
@@ -112,8 +112,8 @@ static void deadline_must_be_a_time_of_ours_and_the_only_one(void **state) {
 /* BX-011 */
 static void nil_ids_are_refused_everywhere(void **state) {
     struct fixture *f = *state;
-    boxcar_join_id nil = {{0}}, id = start_join(f, 1);
-    boxcar_message_id no_message = {{0}}, message = enqueue(f, STEP, "p").message_id;
+    boxcar_join_id nil = {0}, id = start_join(f, 1);
+    boxcar_message_id no_message = {0}, message = enqueue(f, STEP, "p").message_id;
     boxcar_message_id ids[2] = {message, no_message};
     boxcar_join_list *list = NULL;
     boxcar_join_member_list *members = NULL;
@@ -151,7 +151,7 @@ static void unknown_joins_are_not_found_anywhere(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_wait(f->store, &wait, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_find(f->store, id, &list, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_join_members(f->store, id, (boxcar_message_id){{0}}, 10, &members, &f->err));
+                 boxcar_join_members(f->store, id, (boxcar_message_id){0}, 10, &members, &f->err));
     assert_true(!list && !members);
     assert_int_equal(stats_of(f).ready, 1);
 }
@@ -213,7 +213,7 @@ static void listings_of_joins_must_be_in_range(void **state) {
         ASSERT_INVALID(f, "limit", boxcar_join_page(f->store, &filter, &list, &f->err));
         ASSERT_INVALID(
             f, "limit",
-            boxcar_join_members(f->store, id, (boxcar_message_id){{0}}, BAD[i], &members, &f->err));
+            boxcar_join_members(f->store, id, (boxcar_message_id){0}, BAD[i], &members, &f->err));
     }
     boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
     filter.by_status = true;

@@ -224,7 +224,7 @@ static void two_thousand_ids_are_attached_and_resolved_by_a_call_each(void **sta
     boxcar_new_message *messages = calloc(COUNT, sizeof(*messages));
     assert_true(ids && attached && messages);
     for (int i = 0; i < COUNT; i++) {
-        ids[i] = boxcar_message_id_new();
+        ids[i].uuid = boxcar_uuid_new();
         messages[i] = new_message(STEP, "p");
         messages[i].message_id = ids[i];
     }

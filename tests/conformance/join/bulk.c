@@ -25,7 +25,7 @@ static struct bulk *new_bulk(boxcar_join_id id, size_t count) {
     b->count = count;
     for (size_t i = 0; i < count; i++) {
         b->messages[i] = new_message(STEP, "p");
-        b->messages[i].message_id = boxcar_message_id_new();
+        b->messages[i].message_id.uuid = boxcar_uuid_new();
         b->messages[i].join_id = id;
     }
     return b;
@@ -187,7 +187,7 @@ static void members_of_a_call_may_be_of_many_joins(void **state) {
     struct bulk *b = new_bulk(ids[0], 301);
     for (size_t i = 0; i < 300; i++)
         b->messages[i].join_id = ids[i < 200 ? i % 2 : 2];
-    b->messages[300].join_id = (boxcar_join_id){{0}};
+    b->messages[300].join_id = (boxcar_join_id){0};
     send_bulk(f, b);
     lease_bulk(f, b, 301);
     settle_some(f, b, boxcar_ack, 0, 150, 1);

@@ -321,7 +321,7 @@ static void last_updated_at_moves_with_counters_and_status(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 4);
     struct taken taken[2];
-    boxcar_message_id by_hand = boxcar_message_id_new();
+    boxcar_message_id by_hand = {boxcar_uuid_new()};
     take_steps(f, id, taken, 2);
     attach(f, id, by_hand);
     boxcar_time last = join_of(f, id).last_updated_at;

@@ -22,7 +22,7 @@ static boxcar_enqueued enqueue_by_hand(struct fixture *f, boxcar_join_id join_id
                                            {"joinId", "onCompleteTopic", "onCompletePayload"},
                                            {"JoinId", "OnCompleteTopic", "OnCompletePayload"}};
     char payload[400], id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_join_id_format(join_id, id);
+    boxcar_uuid_format(join_id.uuid, id);
     snprintf(payload, sizeof(payload), "{\"%s\": \"%s\", \"%s\": \"completed\", \"%s\": \"yes\"}",
              NAMES[spelling][0], id, NAMES[spelling][1], NAMES[spelling][2]);
     return enqueue(f, WAIT, payload);

@@ -6,7 +6,7 @@
 #include "log_capture.h"
 
 static bool same_join(boxcar_join_id a, boxcar_join_id b) {
-    return memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
+    return memcmp(a.uuid.bytes, b.uuid.bytes, sizeof(a.uuid.bytes)) == 0;
 }
 
 /* JOIN-001, JOIN-006, OBX-080, OBX-081, OBX-082 */
@@ -97,7 +97,7 @@ static void many_are_attached_in_one_call_and_told_one_by_one(void **state) {
     boxcar_join_id id = start_join(f, 3);
     boxcar_message_id known = enqueue(f, STEP, "p").message_id, other = enqueue(f, STEP, "p").message_id;
     attach(f, id, known);
-    boxcar_message_id ids[4] = {other, boxcar_message_id_new(), known, other};
+    boxcar_message_id ids[4] = {other, (boxcar_message_id){boxcar_uuid_new()}, known, other};
     boxcar_attached attached[4];
     memset(attached, 0x55, sizeof(attached));
     ASSERT_OK(f, boxcar_join_attach(f->store, id, ids, 4, attached, &f->err));
@@ -115,7 +115,7 @@ static void id_without_a_message_is_accepted_and_resolved_by_its_enqueue(void **
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 2);
     boxcar_new_message messages[2] = {new_message(STEP, "p"), new_message(STEP, "p")};
-    messages[0].message_id = boxcar_message_id_new();
+    messages[0].message_id.uuid = boxcar_uuid_new();
     messages[1].key = BOXCAR_STR("invoice 4711");
     boxcar_message_id ids[2] = {messages[0].message_id, boxcar_message_id_of_topic_key(messages[1].topic, messages[1].key)};
     for (int i = 0; i < 2; i++) {
@@ -204,7 +204,7 @@ static void enqueue_with_an_unknown_or_ended_join_enqueues_nothing(void **state)
 static void step_reported_by_hand_counts_once(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 3);
-    boxcar_message_id good = boxcar_message_id_new(), bad = boxcar_message_id_new();
+    boxcar_message_id good = {boxcar_uuid_new()}, bad = (boxcar_message_id){boxcar_uuid_new()};
     attach(f, id, good);
     attach(f, id, bad);
     assert_true(report(f, id, good, BOXCAR_MEMBER_COMPLETED));
@@ -222,7 +222,7 @@ static void step_reported_by_hand_counts_once(void **state) {
 static void second_report_with_the_other_outcome_changes_nothing(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 3);
-    boxcar_message_id good = boxcar_message_id_new(), bad = boxcar_message_id_new();
+    boxcar_message_id good = {boxcar_uuid_new()}, bad = (boxcar_message_id){boxcar_uuid_new()};
     attach(f, id, good);
     attach(f, id, bad);
     assert_true(report(f, id, good, BOXCAR_MEMBER_COMPLETED));
@@ -240,7 +240,7 @@ static void report_by_hand_and_settlement_have_the_same_result(void **state) {
     take_steps(f, by_itself, taken, 2);
     assert_true(ack(f, f->owner, taken[0]));
     assert_true(bury(f, f->owner, taken[1], "no"));
-    boxcar_message_id ids[2] = {boxcar_message_id_new(), boxcar_message_id_new()};
+    boxcar_message_id ids[2] = {(boxcar_message_id){boxcar_uuid_new()}, (boxcar_message_id){boxcar_uuid_new()}};
     ASSERT_OK(f, boxcar_join_attach(f->store, by_hand, ids, 2, NULL, &f->err));
     assert_true(report(f, by_hand, ids[0], BOXCAR_MEMBER_COMPLETED));
     assert_true(report(f, by_hand, ids[1], BOXCAR_MEMBER_FAILED));
@@ -252,7 +252,7 @@ static void report_by_hand_and_settlement_have_the_same_result(void **state) {
 static void report_needs_a_member_and_a_pending_join(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1), unknown = unknown_join();
-    boxcar_message_id member = boxcar_message_id_new(), late = boxcar_message_id_new();
+    boxcar_message_id member = {boxcar_uuid_new()}, late = (boxcar_message_id){boxcar_uuid_new()};
     bool counted = true;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
                  boxcar_join_report_completed(f->store, unknown, member, &counted, &f->err));
@@ -292,11 +292,11 @@ static void start_attach_and_end_are_logged(void **state) {
     new.metadata = BOXCAR_STR("metadata-canary");
     boxcar_join_id id = start_this(f, &new), by_hand = start_join(f, 1);
     char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE], other[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_join_id_format(id, join_id);
-    boxcar_join_id_format(by_hand, other);
+    boxcar_uuid_format(id.uuid, join_id);
+    boxcar_uuid_format(by_hand.uuid, other);
     assert_true(log_capture_has(captured, "info ", join_id, "grouping_key=customer-7 ", "expected_steps=1 "));
     boxcar_enqueued message = enqueue(f, STEP, "p");
-    boxcar_message_id_format(message.message_id, message_id);
+    boxcar_uuid_format(message.message_id.uuid, message_id);
     attach(f, id, message.message_id);
     attach(f, by_hand, message.message_id);
     assert_true(log_capture_has(captured, "debug ", join_id, message_id, NULL));

@@ -22,7 +22,7 @@ static void assert_page(struct fixture *f, const boxcar_join_filter *filter, con
     boxcar_join_list *list = page(f, filter);
     assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++)
-        assert_memory_equal(list->items[i]->join_id.bytes, wanted[i].bytes, 16);
+        assert_memory_equal(list->items[i]->join_id.uuid.bytes, wanted[i].uuid.bytes, 16);
     boxcar_list_free(list);
 }
 
@@ -71,7 +71,7 @@ static void pages_of_joins_neither_skip_nor_repeat(void **state) {
     assert_int_equal(count, 40);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
-            assert_memory_not_equal(seen[i].bytes, seen[k].bytes, sizeof(seen[i].bytes));
+            assert_memory_not_equal(seen[i].uuid.bytes, seen[k].uuid.bytes, sizeof(seen[i].uuid.bytes));
 }
 
 /* OBX-095, JOIN-003 */
@@ -125,9 +125,9 @@ static void joins_are_found_by_status_and_age(void **state) {
 static void members_are_listed_by_message_id_in_pages(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 25), other = start_join(f, 1);
-    boxcar_message_id ids[25], after = {{0}};
+    boxcar_message_id ids[25], after = {0};
     for (int i = 0; i < 25; i++)
-        ids[i] = boxcar_message_id_new();
+        ids[i].uuid = boxcar_uuid_new();
     ASSERT_OK(f, boxcar_join_attach(f->store, id, ids, 25, NULL, &f->err));
     enqueue_step(f, other);
     boxcar_join_member_list *list = NULL;
@@ -137,7 +137,7 @@ static void members_are_listed_by_message_id_in_pages(void **state) {
         ASSERT_OK(f, boxcar_join_members(f->store, id, after, 10, &list, &f->err));
         for (size_t i = 0; i < list->count; i++, count++) {
             const boxcar_join_member *member = list->items[i];
-            assert_true(memcmp(member->message_id.bytes, after.bytes, sizeof(after.bytes)) > 0);
+            assert_true(memcmp(member->message_id.uuid.bytes, after.uuid.bytes, sizeof(after.uuid.bytes)) > 0);
             after = member->message_id;
         }
     } while (list->count > 0);
@@ -155,7 +155,7 @@ static void views_show_joins_and_members(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_grouped(f, "");
     struct taken taken = take_step(f, id);
-    attach(f, id, boxcar_message_id_new());
+    attach(f, id, (boxcar_message_id){boxcar_uuid_new()});
     assert_true(bury(f, f->owner, taken, "no"));
     boxcar_new_join late = new_join(5);
     late.deadline_ms = 1;

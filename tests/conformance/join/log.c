@@ -11,7 +11,7 @@
 
 static size_t records_of(struct log_capture *captured, boxcar_join_id join_id) {
     char text[BOXCAR_UUID_TEXT_SIZE], field[64];
-    boxcar_join_id_format(join_id, text);
+    boxcar_uuid_format(join_id.uuid, text);
     snprintf(field, sizeof(field), "join_id=%s ", text);
     return log_capture_count(captured, "info join_end ", field, NULL, NULL);
 }

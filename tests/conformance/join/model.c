@@ -81,7 +81,7 @@ static void settle_join(struct model *m, struct model_join *join) {
 
 static int index_of(const struct model *m, boxcar_message_id id) {
     for (int i = 0; i < MESSAGES; i++)
-        if (memcmp(m->messages[i].id.bytes, id.bytes, sizeof(id.bytes)) == 0)
+        if (memcmp(m->messages[i].id.uuid.bytes, id.uuid.bytes, sizeof(id.uuid.bytes)) == 0)
             return i;
     return -1;
 }
@@ -89,7 +89,7 @@ static int index_of(const struct model *m, boxcar_message_id id) {
 static void compare_members(struct model *m, const struct model_join *join) {
     boxcar_join_member_list *list = NULL;
     size_t wanted = 0;
-    ASSERT_OK(m->f, boxcar_join_members(m->f->store, join->id, (boxcar_message_id){{0}}, MESSAGES + 1, &list,
+    ASSERT_OK(m->f, boxcar_join_members(m->f->store, join->id, (boxcar_message_id){0}, MESSAGES + 1, &list,
                                         &m->f->err));
     for (int i = 0; i < MESSAGES; i++)
         wanted += join->members[i] != NO_MEMBER;
@@ -316,7 +316,7 @@ static void joins_follow_the_rules_wherever_chance_leads(void **state) {
         m->chance = 4711u * (unsigned)(m->walk + 1);
         for (int i = 0; i < MESSAGES; i++)
             m->messages[i] =
-                (struct model_message){.id = boxcar_message_id_new(), .fragile = draw(m, 3) == 0};
+                (struct model_message){.id = (boxcar_message_id){boxcar_uuid_new()}, .fragile = draw(m, 3) == 0};
         for (int k = 0; k < JOINS; k++)
             start_one(m, k);
         for (m->step = 0; m->step < STEPS; m->step++) {

@@ -10,7 +10,7 @@ static void assert_outcomes(struct fixture *f, boxcar_join_id join_id, const str
                             const char *wanted) {
     boxcar_join_member_list *list = NULL;
     char outcomes[STEPS + 1] = "";
-    ASSERT_OK(f, boxcar_join_members(f->store, join_id, (boxcar_message_id){{0}}, BOXCAR_LIST_LIMIT_MAX,
+    ASSERT_OK(f, boxcar_join_members(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
                                      &list, &f->err));
     for (size_t i = 0; i < strlen(wanted); i++) {
         outcomes[i] = '-';
@@ -71,7 +71,7 @@ static void room_is_left_for_the_oldest_that_have_no_outcome(void **state) {
 /* BX-041, JOIN-080: members of two joins and of none take turns. */
 static void members_that_are_no_neighbours_count_in_their_own_join(void **state) {
     struct fixture *f = *state;
-    boxcar_join_id joins[3] = {start_join(f, STEPS), start_join(f, STEPS), {{0}}};
+    boxcar_join_id joins[3] = {start_join(f, STEPS), start_join(f, STEPS), {{{0}}}};
     struct taken taken[STEPS];
     for (size_t i = 0; i < STEPS; i++)
         taken[i] = take_step(f, joins[i % 3]);
@@ -90,7 +90,7 @@ static void member_attached_between_counted_ones_is_pending_until_it_ends(void *
     boxcar_join_id id = start_join(f, STEPS);
     struct taken taken[3];
     taken[0] = take_step(f, id);
-    taken[1] = take_step(f, (boxcar_join_id){{0}});
+    taken[1] = take_step(f, (boxcar_join_id){0});
     taken[2] = take_step(f, id);
     assert_true(ack(f, f->owner, taken[0]));
     assert_true(ack(f, f->owner, taken[2]));
@@ -125,7 +125,7 @@ static void neighbours_that_had_ended_differently_count_as_they_ended(void **sta
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, STEPS);
     struct taken taken[STEPS];
-    take_steps(f, (boxcar_join_id){{0}}, taken, STEPS);
+    take_steps(f, (boxcar_join_id){0}, taken, STEPS);
     for (size_t i = 0; i < STEPS; i++) {
         assert_true(OUTCOMES[i] == 'f' ? bury(f, f->owner, taken[i], "no") : ack(f, f->owner, taken[i]));
         attach(f, id, message_of(f, taken[i]));
@@ -142,7 +142,7 @@ static void member_reported_before_its_message_came_counts_once(void **state) {
     boxcar_join_id id = start_join(f, STEPS);
     boxcar_new_message message = new_message(STEP, "p");
     struct taken taken[3];
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     attach(f, id, message.message_id);
     assert_true(report(f, id, message.message_id, BOXCAR_MEMBER_FAILED));
     taken[0] = take_step(f, id);

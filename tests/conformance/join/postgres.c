@@ -19,7 +19,7 @@ static void pg_text(PGconn *conn, const char *sql, char ret_text[64]) {
 
 static boxcar_join_id join_id_of(const char *text) {
     boxcar_join_id id;
-    assert_true(boxcar_join_id_parse(boxcar_str_of(text), &id));
+    assert_true(boxcar_uuid_parse(boxcar_str_of(text), &id.uuid));
     return id;
 }
 
@@ -101,7 +101,7 @@ static void whole_join_lives_in_plain_sql(void **state) {
                                      "completed_steps = 2 and failed_steps = 1"),
                      1);
     boxcar_enqueued enqueued = {.duplicate = false};
-    assert_true(boxcar_message_id_parse(boxcar_str_of(wait), &enqueued.message_id));
+    assert_true(boxcar_uuid_parse(boxcar_str_of(wait), &enqueued.message_id.uuid));
     enqueued.work_id.value = pg_number(conn, "select work_id from outbox where message_id = '%s'", wait);
     assert_status(f, enqueued.work_id, BOXCAR_DONE); /* nobody but us was here: the ack has evaluated it */
     assert_continuation(f, enqueued, "completed", "yes");

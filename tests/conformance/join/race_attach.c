@@ -55,7 +55,7 @@ static void attach_that_meets_the_enqueue_of_its_id_leaves_no_join_hanging(void 
     for (int round = 0; round < 2; round++) {
         struct taken taken[64];
         for (int n = 0; n < 64; n++)
-            race->ids[n] = boxcar_message_id_new();
+            race->ids[n].uuid = boxcar_uuid_new();
         race->joins[0] = start_join(f, 64);
         race->joins[1] = start_join(f, 64);
         crew_run(f, 4, attach_or_enqueue, race);
@@ -155,7 +155,7 @@ static void same_pairs_attached_at_once_are_new_once(void **state) {
     race->joins[1] = unknown_join();
     race_take(f, race, 40); /* half of them are messages */
     for (int i = 40; i < 80; i++)
-        race->ids[i] = boxcar_message_id_new();
+        race->ids[i].uuid = boxcar_uuid_new();
     crew_run(f, 8, attach_the_same, race);
     assert_int_equal(race->done, 80);
     assert_int_equal(count_members(f, race->joins[0], BOXCAR_MEMBER_PENDING), 80);

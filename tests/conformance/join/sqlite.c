@@ -127,8 +127,8 @@ static bool count_as_version_3(struct fixture *f, boxcar_join_id id, boxcar_mess
                                         "where join_id = ?1 and message_id = ?2 and status = 0",
                                         -1, &stmt, NULL),
                      SQLITE_OK);
-    sqlite3_bind_blob(stmt, 1, id.bytes, sizeof(id.bytes), SQLITE_STATIC);
-    sqlite3_bind_blob(stmt, 2, message_id.bytes, sizeof(message_id.bytes), SQLITE_STATIC);
+    sqlite3_bind_blob(stmt, 1, id.uuid.bytes, sizeof(id.uuid.bytes), SQLITE_STATIC);
+    sqlite3_bind_blob(stmt, 2, message_id.uuid.bytes, sizeof(message_id.uuid.bytes), SQLITE_STATIC);
     sqlite3_bind_int(stmt, 3, BOXCAR_MEMBER_COMPLETED);
     assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
     bool counted = sqlite3_changes(db) > 0;
@@ -145,7 +145,7 @@ static bool count_as_version_3(struct fixture *f, boxcar_join_id id, boxcar_mess
 static void what_version_3_and_this_one_count_side_by_side_counts_once(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, STEPS);
-    boxcar_message_id unknown = boxcar_message_id_new();
+    boxcar_message_id unknown = {boxcar_uuid_new()};
     struct taken taken[5];
     take_steps(f, id, taken, 5);
     attach(f, id, unknown);

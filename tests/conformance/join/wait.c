@@ -143,7 +143,7 @@ static void wait_with_a_known_message_id_is_a_duplicate(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1);
     boxcar_new_wait wait = new_wait(id);
-    wait.message_id = boxcar_message_id_new();
+    wait.message_id.uuid = boxcar_uuid_new();
     boxcar_enqueued first = enqueue_this_wait(f, &wait), again = enqueue_this_wait(f, &wait);
     assert_same_message_id(first.message_id, wait.message_id);
     assert_true(!first.duplicate && again.duplicate);
@@ -196,7 +196,7 @@ static void malformed_waits_are_dead_letters_that_say_why(void **state) {
     boxcar_join_id id = start_join(f, 1);
     char join_id[BOXCAR_UUID_TEXT_SIZE], payload[256];
     boxcar_enqueued waits[COUNT];
-    boxcar_join_id_format(id, join_id);
+    boxcar_uuid_format(id.uuid, join_id);
     for (int i = 0; i < COUNT; i++) {
         const char *mark = strstr(BAD[i], "%s");
         snprintf(payload, sizeof(payload), "%.*s%s%s", (int)(mark ? mark - BAD[i] : 0), BAD[i],
@@ -224,7 +224,7 @@ static void waits_made_by_hand_are_waits(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1);
     char join_id[BOXCAR_UUID_TEXT_SIZE], payload[400];
-    boxcar_join_id_format(id, join_id);
+    boxcar_uuid_format(id.uuid, join_id);
     snprintf(payload, sizeof(payload),
              "{\"joinId\": \"%s\", \"failIfAnyStepFailed\": false, \"onCompleteTopic\": \"completed\", "
              "\"onCompletePayload\": \"camel\", \"onFailTopic\": null, \"extra\": 1}",
@@ -316,9 +316,9 @@ static void decisions_about_waits_are_logged_without_payloads(void **state) {
     runner_handle(runner, STEP);
     runner_drain(runner);
     char join_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_join_id_format(good, join_id);
+    boxcar_uuid_format(good.uuid, join_id);
     assert_true(log_capture_has(captured, "wait", join_id, NULL, NULL));
-    boxcar_join_id_format(open, join_id);
+    boxcar_uuid_format(open.uuid, join_id);
     assert_true(log_capture_has(captured, "wait", join_id, NULL, NULL));
     assert_false(log_capture_has(captured, "canary", NULL, NULL, NULL));
     assert_continuation(f, waits[0], "completed", "canary");

@@ -215,7 +215,7 @@ static void report_after_the_deadline_does_not_count(void **state) {
     boxcar_new_join new = new_join(1);
     new.deadline_ms = 3600000;
     boxcar_join_id id = start_this(f, &new);
-    boxcar_message_id step = boxcar_message_id_new();
+    boxcar_message_id step = {boxcar_uuid_new()};
     attach(f, id, step);
     make_overdue(f);
     bool counted = false;

@@ -187,7 +187,7 @@ static void key_must_not_be_empty_too_long_or_beside_an_id(void **state) {
     message.key = boxcar_str_of(too_long);
     assert_refused(f, &message, "key");
     message.key = BOXCAR_STR("k");
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     assert_refused(f, &message, "key");
     assert_store_is_empty(f);
     free(too_long);
@@ -219,7 +219,7 @@ static void lease_batch_size_and_owner_of_a_claim_must_be_in_range(void **state)
         assert_claim_refused(f, &options, "batch_size");
     }
     boxcar_claim_options nobody = good;
-    nobody.owner = (boxcar_owner){{0}};
+    nobody.owner = (boxcar_owner){0};
     assert_claim_refused(f, &nobody, "owner");
     assert_status(f, id, BOXCAR_READY);
 }
@@ -268,7 +268,7 @@ static void settlements_must_name_messages_and_sensible_delays(void **state) {
         list[1] = good;
         list[1].error = (boxcar_str){"a\0b", 3};
         ASSERT_INVALID(f, "settlements[1].error", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
-        ASSERT_INVALID(f, "owner", HOW[i](f->store, (boxcar_owner){{0}}, &good, 1, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "owner", HOW[i](f->store, (boxcar_owner){0}, &good, 1, NULL, &count, &f->err));
         assert_int_equal(count, 99);
     }
     boxcar_settlement settlement = settlement_of(taken);
@@ -293,7 +293,7 @@ static void listings_must_be_in_range(void **state) {
                        boxcar_dead_page(f->store, &filter, BAD[i], (boxcar_work_id){0}, &list, &f->err));
     }
     boxcar_message_ref none = {.work_id = {0}},
-                       both = {.work_id = {1}, .message_id = boxcar_message_id_new()};
+                       both = {.work_id = {1}, .message_id = (boxcar_message_id){boxcar_uuid_new()}};
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, none, &list, &f->err));
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, both, &list, &f->err));
     ASSERT_INVALID(f, "ref", boxcar_cancel(f->store, BOXCAR_OUTBOX, none, &f->err));

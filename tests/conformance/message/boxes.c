@@ -62,7 +62,7 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
         held[box] = take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "old", NULL));
         acks[box] = settlement_of(held[box]);
         messages[box] = new_message("t", "new");
-        messages[box].message_id = boxcar_message_id_new();
+        messages[box].message_id.uuid = boxcar_uuid_new();
         batch.parts[box] = (struct batch_part){.messages = &messages[box],
                                                .message_count = 1,
                                                .settle[BOXCAR_ACK] = just(&acks[box]),
@@ -140,7 +140,7 @@ static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **stat
     boxcar_new_message messages[BOXES] = {new_message("t", "x"), new_message("t", "x")};
     struct inbox_origin origin = origin_of("1");
     struct batch_result result = {.arena = ARENA_INIT};
-    messages[BOXCAR_OUTBOX].message_id = boxcar_message_id_new();
+    messages[BOXCAR_OUTBOX].message_id.uuid = boxcar_uuid_new();
     messages[BOXCAR_OUTBOX].join_id = unknown_join();
     messages[BOXCAR_INBOX].message_id = origin.message_id;
     struct batch batch = {.owner = f->owner,

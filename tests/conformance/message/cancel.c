@@ -75,7 +75,7 @@ static void message_cannot_be_cancelled_twice(void **state) {
 static void unknown_message_is_not_found(void **state) {
     struct fixture *f = *state;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, cancel(f, (boxcar_work_id){4711}));
-    boxcar_message_ref ref = {.message_id = boxcar_message_id_new()};
+    boxcar_message_ref ref = {.message_id = (boxcar_message_id){boxcar_uuid_new()}};
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_message_ref other_box = {.work_id = enqueue(f, "t", "p").work_id};
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_cancel(f->store, BOXCAR_INBOX, other_box, &f->err));

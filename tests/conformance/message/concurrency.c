@@ -109,7 +109,7 @@ static void producers_and_consumers_at_once_lose_nothing(void **state) {
 
 /* A process of its own: enqueues 40, then claims and acks until the store holds nothing ready. */
 static int work_as_process(const struct fixture *f) {
-    struct crew_member me = {.owner = boxcar_owner_new()};
+    struct crew_member me = {.owner = (boxcar_owner){boxcar_uuid_new()}};
     if (fixture_try_open(f, &me.store, &me.err) != BOXCAR_OK)
         return 1;
     for (int i = 0; i < 40; i++) {

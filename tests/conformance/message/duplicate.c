@@ -10,7 +10,7 @@ static boxcar_enqueued enqueue_id(struct fixture *f, boxcar_message_id id, const
 /* BX-027 */
 static void known_message_id_is_a_duplicate_whatever_the_content(void **state) {
     struct fixture *f = *state;
-    boxcar_message_id id = boxcar_message_id_new();
+    boxcar_message_id id = {boxcar_uuid_new()};
     boxcar_enqueued first = enqueue_id(f, id, "original"), again = enqueue_id(f, id, "different");
     assert_false(first.duplicate);
     assert_true(again.duplicate);
@@ -24,7 +24,7 @@ static void known_message_id_is_a_duplicate_whatever_the_content(void **state) {
 /* BX-027 */
 static void duplicate_is_told_in_every_state_of_the_message(void **state) {
     struct fixture *f = *state;
-    boxcar_message_id id = boxcar_message_id_new();
+    boxcar_message_id id = {boxcar_uuid_new()};
     boxcar_enqueued first = enqueue_id(f, id, "p");
     struct taken taken = take(f, f->owner, first.work_id);
     assert_true(enqueue_id(f, id, "p").duplicate);
@@ -57,7 +57,7 @@ static void same_id_twice_in_one_call_is_stored_once(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "first"), new_message("t", "other"),
                                       new_message("t", "second")};
-    messages[0].message_id = messages[2].message_id = boxcar_message_id_new();
+    messages[0].message_id = messages[2].message_id = (boxcar_message_id){boxcar_uuid_new()};
     boxcar_enqueued enqueued[3];
     ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
     assert_false(enqueued[0].duplicate || enqueued[1].duplicate);
@@ -116,7 +116,7 @@ static void same_ids_from_many_connections_at_once_are_stored_once(void **state)
     struct fixture *f = *state;
     boxcar_message_id ids[20];
     for (int i = 0; i < 20; i++)
-        ids[i] = boxcar_message_id_new();
+        ids[i].uuid = boxcar_uuid_new();
     crew_run(f, 4, enqueue_shared_ids, ids);
     struct taken taken[30];
     assert_int_equal(take_all(f, f->owner, 30000, taken, 30), 20);
@@ -141,7 +141,7 @@ static void batches_with_the_same_ids_in_opposite_order_do_not_fail_by_deadlock(
     for (int round = 0; round < 5; round++) {
         boxcar_message_id ids[20];
         for (int i = 0; i < 20; i++)
-            ids[i] = boxcar_message_id_new();
+            ids[i].uuid = boxcar_uuid_new();
         crew_run(f, 4, enqueue_batches_of_shared_ids, ids);
     }
     assert_int_equal(stats_of(f).ready, 100);

@@ -36,7 +36,7 @@ static void enqueue_and_die(const struct fixture *f, boxcar_message_id id) {
 /* BX-001, OBX-001, OBX-002 */
 static void enqueued_message_outlives_a_process_that_dies_without_closing(void **state) {
     struct fixture *f = *state;
-    boxcar_message_ref ref = {.message_id = boxcar_message_id_new()};
+    boxcar_message_ref ref = {.message_id = (boxcar_message_id){boxcar_uuid_new()}};
     pid_t child = fork();
     if (child == 0)
         enqueue_and_die(f, ref.message_id);
@@ -57,15 +57,15 @@ static void work_ids_start_at_one_and_rise(void **state) {
     assert_int_equal(first.work_id.value, 1);
     assert_true(second.work_id.value > first.work_id.value);
     assert_false(first.duplicate || second.duplicate);
-    assert_memory_not_equal(first.message_id.bytes, second.message_id.bytes, 16);
+    assert_memory_not_equal(first.message_id.uuid.bytes, second.message_id.uuid.bytes, 16);
 }
 
 /* OBX-014 */
 static void new_message_ids_are_uuids_of_version_7(void **state) {
     struct fixture *f = *state;
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
-    assert_int_equal(enqueued.message_id.bytes[6] >> 4, 7);
-    assert_int_equal(enqueued.message_id.bytes[8] >> 6, 2);
+    assert_int_equal(enqueued.message_id.uuid.bytes[6] >> 4, 7);
+    assert_int_equal(enqueued.message_id.uuid.bytes[8] >> 6, 2);
 }
 
 /* OBX-016 */
@@ -82,7 +82,7 @@ static void new_message_is_ready_and_has_no_past(void **state) {
     assert_absent(m->processed_by);
     assert_true(m->processed_at == BOXCAR_TIME_NONE && m->died_at == BOXCAR_TIME_NONE);
     assert_true(m->locked_until == BOXCAR_TIME_NONE && m->expires_at == BOXCAR_TIME_NONE);
-    assert_true(boxcar_owner_is_none(m->owner));
+    assert_true(boxcar_uuid_is_none(m->owner.uuid));
     assert_int_equal(m->epoch.value, 0);
     assert_int_equal(m->reason, BOXCAR_REASON_NONE);
     boxcar_list_free(list);
@@ -154,7 +154,7 @@ static void everything_given_is_found_and_claimed(void **state) {
     message.headers = BOXCAR_STR("{\"a\": \"1\"}");
     message.due_at = database_now(f) - 5000000;
     message.ttl_ms = 3600000;
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     message.max_attempts = 7;
     boxcar_enqueued enqueued = enqueue_message(f, &message);
     assert_same_message_id(enqueued.message_id, message.message_id);
@@ -214,10 +214,10 @@ static void message_is_stored_alike_alone_and_among_others(void **state) {
         if (kind == 8)
             alone.join_id = join;
         if (kind == 9)
-            alone.message_id = boxcar_message_id_new();
+            alone.message_id.uuid = boxcar_uuid_new();
         boxcar_new_message many[2] = {alone, new_message("t", "other")};
         if (kind == 9)
-            many[0].message_id = boxcar_message_id_new();
+            many[0].message_id.uuid = boxcar_uuid_new();
         boxcar_enqueued one = enqueue_message(f, &alone), two[2];
         ASSERT_OK(f, boxcar_enqueue_many(f->store, many, 2, two, &f->err));
         assert_false(one.duplicate || two[0].duplicate);

@@ -122,7 +122,7 @@ static void join_that_does_not_exist_stores_nothing(void **state) {
     struct fixture *f = *state;
     struct script s;
     script_start(&s, f, 3);
-    s.messages[2][2].join_id.bytes[3] = 7;
+    s.messages[2][2].join_id.uuid.bytes[3] = 7;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, run(&s));
     assert_nothing_stored(f);
 }

@@ -33,7 +33,7 @@ static void open_with_log(struct fixture *f, struct log_book *book) {
 
 static void live_a_whole_life(struct fixture *f) {
     boxcar_new_message message = new_message("t", SECRET);
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     boxcar_work_id id = enqueue_message(f, &message).work_id;
     enqueue_message(f, &message);
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 0));

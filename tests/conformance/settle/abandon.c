@@ -11,7 +11,7 @@ static void abandon_releases_the_lease_and_counts_an_attempt(void **state) {
     boxcar_message_list *list = find(f, enqueued.work_id);
     const boxcar_message *m = look(list);
     assert_int_equal(m->status, BOXCAR_READY);
-    assert_true(boxcar_owner_is_none(m->owner));
+    assert_true(boxcar_uuid_is_none(m->owner.uuid));
     assert_true(m->locked_until == BOXCAR_TIME_NONE);
     assert_int_equal(m->retry_count, 1);
     assert_int_equal(m->crash_count, 0);
@@ -180,7 +180,7 @@ static void defer_releases_the_lease_and_spends_no_attempt(void **state) {
     boxcar_message_list *list = find(f, id);
     assert_int_equal(look(list)->status, BOXCAR_READY);
     assert_int_equal(look(list)->retry_count, 0);
-    assert_true(boxcar_owner_is_none(look(list)->owner));
+    assert_true(boxcar_uuid_is_none(look(list)->owner.uuid));
     boxcar_list_free(list);
     assert_nothing_claimable(f);
     assert_false(ack(f, f->owner, taken));

@@ -13,12 +13,12 @@ static void acked_message_is_done_and_says_when_and_by_whom(void **state) {
     boxcar_message_list *list = find(f, enqueued.work_id);
     const boxcar_message *m = look(list);
     char owner[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_owner_format(f->owner, owner);
+    boxcar_uuid_format(f->owner.uuid, owner);
     assert_int_equal(m->status, BOXCAR_DONE);
     assert_true(m->processed_at >= before - 5000 && m->processed_at <= after + 5000);
     assert_text(m->processed_by, owner);
     assert_true(m->locked_until == BOXCAR_TIME_NONE);
-    assert_true(boxcar_owner_is_none(m->owner));
+    assert_true(boxcar_uuid_is_none(m->owner.uuid));
     assert_int_equal(m->retry_count, 0);
     boxcar_list_free(list);
 }

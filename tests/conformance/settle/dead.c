@@ -11,7 +11,7 @@ static void failed_message_is_a_dead_letter_with_its_error(void **state) {
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->last_error, "card refused");
     assert_text(look(list)->payload, "p");
-    assert_true(boxcar_owner_is_none(look(list)->owner));
+    assert_true(boxcar_uuid_is_none(look(list)->owner.uuid));
     boxcar_list_free(list);
     assert_int_equal(stats_of(f).failed, 1);
 }

@@ -17,7 +17,7 @@ static void reap_releases_expired_leases_and_counts_the_attempt(void **state) {
     boxcar_message_list *list = find(f, taken.work_id);
     const boxcar_message *m = look(list);
     assert_int_equal(m->status, BOXCAR_READY);
-    assert_true(boxcar_owner_is_none(m->owner));
+    assert_true(boxcar_uuid_is_none(m->owner.uuid));
     assert_true(m->locked_until == BOXCAR_TIME_NONE);
     assert_int_equal(m->retry_count, 1);
     assert_int_equal(m->crash_count, 1);

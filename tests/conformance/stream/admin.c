@@ -99,7 +99,7 @@ static void stream_shows_its_head_and_how_many_wait(void **state) {
                      boxcar_stream_partition(BOXCAR_STR("s"), BOXCAR_PARTITION_COUNT_DEFAULT));
     assert_int_equal(found->retry_count, 0);
     assert_true(found->available_at <= database_now(f) + 1000);
-    assert_true(boxcar_owner_is_none(found->owner));
+    assert_true(boxcar_uuid_is_none(found->owner.uuid));
     assert_true(found->halted_at == BOXCAR_TIME_NONE);
     assert_int_equal(found->halted_by.value, 0);
     assert_int_equal(list->count, 1);
@@ -126,7 +126,7 @@ static void state_of_a_stream_follows_its_head(void **state) {
     assert_int_equal(found.retry_count, 1);
     assert_in_range(found.available_at, before + HOUR * INT64_C(1000),
                     database_now(f) + 1000 + HOUR * INT64_C(1000));
-    assert_true(boxcar_owner_is_none(found.owner));
+    assert_true(boxcar_uuid_is_none(found.owner.uuid));
     ASSERT_OK(f, boxcar_stream_skip(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), NULL, &f->err));
     assert_int_equal(stream_of(f, "s").head.value, ids[1].value);
     assert_true(ack(f, f->owner, take(f, f->owner, ids[1])));

@@ -57,7 +57,7 @@ static void key_of(struct fixture *f, boxcar_owner owner, int number, char ret_k
 /* BX-061 */
 static void live_workers_are_listed_by_rank_with_their_partitions(void **state) {
     struct fixture *f = *state;
-    boxcar_owner owners[3] = {f->owner, f->other, boxcar_owner_new()};
+    boxcar_owner owners[3] = {f->owner, f->other, (boxcar_owner){boxcar_uuid_new()}};
     assert_int_equal(count_instances(f), 0);
     for (int i = 0; i < 3; i++)
         beat(f, owners[i]);
@@ -201,7 +201,7 @@ static void workers_share_partitions_with_those_of_the_same_topics(void **state)
     const boxcar_str SAME[] = {BOXCAR_STR("t"), BOXCAR_STR("mail")};
     const boxcar_str OTHER[] = {BOXCAR_STR("orders")};
     struct fixture *f = *state;
-    boxcar_owner third = boxcar_owner_new();
+    boxcar_owner third = {boxcar_uuid_new()};
     char key[16];
     beat_for(f, f->owner, MAIL, 2);
     beat_for(f, f->other, SAME, 2);
@@ -251,7 +251,7 @@ static void claimer_that_is_no_worker_takes_any_stream(void **state) {
     key_of(f, f->other, 0, others);
     enqueue_streamed(f, own, "p");
     enqueue_streamed(f, others, "p");
-    assert_int_equal(claim_batch(f, boxcar_owner_new(), 10).count, 2);
+    assert_int_equal(claim_batch(f, (boxcar_owner){boxcar_uuid_new()}, 10).count, 2);
 }
 
 /* BX-061 */

@@ -16,9 +16,9 @@ boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, co
                         const char *stream) {
     boxcar_new_message message = new_message(topic, payload);
     char id[BOXCAR_UUID_TEXT_SIZE];
-    message.message_id = boxcar_message_id_new();
+    message.message_id.uuid = boxcar_uuid_new();
     message.stream = boxcar_str_of(stream);
-    boxcar_message_id_format(message.message_id, id);
+    boxcar_uuid_format(message.message_id.uuid, id);
     struct inbox_origin origin = origin_of(id);
     struct batch batch = {.sent_before = false};
     batch.parts[box] = (struct batch_part){.messages = &message, .message_count = 1, .fresh_ids = true};

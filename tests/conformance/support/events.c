@@ -132,10 +132,10 @@ void assert_sequence(struct fixture *f, int64_t count) {
 
 boxcar_message_id message_id_of(boxcar_event_id id) {
     boxcar_message_id message_id;
-    memcpy(message_id.bytes, id.bytes, sizeof(id.bytes));
+    memcpy(message_id.uuid.bytes, id.uuid.bytes, sizeof(id.uuid.bytes));
     return message_id;
 }
 
 void assert_same_event_id(boxcar_event_id a, boxcar_event_id b) {
-    assert_memory_equal(a.bytes, b.bytes, sizeof(a.bytes));
+    assert_memory_equal(a.uuid.bytes, b.uuid.bytes, sizeof(a.uuid.bytes));
 }

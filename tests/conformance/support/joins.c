@@ -13,9 +13,9 @@ boxcar_new_join new_join(int64_t expected_steps) {
 }
 
 boxcar_join_id start_this(struct fixture *f, const boxcar_new_join *join) {
-    boxcar_join_id join_id = {{0}};
+    boxcar_join_id join_id = {0};
     ASSERT_OK(f, boxcar_join_start(f->store, join, &join_id, &f->err));
-    assert_false(boxcar_join_id_is_none(join_id));
+    assert_false(boxcar_uuid_is_none(join_id.uuid));
     return join_id;
 }
 
@@ -25,9 +25,9 @@ boxcar_join_id start_join(struct fixture *f, int64_t expected_steps) {
 }
 
 boxcar_join_id unknown_join(void) {
-    boxcar_message_id chance = boxcar_message_id_new();
+    boxcar_message_id chance = {boxcar_uuid_new()};
     boxcar_join_id join_id;
-    memcpy(join_id.bytes, chance.bytes, sizeof(join_id.bytes));
+    memcpy(join_id.uuid.bytes, chance.uuid.bytes, sizeof(join_id.uuid.bytes));
     return join_id;
 }
 
@@ -170,7 +170,7 @@ boxcar_join join_of(struct fixture *f, boxcar_join_id join_id) {
     assert_int_equal(list->count, 1);
     boxcar_join join = *list->items[0];
     boxcar_list_free(list);
-    assert_memory_equal(join.join_id.bytes, join_id.bytes, sizeof(join_id.bytes));
+    assert_memory_equal(join.join_id.uuid.bytes, join_id.uuid.bytes, sizeof(join_id.uuid.bytes));
     join.grouping_key = join.metadata = BOXCAR_NO_STR;
     return join;
 }
@@ -202,7 +202,7 @@ void assert_no_join(struct fixture *f, boxcar_join_id join_id) {
 
 static boxcar_join_member_list *all_members(struct fixture *f, boxcar_join_id join_id) {
     boxcar_join_member_list *list = NULL;
-    ASSERT_OK(f, boxcar_join_members(f->store, join_id, (boxcar_message_id){{0}}, BOXCAR_LIST_LIMIT_MAX,
+    ASSERT_OK(f, boxcar_join_members(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
                                      &list, &f->err));
     return list;
 }
@@ -213,7 +213,7 @@ boxcar_join_member member_of(struct fixture *f, boxcar_join_id join_id, boxcar_m
     size_t found = 0;
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_join_member *m = list->items[i];
-        if (memcmp(m->message_id.bytes, message_id.bytes, sizeof(message_id.bytes)) != 0)
+        if (memcmp(m->message_id.uuid.bytes, message_id.uuid.bytes, sizeof(message_id.uuid.bytes)) != 0)
             continue;
         member = *m;
         found++;

@@ -352,7 +352,7 @@ static void messages_of_a_batch_that_was_sent_before_are_stored_once(void **stat
     struct batch batch = {
         .parts[BOXCAR_OUTBOX] = {.messages = &message, .message_count = 1, .fresh_ids = true}};
     boxcar_work_id ids[2];
-    assert_true(uuid_new_v7(&message.message_id.bytes, 1));
+    assert_true(uuid_new_v7(&message.message_id.uuid.bytes, 1));
     for (int i = 0; i < 2; i++) {
         struct batch_result result = {.arena = ARENA_INIT};
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));

@@ -132,7 +132,7 @@ static void add_wait_or_continuation(void *context, const char *const *values) {
     int wait;
     boxcar_message_id id;
     if (sscanf(values[0], "%lld %d", &number, &wait) != 2 || number < 0 || number >= ends->trial->messages ||
-        wait < 0 || wait >= JOIN_WAITS || !boxcar_message_id_parse(boxcar_str_of(values[4]), &id)) {
+        wait < 0 || wait >= JOIN_WAITS || !boxcar_uuid_parse(boxcar_str_of(values[4]), &id.uuid)) {
         offend(&ends->trial->ledger, "message %s of topic %s belongs to nothing", values[4], values[1]);
         return;
     }
@@ -145,7 +145,7 @@ static void add_wait_or_continuation(void *context, const char *const *values) {
     boxcar_message_id derived = boxcar_join_continuation_id(wait_id(number, wait));
     end->waits[wait].continuations++;
     end->waits[wait].on_fail = strcmp(values[1], ON_FAIL_TOPIC) == 0;
-    end->waits[wait].has_right_id = memcmp(derived.bytes, id.bytes, sizeof(id.bytes)) == 0;
+    end->waits[wait].has_right_id = memcmp(derived.uuid.bytes, id.uuid.bytes, sizeof(id.uuid.bytes)) == 0;
     end->waits[wait].has_right_payload = strcmp(values[0], values[2]) == 0;
 }
 

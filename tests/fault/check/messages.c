@@ -11,14 +11,14 @@
 static const char *show(const uint8_t *id) {
     static char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_message_id message_id;
-    memcpy(message_id.bytes, id, sizeof(message_id.bytes));
-    boxcar_message_id_format(message_id, text);
+    memcpy(message_id.uuid.bytes, id, sizeof(message_id.uuid.bytes));
+    boxcar_uuid_format(message_id.uuid, text);
     return text;
 }
 
 static int compare_by_message(const void *left, const void *right) {
     const struct end_state *const *a = left, *const *b = right;
-    return memcmp((*a)->message_id.bytes, (*b)->message_id.bytes, sizeof((*a)->message_id.bytes));
+    return memcmp((*a)->message_id.uuid.bytes, (*b)->message_id.uuid.bytes, sizeof((*a)->message_id.uuid.bytes));
 }
 
 /* All that the clients wrote about one message id. */
@@ -83,9 +83,9 @@ static void check_births(struct ledger *ledger) {
     for (size_t i = 0; i < ledger->enqueue_count;) {
         const uint8_t *id = ledger->enqueues[i].id;
         struct birth birth;
-        while (next < ledger->end_state_count && memcmp(end_states[next]->message_id.bytes, id, 16) < 0)
+        while (next < ledger->end_state_count && memcmp(end_states[next]->message_id.uuid.bytes, id, 16) < 0)
             next++;
-        bool found = next < ledger->end_state_count && memcmp(end_states[next]->message_id.bytes, id, 16) == 0;
+        bool found = next < ledger->end_state_count && memcmp(end_states[next]->message_id.uuid.bytes, id, 16) == 0;
         i = read_birth(ledger, i, &birth);
         check_birth(ledger, &birth, found ? end_states[next] : NULL);
     }

@@ -123,7 +123,7 @@ static void read_older(struct ledger *ledger, int64_t after) {
                               .crash_count = atoi(PQgetvalue(result, i, 5)),
                               .max_attempts = atoi(PQgetvalue(result, i, 6)),
                               .stream = atoi(PQgetvalue(result, i, 7))};
-        if (!boxcar_message_id_parse(boxcar_str_of(PQgetvalue(result, i, 1)), &end_state->message_id))
+        if (!boxcar_uuid_parse(boxcar_str_of(PQgetvalue(result, i, 1)), &end_state->message_id.uuid))
             errx(99, "%s is no message id", PQgetvalue(result, i, 1));
     }
     PQclear(result);
@@ -171,14 +171,14 @@ static void read_pasts_postgres(struct ledger *ledger) {
                                             " from attempt order by work_id, at");
     for (int i = 0; i < PQntuples(result); i++) {
         struct bad_end *bad_end = add_bad_end(ledger);
-        boxcar_owner owner = {{0}};
+        boxcar_owner owner = {0};
         bad_end->work_id = strtoll(PQgetvalue(result, i, 0), NULL, 10);
         bad_end->order = strtoll(PQgetvalue(result, i, 1), NULL, 10);
         bad_end->epoch = strtoll(PQgetvalue(result, i, 2), NULL, 10);
         bad_end->retry_count = atoi(PQgetvalue(result, i, 3));
         snprintf(bad_end->outcome, sizeof(bad_end->outcome), "%s", PQgetvalue(result, i, 4));
-        if (boxcar_owner_parse(boxcar_str_of(PQgetvalue(result, i, 5)), &owner))
-            memcpy(bad_end->owner, owner.bytes, sizeof(bad_end->owner));
+        if (boxcar_uuid_parse(boxcar_str_of(PQgetvalue(result, i, 5)), &owner.uuid))
+            memcpy(bad_end->owner, owner.uuid.bytes, sizeof(bad_end->owner));
     }
     PQclear(result);
 }

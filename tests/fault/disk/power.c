@@ -75,7 +75,7 @@ static void do_enqueue(struct trial *trial) {
         return;
     for (size_t i = 0; i < count; i++) {
         struct noted *noted = &trial->messages[trial->count + i];
-        *noted = (struct noted){.id = boxcar_message_id_new(), .call = trial->calls};
+        *noted = (struct noted){.id = (boxcar_message_id){boxcar_uuid_new()}, .call = trial->calls};
         messages[i] = BOXCAR_NEW_MESSAGE_INIT;
         messages[i].message_id = noted->id;
         messages[i].topic = BOXCAR_STR("t");
@@ -276,7 +276,7 @@ static void check_after_cut(struct trial *trial) {
 /* ---- a trial ---- */
 
 static void run_steps(struct trial *trial, int steps) {
-    trial->owner.bytes[0] = 1;
+    trial->owner.uuid.bytes[0] = 1;
     if (open_store(trial->path, true, &trial->store, NULL) != BOXCAR_OK)
         trial->store = NULL;
     for (int i = 0; i < steps; i++)

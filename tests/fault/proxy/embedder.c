@@ -205,7 +205,7 @@ static boxcar_status read_things(boxcar_store *store, boxcar_error *err) {
 }
 
 static boxcar_status use(boxcar_store *store, boxcar_error *err) {
-    boxcar_owner owner = boxcar_owner_new();
+    boxcar_owner owner = {boxcar_uuid_new()};
     boxcar_status status = BOXCAR_OK;
     for (int i = 0; status == BOXCAR_OK && i < ROUNDS; i++) {
         status = process_once(store, owner, err);

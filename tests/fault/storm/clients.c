@@ -20,7 +20,7 @@ static void be_client(struct storm *storm, int number, enum role role) {
                             .chance = storm->seed * UINT64_C(1000003) + (uint64_t)number};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     draw(&client.chance);
-    client.owner = boxcar_owner_new();
+    client.owner.uuid = boxcar_uuid_new();
     if (!journal_open(&client.journal, storm->directory, number))
         err(99, "journal");
     if (!client_open(&client))

@@ -11,21 +11,21 @@ static const char *const TOPICS[] = {"storm.a", "storm.b", "storm.c", "noise.x",
 static boxcar_str write_payload(char *text, struct client *client, boxcar_message_id id) {
     char name[BOXCAR_UUID_TEXT_SIZE];
     size_t len = PAYLOAD_HEAD + (size_t)draw_between(client, 0, 300);
-    boxcar_message_id_format(id, name);
+    boxcar_uuid_format(id.uuid, name);
     snprintf(text, PAYLOAD_HEAD + 1, "%s %04zu ", name, len);
-    memset(text + PAYLOAD_HEAD, 'a' + id.bytes[15] % 26, len - PAYLOAD_HEAD);
+    memset(text + PAYLOAD_HEAD, 'a' + id.uuid.bytes[15] % 26, len - PAYLOAD_HEAD);
     return (boxcar_str){text, len};
 }
 
 bool payload_is_whole(boxcar_message_id id, boxcar_str payload) {
     char head[PAYLOAD_HEAD + 1];
     char name[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_message_id_format(id, name);
+    boxcar_uuid_format(id.uuid, name);
     snprintf(head, sizeof(head), "%s %04zu ", name, payload.len);
     if (payload.len < PAYLOAD_HEAD || memcmp(payload.data, head, PAYLOAD_HEAD) != 0)
         return false;
     for (size_t i = PAYLOAD_HEAD; i < payload.len; i++)
-        if (payload.data[i] != 'a' + id.bytes[15] % 26)
+        if (payload.data[i] != 'a' + id.uuid.bytes[15] % 26)
             return false;
     return true;
 }
@@ -55,12 +55,12 @@ static void make_one(struct outgoing *outgoing, struct client *client, size_t i)
     boxcar_new_message *message = &outgoing->messages[i];
     *message = BOXCAR_NEW_MESSAGE_INIT;
     message->topic = boxcar_str_of(TOPICS[draw_between(client, 0, 4)]);
-    message->message_id = boxcar_message_id_new();
+    message->message_id.uuid = boxcar_uuid_new();
     message->payload = write_payload(outgoing->payloads[i], client, message->message_id);
     struct record intent = choose_rules(message, outgoing->streams[i], client);
     intent.client = (uint16_t)client->number;
     intent.before = outgoing->before;
-    memcpy(intent.id, message->message_id.bytes, sizeof(intent.id));
+    memcpy(intent.id, message->message_id.uuid.bytes, sizeof(intent.id));
     journal_add(&client->journal, intent);
 }
 
@@ -95,7 +95,7 @@ void outgoing_end(struct outgoing *outgoing, struct client *client, enum record_
                                 .client = (uint16_t)client->number,
                                 .before = outgoing->before,
                                 .after = after};
-        memcpy(record.id, outgoing->messages[i].message_id.bytes, sizeof(record.id));
+        memcpy(record.id, outgoing->messages[i].message_id.uuid.bytes, sizeof(record.id));
         if (kind == RECORD_ENQUEUED) {
             record.work_id = outgoing->enqueued[i].work_id.value;
             record.duplicate = outgoing->enqueued[i].duplicate;

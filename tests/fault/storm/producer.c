@@ -59,11 +59,11 @@ static void enqueue_shared(struct producer *p) {
     message->topic = BOXCAR_STR("noise.x");
     message->payload = BOXCAR_STR("shared");
     message->key = boxcar_str_of(key);
-    message->message_id = (boxcar_message_id){{0}};
+    message->message_id = (boxcar_message_id){0};
     boxcar_message_id id = boxcar_message_id_of_topic_key(message->topic, message->key);
     struct record intent = {
         .kind = RECORD_INTENT, .client = (uint16_t)p->client->number, .before = outgoing->before};
-    memcpy(intent.id, id.bytes, sizeof(intent.id));
+    memcpy(intent.id, id.uuid.bytes, sizeof(intent.id));
     journal_add(&p->client->journal, intent);
     journal_flush(&p->client->journal);
     while (!outgoing_enqueue(outgoing, p->client, p->client->store))

@@ -55,7 +55,7 @@ void held_note(struct held *held, struct client *client) {
                                 .after = held->after,
                                 .ms = (int32_t)held->lease_ms,
                                 .max_attempts = (int16_t)held->retry_counts[i]};
-        memcpy(record.id, client->owner.bytes, sizeof(record.id));
+        memcpy(record.id, client->owner.uuid.bytes, sizeof(record.id));
         journal_add(&client->journal, record);
     }
     journal_flush(&client->journal);
@@ -119,7 +119,7 @@ static void note(struct held *held, struct client *client, const struct settling
                                 .after = after,
                                 .ms = (int32_t)how->ms,
                                 .outcome = (uint8_t)answer->outcome};
-        memcpy(record.id, client->owner.bytes, sizeof(record.id));
+        memcpy(record.id, client->owner.uuid.bytes, sizeof(record.id));
         if (answer->outcome == OUTCOME_AFFECTED && !held->affected[i])
             record.outcome = OUTCOME_PASSED_OVER;
         journal_add(&client->journal, record);
@@ -186,7 +186,7 @@ void settle_wrongly(struct held *held, struct client *client) {
     settlement.work_id = held->ids[draw_between(client, 0, (int64_t)held->count - 1)];
     if (!wrong_owner)
         settlement.epoch.value = held->epochs[0].value + (draw_percent(client, 50) ? 1 : -1);
-    boxcar_owner owner = wrong_owner ? boxcar_owner_new() : client->owner;
+    boxcar_owner owner = wrong_owner ? (boxcar_owner){boxcar_uuid_new()} : client->owner;
     boxcar_status status = SETTLE[verb](client->store, owner, &settlement, 1, NULL, &affected_count, &err);
     if (!accept_status(client, status, &err, VERB_NAMES[verb]))
         return;

@@ -42,7 +42,7 @@ static boxcar_store *open_store(struct trial *trial) {
 /* One write, so that a kill leaves a whole line or none. */
 static void note(const struct member *self, const char *word, boxcar_event_id id, int64_t number) {
     char line[100], text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_event_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     int length = snprintf(line, sizeof(line), "%s %s %lld\n", word, text, (long long)number);
     if (write(self->fd, line, (size_t)length) != length)
         err(99, "%s", self->notes);
@@ -69,7 +69,7 @@ static void append_some(boxcar_store *store, const struct member *self, int64_t 
         events[i].type = BOXCAR_STR("entry");
         events[i].payload = BOXCAR_STR("p");
         events[i].topic = BOXCAR_STR("entries");
-        events[i].event_id = boxcar_event_id_new();
+        events[i].event_id.uuid = boxcar_uuid_new();
     }
     boxcar_status status =
         boxcar_event_append(store, BOXCAR_STR(STREAM), version, events, count, appended, &error);

@@ -152,7 +152,7 @@ static void handle(struct client *client, struct borrowed *borrowed, const boxca
 static void work(struct crowd *crowd, struct client *client) {
     struct borrowed borrowed;
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
-    client->owner = boxcar_owner_new();
+    client->owner.uuid = boxcar_uuid_new();
     if (!client_open(client) || !borrowed_open(&borrowed, client))
         return;
     options.owner = client->owner;

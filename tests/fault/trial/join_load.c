@@ -85,7 +85,7 @@ static void enqueue_steps(struct filler *filler, enum step_way way) {
         !check(filler, boxcar_enqueue_many(filler->store, messages, count, NULL, &error), &error, "enqueue"))
         return;
     for (size_t i = 0; i < count; i++) /* the join has ended: as messages that belong to nothing */
-        messages[i].join_id = (boxcar_join_id){{0}};
+        messages[i].join_id = (boxcar_join_id){0};
     if (boxcar_enqueue_many(filler->store, messages, count, NULL, &error) != BOXCAR_OK)
         errx(99, "enqueue: %s", error.message);
 }

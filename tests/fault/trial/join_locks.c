@@ -205,7 +205,7 @@ static void pull_all(struct tangle *tangle) {
         pullers[i] = (struct puller){.tangle = tangle,
                                      .store = open_store(tangle->trial),
                                      .self = {.chance = tangle->trial->storm.seed + (uint64_t)i},
-                                     .owner = boxcar_owner_new(),
+                                     .owner = (boxcar_owner){boxcar_uuid_new()},
                                      .backwards = i % 2 == 1};
     }
     for (int i = 0; i < CONNECTIONS; i++)

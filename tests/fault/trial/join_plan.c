@@ -18,7 +18,7 @@ boxcar_message_id wait_id(int64_t join_number, int wait) { return id_of("wait", 
 static boxcar_join_id join_id_of(int64_t number) {
     boxcar_message_id id = id_of("join", number, 0);
     boxcar_join_id join_id;
-    memcpy(join_id.bytes, id.bytes, sizeof(join_id.bytes));
+    memcpy(join_id.uuid.bytes, id.uuid.bytes, sizeof(join_id.uuid.bytes));
     return join_id;
 }
 

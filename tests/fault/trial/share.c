@@ -53,7 +53,7 @@ static int64_t count_foreign_leases(struct trial *trial) {
     char first[2][33], sqlite_text[1000], postgres_text[1000];
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 16; j++)
-            snprintf(first[i] + 2 * j, 3, "%02x", trial->workers[i].owner.bytes[j]);
+            snprintf(first[i] + 2 * j, 3, "%02x", trial->workers[i].owner.uuid.bytes[j]);
     snprintf(sqlite_text, sizeof(sqlite_text),
              "select count(*) from boxcar_lease l where l.topic like 'third.%%'"
              " or (l.topic like 'first.%%') <> (l.owner in (x'%s', x'%s'))",

@@ -37,7 +37,7 @@ static void note(const char *event, const boxcar_message *message) {
     char line[START_LINE_MAX], id[BOXCAR_UUID_TEXT_SIZE];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    boxcar_message_id_format(message->message_id, id);
+    boxcar_uuid_format(message->message_id.uuid, id);
     int len = snprintf(line, sizeof(line), START_FORMAT, event, id, (long long)message->work_id.value,
                        message->retry_count + 1, (int)gettid(), (int)getpid(),
                        (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store_options store = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
-    if (argc < 3 || !boxcar_owner_parse(boxcar_str_of(argv[2]), &options.owner) || !getenv("BOXCAR_STORE"))
+    if (argc < 3 || !boxcar_uuid_parse(boxcar_str_of(argv[2]), &options.owner.uuid) || !getenv("BOXCAR_STORE"))
         errx(99, "usage: c_worker EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS]"
                  " [--step MS]");
     evidence_fd = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);

@@ -49,8 +49,8 @@ static void become(struct trial *trial, const struct command *command, const cha
 }
 
 static void name_worker(struct trial *trial, struct worker *worker, int number) {
-    *worker = (struct worker){.owner = boxcar_owner_new()};
-    boxcar_owner_format(worker->owner, worker->owner_text);
+    *worker = (struct worker){.owner = (boxcar_owner){boxcar_uuid_new()}};
+    boxcar_uuid_format(worker->owner.uuid, worker->owner_text);
     snprintf(worker->application, sizeof(worker->application), "%s_%d", trial->storm.schema, number);
     snprintf(worker->log, sizeof(worker->log), "%s/worker-%d.log", trial->storm.directory, number);
 }

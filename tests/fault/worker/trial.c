@@ -21,7 +21,7 @@ int64_t count_finished(struct trial *trial) {
 
 static void write_owner(const struct worker *worker, char hex[33]) {
     for (int i = 0; i < 16; i++)
-        snprintf(hex + 2 * i, 3, "%02x", worker->owner.bytes[i]);
+        snprintf(hex + 2 * i, 3, "%02x", worker->owner.uuid.bytes[i]);
 }
 
 int64_t count_done_by(struct trial *trial, const struct worker *worker) {

@@ -36,10 +36,10 @@ static void enqueue_hands_down_the_message_with_a_new_id(void **state) {
     assert_int_equal(FAKE.calls, 1);
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].message_count, 1);
     assert_true(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
-    assert_int_equal(FAKE.messages[0].message_id.bytes[6] >> 4, 7);
+    assert_int_equal(FAKE.messages[0].message_id.uuid.bytes[6] >> 4, 7);
     assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, 16);
     assert_int_equal(enqueued.work_id.value, 1);
-    assert_true(boxcar_message_id_is_none(message.message_id));
+    assert_true(boxcar_uuid_is_none(message.message_id.uuid));
 }
 
 /* OBX-008 */
@@ -56,7 +56,7 @@ static void empty_correlation_id_and_stream_become_absent(void **state) {
 /* BX-027 */
 static void ids_are_given_derived_or_new(void **state) {
     boxcar_new_message messages[3];
-    boxcar_message_id own = {{9}}, derived = boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k"));
+    boxcar_message_id own = {{{9}}}, derived = boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k"));
 
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -68,7 +68,7 @@ static void ids_are_given_derived_or_new(void **state) {
     assert_memory_equal(&FAKE.messages[0].message_id, &own, 16);
     assert_memory_equal(&FAKE.messages[1].message_id, &derived, 16);
     assert_null(FAKE.messages[1].key.data);
-    assert_int_equal(FAKE.messages[2].message_id.bytes[6] >> 4, 7);
+    assert_int_equal(FAKE.messages[2].message_id.uuid.bytes[6] >> 4, 7);
     assert_int_equal(boxcar_enqueue_many(STORE, messages, 2, NULL, &ERR), BOXCAR_OK);
     assert_false(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
 }
@@ -130,7 +130,7 @@ static void claim_and_reap_are_logged_with_their_numbers(void **state) {
     boxcar_message_list *list;
 
     (void)state;
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     FAKE.claimed_count = 3;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
@@ -163,7 +163,7 @@ static void claim_returns_a_list_of_its_own(void **state) {
     boxcar_message_list *list = NULL;
 
     (void)state;
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     options.topics = topics;
     options.topic_count = 2;
     FAKE.claimed_count = 2;
@@ -182,7 +182,7 @@ static void claim_refuses_options_it_does_not_know(void **state) {
     boxcar_message_list *list = NULL;
 
     (void)state;
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     options.struct_size = 0;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "options");
@@ -219,7 +219,7 @@ static void fill_settlements(boxcar_settlement items[3]) {
 }
 
 static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **state) {
-    boxcar_owner owner = boxcar_owner_new();
+    boxcar_owner owner = {boxcar_uuid_new()};
     boxcar_settlement items[3];
 
     (void)state;
@@ -244,7 +244,7 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
 }
 
 static void empty_calls_succeed_without_a_round_trip(void **state) {
-    boxcar_owner owner = boxcar_owner_new();
+    boxcar_owner owner = {boxcar_uuid_new()};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
@@ -258,7 +258,7 @@ static void empty_calls_succeed_without_a_round_trip(void **state) {
 
 /* BX-011 */
 static void bad_settle_calls_are_refused_before_the_store(void **state) {
-    boxcar_owner owner = boxcar_owner_new(), nobody = {{0}};
+    boxcar_owner owner = {boxcar_uuid_new()}, nobody = {0};
     boxcar_settlement items[3];
 
     (void)state;
@@ -284,11 +284,11 @@ static void settlements_reach_the_store_in_its_form(void **state) {
     memcpy(text + BOXCAR_ERROR_TEXT_MAX - 1, "\xC3\xA9", 2); /* lies across the limit */
     fill_settlements(items);
     items[1].error = (boxcar_str){text, sizeof(text)};
-    assert_int_equal(boxcar_defer(STORE, boxcar_owner_new(), items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_defer(STORE, (boxcar_owner){boxcar_uuid_new()}, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, 0);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
     assert_int_equal(items[0].delay_ms, BOXCAR_BACKOFF);
-    assert_int_equal(boxcar_abandon(STORE, boxcar_owner_new(), items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_abandon(STORE, (boxcar_owner){boxcar_uuid_new()}, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
 }
@@ -304,7 +304,7 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
 
     (void)state;
     FAKE.answer = BOXCAR_E_UNAVAILABLE;
-    options.owner = boxcar_owner_new();
+    options.owner.uuid = boxcar_uuid_new();
     fill_settlements(items);
     assert_int_equal(boxcar_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_true(ERR.retryable);

@@ -38,11 +38,11 @@ static void events_get_new_ids_or_keep_those_that_were_given(void **state) {
     boxcar_appended appended[3];
 
     (void)state;
-    events[1].event_id = (boxcar_event_id){{9}};
+    events[1].event_id = (boxcar_event_id){{{9}}};
     assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 7, events, 3, appended, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.event_count, 3);
     assert_int_equal(FAKE.version, 7);
-    assert_int_equal(appended[0].event_id.bytes[6] >> 4, 7);
+    assert_int_equal(appended[0].event_id.uuid.bytes[6] >> 4, 7);
     assert_memory_not_equal(&appended[0].event_id, &appended[2].event_id, 16);
     assert_memory_equal(&appended[1].event_id, &events[1].event_id, 16);
     for (int i = 0; i < 3; i++)
@@ -56,7 +56,7 @@ static void only_given_ids_can_be_duplicates(void **state) {
 
     (void)state;
     FAKE.knows_events = true;
-    events[1].event_id = (boxcar_event_id){{9}};
+    events[1].event_id = (boxcar_event_id){{{9}}};
     assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 0, events, 2, appended, &ERR), BOXCAR_OK);
     assert_false(appended[0].duplicate);
     assert_true(appended[1].duplicate);
@@ -185,16 +185,16 @@ static void failure_of_the_store_leaves_outputs_alone(void **state) {
 }
 
 static void ids_are_text_and_back(void **state) {
-    boxcar_event_id id = boxcar_event_id_new(), again;
+    boxcar_event_id id = {boxcar_uuid_new()}, again;
     char text[BOXCAR_UUID_TEXT_SIZE];
 
     (void)state;
-    assert_false(boxcar_event_id_is_none(id));
-    assert_true(boxcar_event_id_is_none((boxcar_event_id){{0}}));
-    boxcar_event_id_format(id, text);
-    assert_true(boxcar_event_id_parse(boxcar_str_of(text), &again));
+    assert_false(boxcar_uuid_is_none(id.uuid));
+    assert_true(boxcar_uuid_is_none(((boxcar_event_id){0}).uuid));
+    boxcar_uuid_format(id.uuid, text);
+    assert_true(boxcar_uuid_parse(boxcar_str_of(text), &again.uuid));
     assert_memory_equal(&id, &again, sizeof(id));
-    assert_false(boxcar_event_id_parse(BOXCAR_STR("nonsense"), &again));
+    assert_false(boxcar_uuid_parse(BOXCAR_STR("nonsense"), &again.uuid));
 }
 
 int main(void) {

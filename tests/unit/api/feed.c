@@ -59,7 +59,7 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
     HISTORY.sizes[HISTORY.calls++] = batch->parts[BOXCAR_OUTBOX].message_count;
     HISTORY.sent_before = batch->sent_before;
     for (size_t i = 0; batch->parts[BOXCAR_OUTBOX].keys && i < batch->parts[BOXCAR_OUTBOX].message_count; i++)
-        if (!boxcar_message_id_is_none(batch->parts[BOXCAR_OUTBOX].keys[i].id))
+        if (!boxcar_uuid_is_none(batch->parts[BOXCAR_OUTBOX].keys[i].id.uuid))
             HISTORY.keyed[HISTORY.keyed_count++] = i;
     if (HISTORY.calls == HISTORY.failing_call)
         return error_set(err, BOXCAR_E_UNAVAILABLE, "gone");
@@ -242,9 +242,9 @@ static void keys_ids_and_joins_wait_for_the_end(void **state) {
         if (which == 0)
             FEED.messages[1][1].key = BOXCAR_STR("k");
         else if (which == 1)
-            FEED.messages[1][1].message_id.bytes[0] = 1;
+            FEED.messages[1][1].message_id.uuid.bytes[0] = 1;
         else
-            FEED.messages[1][1].join_id.bytes[0] = 1;
+            FEED.messages[1][1].join_id.uuid.bytes[0] = 1;
         assert_int_equal(feed(4), BOXCAR_OK);
         assert_string_equal(HISTORY.asked, "bppc");
         assert_int_equal(HISTORY.sizes[0], 2);

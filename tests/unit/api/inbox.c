@@ -48,14 +48,14 @@ static void ids_derive_from_keys_without_mixing_their_parts(void **state) {
     for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
         boxcar_message_id id = boxcar_inbox_message_id(key_of(KEYS[i][0], KEYS[i][1]));
 
-        assert_int_equal(id.bytes[6] >> 4, 8);
+        assert_int_equal(id.uuid.bytes[6] >> 4, 8);
         for (size_t k = 0; k < i; k++) {
             boxcar_message_id other = boxcar_inbox_message_id(key_of(KEYS[k][0], KEYS[k][1]));
             assert_memory_not_equal(&id, &other, sizeof(id));
         }
     }
     /* For ever: the first 16 bytes of sha256("boxcar:inbox:4:shoporder-42"), version and variant set. */
-    boxcar_message_id_format(boxcar_inbox_message_id(key_of("shop", "order-42")), text);
+    boxcar_uuid_format(boxcar_inbox_message_id(key_of("shop", "order-42")).uuid, text);
     assert_string_equal(text, "83c7c5a5-fd77-8f72-b541-d4c27c7faeee");
 }
 
@@ -67,11 +67,11 @@ static void key_that_is_none_has_no_id(void **state) {
     memset(longest, 'x', sizeof(longest));
     const boxcar_str bad[] = {BOXCAR_NO_STR, BOXCAR_STR(""), {longest, sizeof(longest)}};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        assert_true(boxcar_message_id_is_none(boxcar_inbox_message_id((boxcar_inbox_key){bad[i], good})));
-        assert_true(boxcar_message_id_is_none(boxcar_inbox_message_id((boxcar_inbox_key){good, bad[i]})));
+        assert_true(boxcar_uuid_is_none(boxcar_inbox_message_id((boxcar_inbox_key){bad[i], good}).uuid));
+        assert_true(boxcar_uuid_is_none(boxcar_inbox_message_id((boxcar_inbox_key){good, bad[i]}).uuid));
     }
     boxcar_str most = {longest, 4 * 255};
-    assert_false(boxcar_message_id_is_none(boxcar_inbox_message_id((boxcar_inbox_key){most, most})));
+    assert_false(boxcar_uuid_is_none(boxcar_inbox_message_id((boxcar_inbox_key){most, most}).uuid));
 }
 
 /* BX-080 */
@@ -244,7 +244,7 @@ static void questions_are_checked_and_handed_down(void **state) {
 
 /* BX-084 */
 static void reviving_replays_one_dead_letter_of_the_inbox(void **state) {
-    boxcar_message_ref ref = {.message_id = {{9}}};
+    boxcar_message_ref ref = {.message_id = {{{9}}}};
     boxcar_work_id work_id;
 
     (void)state;
@@ -253,7 +253,7 @@ static void reviving_replays_one_dead_letter_of_the_inbox(void **state) {
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("fixed"), &work_id, &ERR), BOXCAR_OK);
     assert_int_equal(work_id.value, 42);
     assert_int_equal(FAKE.box, BOXCAR_INBOX);
-    assert_int_equal(FAKE.ref.message_id.bytes[0], 9);
+    assert_int_equal(FAKE.ref.message_id.uuid.bytes[0], 9);
     assert_int_equal(FAKE.filter.box, BOXCAR_INBOX);
     assert_int_equal(FAKE.filter.ref_count, 1);
     assert_text(FAKE.note, "fixed");
@@ -273,7 +273,7 @@ static void what_is_not_dead_is_not_revived(void **state) {
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("why"), NULL, &ERR), BOXCAR_E_CONFLICT);
     FAKE.calls = FAKE.records = 0;
     assert_refused(boxcar_inbox_revive(STORE, ref, BOXCAR_STR(""), NULL, &ERR), "reason");
-    assert_refused(boxcar_inbox_revive(STORE, (boxcar_message_ref){{0}, {{0}}}, BOXCAR_STR("why"), NULL, &ERR), "ref");
+    assert_refused(boxcar_inbox_revive(STORE, (boxcar_message_ref){{0}, {{{0}}}}, BOXCAR_STR("why"), NULL, &ERR), "ref");
 }
 
 static void claiming_and_settling_are_for_the_inbox(void **state) {
@@ -288,7 +288,7 @@ static void claiming_and_settling_are_for_the_inbox(void **state) {
 
     (void)state;
     settlement.work_id.value = 1;
-    options.owner.bytes[0] = 1;
+    options.owner.uuid.bytes[0] = 1;
     for (int kind = BOXCAR_ACK; kind <= BOXCAR_FAIL; kind++) {
         assert_int_equal(SETTLE[kind](STORE, options.owner, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
         assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[kind].count, 1);

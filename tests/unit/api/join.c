@@ -13,8 +13,8 @@ static struct fake_store FAKE;
 static boxcar_store *const STORE = &FAKE.store;
 static boxcar_error ERR;
 
-static const boxcar_join_id JOIN = {{7}}, NO_JOIN = {{0}};
-static const boxcar_message_id MESSAGE = {{9}}, NO_MESSAGE = {{0}};
+static const boxcar_join_id JOIN = {{{7}}}, NO_JOIN = {0};
+static const boxcar_message_id MESSAGE = {{{9}}}, NO_MESSAGE = {0};
 static const char JOIN_TEXT[] = "join_id=07000000-0000-0000-0000-000000000000 ";
 
 static int fresh_store(void **state) {
@@ -48,7 +48,7 @@ static void a_join_gets_a_new_id_or_the_one_that_was_given(void **state) {
     (void)state;
     assert_int_equal(boxcar_join_start(STORE, &join, &first, &ERR), BOXCAR_OK);
     assert_memory_equal(&FAKE.join.join_id, &first, sizeof(first));
-    assert_int_equal(first.bytes[6] >> 4, 7);
+    assert_int_equal(first.uuid.bytes[6] >> 4, 7);
     assert_int_equal(FAKE.join.expected_steps, 3);
     assert_int_equal(boxcar_join_start(STORE, &join, &second, &ERR), BOXCAR_OK);
     assert_memory_not_equal(&first, &second, sizeof(first));
@@ -129,7 +129,7 @@ static void a_start_is_logged_with_key_and_steps_but_no_metadata(void **state) {
 
 /* JOIN-071 */
 static void attaching_tells_about_each_message_and_logs_the_new_ones(void **state) {
-    const boxcar_message_id ids[3] = {{{1}}, {{2}}, {{3}}};
+    const boxcar_message_id ids[3] = {{{{1}}}, {{{2}}}, {{{3}}}};
     boxcar_attached attached[3];
 
     (void)state;
@@ -151,7 +151,7 @@ static void attaching_tells_about_each_message_and_logs_the_new_ones(void **stat
 
 /* BX-011 */
 static void bad_attachments_never_reach_the_store(void **state) {
-    const boxcar_message_id ids[2] = {{{1}}, {{0}}};
+    const boxcar_message_id ids[2] = {{{{1}}}, {{{0}}}};
     boxcar_attached attached[2] = {{.is_new = true}};
 
     (void)state;
@@ -205,7 +205,7 @@ static void assert_end_was_logged(const char *status) {
     assert_non_null(strstr(FAKE.fields, "expected_steps=3 completed_steps=2 failed_steps=1 "));
 }
 
-static const boxcar_join ENDED = {.join_id = {{7}},
+static const boxcar_join ENDED = {.join_id = {{{7}}},
                                   .expected_steps = 3,
                                   .completed_steps = 2,
                                   .failed_steps = 1,
@@ -240,7 +240,7 @@ static void a_batch_that_ends_joins_logs_each(void **state) {
     boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
     boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
     boxcar_message_list *list = NULL;
-    boxcar_owner owner = {{1}};
+    boxcar_owner owner = {{{1}}};
 
     (void)state;
     item.work_id.value = 1;
@@ -296,7 +296,7 @@ static void a_wait_becomes_a_message_whose_topic_is_the_stores(void **state) {
     assert_int_equal(FAKE.messages[0].max_attempts, WAIT_MAX_ATTEMPTS);
     assert_int_equal(FAKE.messages[0].due_at, BOXCAR_TIME_NONE);
     assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, sizeof(MESSAGE));
-    assert_int_equal(enqueued.message_id.bytes[6] >> 4, 7);
+    assert_int_equal(enqueued.message_id.uuid.bytes[6] >> 4, 7);
     assert_non_null(strstr(FAKE.wait_payload, "\"join_id\":\"07000000-0000-0000-0000-000000000000\""));
     assert_non_null(strstr(FAKE.wait_payload, "\"on_complete_payload\":\"secret payload\""));
     wait.message_id = MESSAGE;
@@ -367,7 +367,7 @@ static void looking_is_checked_and_handed_down(void **state) {
     filter.after = JOIN;
     assert_int_equal(boxcar_join_page(STORE, &filter, &joins, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.join_filter.limit, 7);
-    assert_true(boxcar_join_id_is_none(FAKE.join_filter.after));
+    assert_true(boxcar_uuid_is_none(FAKE.join_filter.after.uuid));
     boxcar_list_free(joins);
     assert_int_equal(boxcar_join_members(STORE, JOIN, MESSAGE, 5, &members, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.member_limit, 5);

@@ -109,7 +109,7 @@ static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
     boxcar_status status;
 
     fake->claimed_count = 100;
-    options.owner.bytes[0] = 1;
+    options.owner.uuid.bytes[0] = 1;
     status = boxcar_claim(&fake->store, &options, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
     boxcar_list_free(list);
@@ -118,7 +118,7 @@ static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
 
 static boxcar_status defer(struct fake_store *fake, boxcar_error *err) {
     boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
-    boxcar_owner owner = {{1}};
+    boxcar_owner owner = {{{1}}};
 
     item.work_id.value = 1;
     return boxcar_defer(&fake->store, owner, &item, 1, NULL, NULL, err);
@@ -136,9 +136,9 @@ static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
 }
 
 static boxcar_status attach(struct fake_store *fake, boxcar_error *err) {
-    const boxcar_message_id message = {{1}};
+    const boxcar_message_id message = {{{1}}};
 
-    return boxcar_join_attach(&fake->store, (boxcar_join_id){{1}}, &message, 1, NULL, err);
+    return boxcar_join_attach(&fake->store, (boxcar_join_id){{{1}}}, &message, 1, NULL, err);
 }
 
 /* jansson's allocations are not ours, but the text it writes grows in a buffer of ours. */
@@ -147,7 +147,7 @@ static boxcar_status enqueue_wait(struct fake_store *fake, boxcar_error *err) {
     boxcar_enqueued enqueued = {.work_id = {77}};
     boxcar_status status;
 
-    wait.join_id.bytes[0] = 1;
+    wait.join_id.uuid.bytes[0] = 1;
     wait.on_complete_topic = BOXCAR_STR("t");
     wait.on_complete_payload = BOXCAR_STR("a payload that is long enough for the buffer to grow with it, "
                                           "since every text begins with room for the shortest ones only, "
@@ -209,7 +209,7 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
 
     options.strategy = BOXCAR_STRATEGY_SCOPED;
     options.queue_max = 100;
-    options.owner.bytes[0] = 1;
+    options.owner.uuid.bytes[0] = 1;
     for (size_t i = 0; i < COUNT_OF(messages); i++)
         messages[i].topic = messages[i].payload = BOXCAR_STR("t");
     delivery.source = delivery.external_id = delivery.topic = delivery.payload = BOXCAR_STR("t");

@@ -77,7 +77,7 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     inbox.defer_count = 2;
     inbox.renews = acks;
     inbox.renew_count = 2;
-    batch.owner = boxcar_owner_new();
+    batch.owner.uuid = boxcar_uuid_new();
     batch.messages = messages;
     batch.message_count = 2;
     batch.outbox = &outbox;
@@ -255,7 +255,7 @@ static void single_fault_is_said_as_it_is(void **state) {
     (void)state;
     inbox.acks = acks;
     inbox.ack_count = 4;
-    batch.owner = boxcar_owner_new();
+    batch.owner.uuid = boxcar_uuid_new();
     batch.inbox = &inbox;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "inbox.acks[3].work_id");

@@ -76,15 +76,15 @@ static uint64_t milliseconds_of(const uint8_t uuid[16]) {
 
 static void new_ids_carry_the_time(void **state) {
     uint64_t before = (uint64_t)time(NULL), in_id;
-    boxcar_message_id id = boxcar_message_id_new();
+    boxcar_message_id id = {boxcar_uuid_new()};
 
     (void)state;
-    in_id = milliseconds_of(id.bytes) / 1000;
+    in_id = milliseconds_of(id.uuid.bytes) / 1000;
     /* time() may lag behind the precise clock by a tick */
     assert_in_range(in_id, before - 1, (uint64_t)time(NULL) + 1);
-    assert_int_equal(id.bytes[6] >> 4, 7);
-    assert_false(boxcar_message_id_is_none(id));
-    assert_false(boxcar_owner_is_none(boxcar_owner_new()));
+    assert_int_equal(id.uuid.bytes[6] >> 4, 7);
+    assert_false(boxcar_uuid_is_none(id.uuid));
+    assert_false(boxcar_uuid_is_none(((boxcar_owner){boxcar_uuid_new()}).uuid));
 }
 
 /* The vectors were computed with hashlib: sha256("boxcar:key:" + key), version 8. BX-027 */
@@ -100,7 +100,7 @@ static void a_key_always_gives_the_same_id(void **state) {
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(vectors); i++) {
-        boxcar_message_id_format(boxcar_message_id_of_key(boxcar_str_of(vectors[i].key)), text);
+        boxcar_uuid_format(boxcar_message_id_of_key(boxcar_str_of(vectors[i].key)).uuid, text);
         assert_string_equal(text, vectors[i].id);
     }
 }
@@ -117,14 +117,12 @@ static void a_key_of_a_topic_always_gives_the_same_id(void **state) {
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(vectors); i++) {
-        boxcar_message_id_format(boxcar_message_id_of_topic_key(boxcar_str_of(vectors[i].topic),
-                                                                boxcar_str_of(vectors[i].key)),
-                                 text);
+        boxcar_uuid_format(boxcar_message_id_of_topic_key(boxcar_str_of(vectors[i].topic),
+                                                                boxcar_str_of(vectors[i].key)).uuid, text);
         assert_string_equal(text, vectors[i].id);
     }
     memset(long_topic, 'x', sizeof(long_topic));
-    assert_true(boxcar_message_id_is_none(
-        boxcar_message_id_of_topic_key((boxcar_str){long_topic, sizeof(long_topic)}, BOXCAR_STR("k"))));
+    assert_true(boxcar_uuid_is_none(boxcar_message_id_of_topic_key((boxcar_str){long_topic, sizeof(long_topic)}, BOXCAR_STR("k")).uuid));
 }
 
 static void text_goes_back_and_forth(void **state) {
@@ -136,14 +134,14 @@ static void text_goes_back_and_forth(void **state) {
     boxcar_join_id join;
 
     (void)state;
-    assert_true(boxcar_message_id_parse(boxcar_str_of(upper), &id));
-    boxcar_message_id_format(id, text);
+    assert_true(boxcar_uuid_parse(boxcar_str_of(upper), &id.uuid));
+    boxcar_uuid_format(id.uuid, text);
     assert_string_equal(text, lower);
-    assert_true(boxcar_owner_parse(boxcar_str_of(lower), &owner));
-    boxcar_owner_format(owner, text);
+    assert_true(boxcar_uuid_parse(boxcar_str_of(lower), &owner.uuid));
+    boxcar_uuid_format(owner.uuid, text);
     assert_string_equal(text, lower);
-    assert_true(boxcar_join_id_parse(boxcar_str_of(lower), &join));
-    boxcar_join_id_format(join, text);
+    assert_true(boxcar_uuid_parse(boxcar_str_of(lower), &join.uuid));
+    boxcar_uuid_format(join.uuid, text);
     assert_string_equal(text, lower);
 }
 
@@ -161,23 +159,23 @@ static void malformed_text_is_refused_and_changes_nothing(void **state) {
         "0123abcd-456-789ef-fedc-ba9876543210",
         " 123abcd-4567-89ef-fedc-ba9876543210",
     };
-    boxcar_message_id id = {{0xAA}}, untouched = id;
+    boxcar_message_id id = {{{0xAA}}}, untouched = id;
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        assert_false(boxcar_message_id_parse(boxcar_str_of(bad[i]), &id));
-    assert_false(boxcar_message_id_parse(BOXCAR_NO_STR, &id));
+        assert_false(boxcar_uuid_parse(boxcar_str_of(bad[i]), &id.uuid));
+    assert_false(boxcar_uuid_parse(BOXCAR_NO_STR, &id.uuid));
     assert_memory_equal(&id, &untouched, sizeof(id));
 }
 
 static void only_all_zero_is_none(void **state) {
-    boxcar_message_id id = {{0}};
+    boxcar_message_id id = {0};
 
     (void)state;
-    assert_true(boxcar_message_id_is_none(id));
-    assert_true(boxcar_join_id_is_none((boxcar_join_id){{0}}));
-    id.bytes[15] = 1;
-    assert_false(boxcar_message_id_is_none(id));
+    assert_true(boxcar_uuid_is_none(id.uuid));
+    assert_true(boxcar_uuid_is_none(((boxcar_join_id){0}).uuid));
+    id.uuid.bytes[15] = 1;
+    assert_false(boxcar_uuid_is_none(id.uuid));
 }
 
 int main(void) {

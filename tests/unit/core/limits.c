@@ -195,7 +195,7 @@ static void things_that_exclude_each_other_are_refused_together(void **state) {
     assert_refused(&message, "delay_ms");
     message = good_message();
     message.key = BOXCAR_STR("k");
-    message.message_id.bytes[0] = 1;
+    message.message_id.uuid.bytes[0] = 1;
     assert_refused(&message, "key");
     message = good_message();
     message.unique = 1;
@@ -240,7 +240,7 @@ static void bad_claims_are_refused(void **state) {
     boxcar_error err;
 
     (void)state;
-    good.owner = boxcar_owner_new();
+    good.owner.uuid = boxcar_uuid_new();
     assert_int_equal(limits_check_claim(&good, &err), BOXCAR_OK);
     for (size_t i = 0; i < COUNT_OF(bad_leases); i++) {
         options = good;
@@ -255,7 +255,7 @@ static void bad_claims_are_refused(void **state) {
     options.batch_size = 10001;
     assert_claim_refused(options, "batch_size");
     options = good;
-    options.owner = (boxcar_owner){{0}};
+    options.owner = (boxcar_owner){0};
     assert_claim_refused(options, "owner");
     options = good;
     options.topic_count = 1;
@@ -350,13 +350,13 @@ static void schema_names_are_plain_identifiers(void **state) {
 }
 
 static void a_reference_names_exactly_one_id(void **state) {
-    boxcar_message_ref by_work_id = {.work_id = {1}}, both = {.work_id = {1}, .message_id = {{1}}};
+    boxcar_message_ref by_work_id = {.work_id = {1}}, both = {.work_id = {1}, .message_id = {{{1}}}};
     boxcar_message_ref neither = {.work_id = {0}}, negative = {.work_id = {-1}};
     boxcar_error err;
 
     (void)state;
     assert_int_equal(limits_check_ref(by_work_id, "ref", &err), BOXCAR_OK);
-    assert_int_equal(limits_check_ref((boxcar_message_ref){.message_id = {{1}}}, "ref", &err), BOXCAR_OK);
+    assert_int_equal(limits_check_ref((boxcar_message_ref){.message_id = {{{1}}}}, "ref", &err), BOXCAR_OK);
     assert_int_equal(limits_check_ref(both, "ref", &err), BOXCAR_E_INVALID);
     assert_int_equal(limits_check_ref(neither, "ref", &err), BOXCAR_E_INVALID);
     assert_int_equal(limits_check_ref(negative, "ref", &err), BOXCAR_E_INVALID);
@@ -509,7 +509,7 @@ static void bad_joins_are_refused(void **state) {
 static boxcar_new_wait good_wait(void) {
     boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
 
-    wait.join_id.bytes[0] = 1;
+    wait.join_id.uuid.bytes[0] = 1;
     wait.on_complete_topic = BOXCAR_STR("done");
     wait.on_complete_payload = BOXCAR_STR("");
     return wait;
@@ -545,7 +545,7 @@ static void bad_waits_are_refused(void **state) {
     boxcar_new_wait wait = good_wait();
 
     (void)state;
-    wait.join_id = (boxcar_join_id){{0}};
+    wait.join_id = (boxcar_join_id){0};
     assert_wait_refused(wait, "join_id");
     wait = good_wait();
     wait.on_complete_topic = BOXCAR_NO_STR;
@@ -613,7 +613,7 @@ static void bad_filters_of_joins_are_refused(void **state) {
 
 /* BX-011 */
 static void bad_message_ids_are_refused_by_index(void **state) {
-    const boxcar_message_id ids[2] = {{{1}}, {{0}}};
+    const boxcar_message_id ids[2] = {{{{1}}}, {{{0}}}};
     boxcar_error err;
 
     (void)state;

@@ -26,10 +26,10 @@ static void what_is_written_is_read_back(void **state) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_BUF struct buf payload = BUF_INIT;
     boxcar_new_wait new_wait = BOXCAR_NEW_WAIT_INIT;
-    struct wait wait = {.correlation_id = BOXCAR_STR("kept"), .continuation_id = {{5}}};
+    struct wait wait = {.correlation_id = BOXCAR_STR("kept"), .continuation_id = {{{5}}}};
 
     (void)state;
-    new_wait.join_id.bytes[0] = 1;
+    new_wait.join_id.uuid.bytes[0] = 1;
     new_wait.allow_failures = true;
     new_wait.on_complete_topic = BOXCAR_STR("\xC3\xA9tl.done");
     new_wait.on_complete_payload = BOXCAR_STR("{\"a\": \"\\u0000 \\\" \x01\n\"}");
@@ -44,7 +44,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_true(str_equal(wait.on_fail_topic, new_wait.on_fail_topic));
     assert_true(str_equal(wait.on_fail_payload, new_wait.on_fail_payload));
     assert_text(wait.correlation_id, "kept");
-    assert_int_equal(wait.continuation_id.bytes[0], 5);
+    assert_int_equal(wait.continuation_id.uuid.bytes[0], 5);
 }
 
 /* JOIN-051 */
@@ -53,7 +53,7 @@ static void the_payload_is_json_with_the_contracts_names(void **state) {
     boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
 
     (void)state;
-    assert_true(boxcar_join_id_parse(BOXCAR_STR(ID), &wait.join_id));
+    assert_true(boxcar_uuid_parse(BOXCAR_STR(ID), &wait.join_id.uuid));
     wait.on_complete_topic = BOXCAR_STR("t");
     assert_int_equal(wait_format(&wait, &payload, NULL), BOXCAR_OK);
     assert_string_equal(payload.data, "{\"join_id\":\"" ID "\",\"fail_if_any_step_failed\":true,"
@@ -93,7 +93,7 @@ static void assert_read(const char *payload) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
     assert_int_equal(wait_parse(boxcar_str_of(payload), &arena, &wait, NULL), BOXCAR_OK);
-    boxcar_join_id_format(wait.join_id, text);
+    boxcar_uuid_format(wait.join_id.uuid, text);
     assert_string_equal(text, ID);
     assert_true(wait.allow_failures);
     assert_text(wait.on_complete_topic, "a");
@@ -198,7 +198,7 @@ static void topics_have_at_most_255_characters(void **state) {
 
 /* BX-045 */
 static void a_continuation_has_one_id_that_is_not_the_waits(void **state) {
-    boxcar_message_id wait = {{1, 2, 3}}, other = {{1, 2, 4}};
+    boxcar_message_id wait = {{{1, 2, 3}}}, other = {{{1, 2, 4}}};
     boxcar_message_id first = boxcar_join_continuation_id(wait), again = boxcar_join_continuation_id(wait);
     boxcar_message_id of_other = boxcar_join_continuation_id(other);
 
@@ -206,7 +206,7 @@ static void a_continuation_has_one_id_that_is_not_the_waits(void **state) {
     assert_memory_equal(&first, &again, sizeof(first));
     assert_memory_not_equal(&first, &of_other, sizeof(first));
     assert_memory_not_equal(&first, &wait, sizeof(first));
-    assert_int_equal(first.bytes[6] >> 4, 8); /* derived, not drawn */
+    assert_int_equal(first.uuid.bytes[6] >> 4, 8); /* derived, not drawn */
 }
 
 /* What became of the join, and what the wait says about it. */

@@ -191,7 +191,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
 
     (void)state;
     first = put(s, "new");
-    again.message_id = boxcar_message_id_new();
+    again.message_id.uuid = boxcar_uuid_new();
     boxcar_coordinator_enqueue(s->coordinator, &again, NULL, &s->err);
     boxcar_coordinator_enqueue(s->coordinator, &again, &twice, &s->err);
     boxcar_coordinator_ack(s->coordinator, BOXCAR_INBOX, two, 2, &settled, &s->err);
@@ -502,10 +502,10 @@ static void bad_claims_are_refused_before_anything_is_flushed(void **state) {
     (void)state;
     put(s, "a");
     options.outbox_claim = &claim;
-    claim.owner.bytes[5] = 5;
+    claim.owner.uuid.bytes[5] = 5;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, NULL, &s->err), BOXCAR_E_INVALID);
     assert_string_equal(s->err.argument, "outbox_claim.owner");
-    claim.owner = (boxcar_owner){{0}};
+    claim.owner = (boxcar_owner){0};
     claim.batch_size = 0;
     options.outbox_claim = NULL;
     options.inbox_claim = &claim;

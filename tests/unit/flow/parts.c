@@ -152,7 +152,7 @@ static void tags_may_be_pointers(void **state) {
 
 static void ids_are_given_only_to_those_without(void **state) {
     static boxcar_new_message messages[600];
-    boxcar_message_id own = {{9}};
+    boxcar_message_id own = {{{9}}};
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     (void)state;
@@ -160,7 +160,7 @@ static void ids_are_given_only_to_those_without(void **state) {
     assert_int_equal(prepare_ids(messages, 600, 598, &err), BOXCAR_OK);
     assert_memory_equal(&messages[300].message_id, &own, 16);
     for (size_t i = 1; i < 600; i++) {
-        assert_false(boxcar_message_id_is_none(messages[i].message_id));
+        assert_false(boxcar_uuid_is_none(messages[i].message_id.uuid));
         for (size_t k = 1; k < i; k++)
             if (i != 300 && k != 300)
                 assert_memory_not_equal(&messages[i].message_id, &messages[k].message_id, 16);

@@ -36,7 +36,7 @@ struct scene *scene_new_with(boxcar_coordinator_options options) {
     ledger_init(&s->ledger);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->told, NULL);
-    options.owner.bytes[0] = 1;
+    options.owner.uuid.bytes[0] = 1;
     options.size = options.size ? options.size : 10;
     options.queue_max = options.queue_max ? options.queue_max : BOXCAR_QUEUE_MAX_DEFAULT;
     if (!options.on_flush) {

@@ -43,7 +43,7 @@ bool boxcar_worker_handler_stats_read(boxcar_worker *fake, size_t i, boxcar_hand
 
 boxcar_owner boxcar_worker_owner(const boxcar_worker *fake) {
     (void)fake;
-    return (boxcar_owner){{1}};
+    return (boxcar_owner){{{1}}};
 }
 
 const char *boxcar_worker_state_name(boxcar_worker_state state) {

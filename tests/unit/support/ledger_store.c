@@ -53,7 +53,7 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
     bool known = at < ledger->count;
     bool fresh = part->fresh_ids && !batch->sent_before;
 
-    ledger->defects += (known && fresh) || boxcar_message_id_is_none(message->message_id);
+    ledger->defects += (known && fresh) || boxcar_uuid_is_none(message->message_id.uuid);
     if (!known) {
         struct ledger_entry *entry;
 

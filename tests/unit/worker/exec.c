@@ -171,8 +171,8 @@ static void check_full_environment(void) {
     trial.message.source = BOXCAR_STR("shop $(id)");
     trial.message.external_id = BOXCAR_STR("order\n42");
     trial.message.created_at = INT64_C(1769860800000000);
-    boxcar_message_id_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000001"), &trial.message.message_id);
-    boxcar_owner_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000002"), &trial.message.owner);
+    boxcar_uuid_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000001"), &trial.message.message_id.uuid);
+    boxcar_uuid_parse(BOXCAR_STR("0198c1a2-0000-7000-8000-000000000002"), &trial.message.owner.uuid);
     assert_environment(&trial, expected, COUNT_OF(expected));
     trial_release(&trial);
 }

@@ -314,7 +314,7 @@ static void file_open(struct file *file) {
     snprintf(file->url, sizeof(file->url), "sqlite:%s", file->path);
     options.url = boxcar_str_of(file->url);
     options.deploy = true;
-    file->owner = boxcar_owner_new();
+    file->owner.uuid = boxcar_uuid_new();
     if (boxcar_store_open(&options, &file->store, &err) != BOXCAR_OK)
         fail_msg("%s", err.message);
 }

@@ -45,7 +45,7 @@ static int print(const struct cli *cli, const struct attachments *all) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     if (cli->format == CLI_FORMAT_UNSET) {
         for (size_t i = 0; i < all->count; i++) {
-            boxcar_message_id_format(all->ids[i], text);
+            boxcar_uuid_format(all->ids[i].uuid, text);
             if (all->attached[i].is_new)
                 puts(text);
         }
@@ -66,7 +66,7 @@ static void note(const struct cli *cli, const struct attachments *all,
     for (size_t i = 0; i < all->count; i++) {
         if (!concerns(&all->attached[i]))
             continue;
-        boxcar_message_id_format(all->ids[i], text);
+        boxcar_uuid_format(all->ids[i].uuid, text);
         count++;
     }
     if (count == 1)

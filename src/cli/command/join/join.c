@@ -44,13 +44,13 @@ int join_report(struct cli *cli, const char *const *args, join_report_fn *report
 
 static json_t *from_join_id(boxcar_join_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_join_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     return json_string(text);
 }
 
 int join_print_id(const struct cli *cli, boxcar_join_id join_id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_join_id_format(join_id, text);
+    boxcar_uuid_format(join_id.uuid, text);
     if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
         return output_object(cli, json_pack("{s:s}", "join_id", text));
     puts(text);

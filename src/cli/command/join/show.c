@@ -53,8 +53,8 @@ static void print_count(const struct page *page) {
     size_t count = page->members->count;
     printf("\n%zu member%s shown", count, count == 1 ? "" : "s");
     if (page->has_more) {
-        boxcar_join_id_format(page->joins->items[0]->join_id, join_id);
-        boxcar_message_id_format(last_member(page), last);
+        boxcar_uuid_format(page->joins->items[0]->join_id.uuid, join_id);
+        boxcar_uuid_format(last_member(page).uuid, last);
         printf("; there are more: boxcar join show %s --limit %zu --after %s", join_id, count, last);
     }
     putchar('\n');
@@ -109,7 +109,7 @@ static int show(struct cli *cli, boxcar_join_id join_id, boxcar_message_id after
 
 static int run(struct cli *cli, const char *const *args) {
     boxcar_join_id join_id;
-    boxcar_message_id after = {{0}};
+    boxcar_message_id after = {0};
     int limit = 50;
     if (!join_id_read(cli, args, &join_id) || !cli_args_at_most(cli, args, 1) ||
         !value_count(cli, "--limit", given.limit, &limit) ||

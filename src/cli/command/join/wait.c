@@ -34,14 +34,14 @@ static int print(const struct cli *cli, const boxcar_enqueued *enqueued) {
     char text[BOXCAR_UUID_TEXT_SIZE];
     if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
         return output_object(cli, enqueued_json(enqueued));
-    boxcar_message_id_format(enqueued->message_id, text);
+    boxcar_uuid_format(enqueued->message_id.uuid, text);
     puts(text);
     return CLI_DONE;
 }
 
 static void note_duplicate(const struct cli *cli, boxcar_message_id id) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_message_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     cli_note(cli, "the message %s existed already and is left as it is", text);
 }
 

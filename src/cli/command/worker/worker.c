@@ -47,7 +47,7 @@ void worker_session_log(const struct worker_session *session, boxcar_log_level l
 static void log_start(const struct worker_session *session) {
     const struct config *config = session->cli->config;
     char owner[BOXCAR_UUID_TEXT_SIZE], *topics = handlers_topics(config);
-    boxcar_owner_format(boxcar_worker_owner(session->worker), owner);
+    boxcar_uuid_format(boxcar_worker_owner(session->worker).uuid, owner);
     const boxcar_log_field fields[] = {
         {"owner", boxcar_str_of(owner)},
         {"handlers", boxcar_str_of(topics ? topics : "")},
@@ -176,7 +176,7 @@ static int work_watched(struct worker_session *session) {
 
 static int run(struct cli *cli, const char *const *args) {
     struct worker_session session = {.cli = cli, .given = &given.config};
-    boxcar_owner owner = {{0}};
+    boxcar_owner owner = {0};
     if (!cli_args_at_most(cli, args, 0) || (given.owner && !value_owner(cli, given.owner, &owner)))
         return CLI_USAGE;
     int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);

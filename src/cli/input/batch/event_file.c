@@ -4,8 +4,8 @@
 
 static bool read_event_id(struct json_line *line, const struct json_field *field, const json_t *value) {
     boxcar_event_id *id = json_line_place(line, field);
-    return (json_is_string(value) && boxcar_event_id_parse(json_line_text_of(value), id) &&
-            !boxcar_event_id_is_none(*id)) ||
+    return (json_is_string(value) && boxcar_uuid_parse(json_line_text_of(value), &id->uuid) &&
+            !boxcar_uuid_is_none(id->uuid)) ||
            json_line_refuse(line, "event_id is not a UUID: give 36 characters such as "
                                   "\"0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\"");
 }

@@ -37,7 +37,7 @@ static bool read_ttl(struct json_line *line, const struct json_field *field, con
 static bool read_message_id(struct json_line *line, const struct json_field *field, const json_t *value) {
     boxcar_message_id *id = json_line_place(line, field);
     return json_line_need_string(line, field, value, "a UUID") &&
-           ((boxcar_message_id_parse(json_line_text_of(value), id) && !boxcar_message_id_is_none(*id)) ||
+           ((boxcar_uuid_parse(json_line_text_of(value), &id->uuid) && !boxcar_uuid_is_none(id->uuid)) ||
             json_line_refuse(line, "message_id is not a UUID: give 36 characters such as "
                                    "\"0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\""));
 }
@@ -46,9 +46,9 @@ static bool read_join(struct json_line *line, const struct json_field *field, co
     boxcar_join_id *id = json_line_place(line, field);
     if (!json_line_need_string(line, field, value, "a UUID"))
         return false;
-    if (!boxcar_join_id_is_none(*id))
+    if (!boxcar_uuid_is_none(id->uuid))
         return json_line_refuse(line, "join and join_id are both given: give one of them");
-    return (boxcar_join_id_parse(json_line_text_of(value), id) && !boxcar_join_id_is_none(*id)) ||
+    return (boxcar_uuid_parse(json_line_text_of(value), &id->uuid) && !boxcar_uuid_is_none(id->uuid)) ||
            json_line_refuse(line, "%s is not a UUID: give the id of a join", field->name);
 }
 

@@ -32,7 +32,7 @@ static void add_refs(struct pg_params *params, const boxcar_dead_filter *filter)
     array = pg_params_array_begin(params, PG_UUID_ARRAY, count_refs(filter, false));
     for (size_t i = 0; i < filter->ref_count; i++)
         if (filter->refs[i].work_id.value <= 0)
-            pg_array_uuid(array, filter->refs[i].message_id.bytes);
+            pg_array_uuid(array, filter->refs[i].message_id.uuid.bytes);
 }
 
 static void add_filter(struct pg_params *params, const boxcar_dead_filter *filter) {

@@ -9,7 +9,7 @@
 #include "store/postgres/statement/rows.h"
 
 void pg_params_for_instance(struct pg_params *params, const struct instance *instance) {
-    pg_params_uuid(params, instance->owner.bytes);
+    pg_params_uuid(params, instance->owner.uuid.bytes);
     if (!instance->no_box)
         pg_params_int2(params, instance->box);
     pg_params_text(params, instance->host.data ? instance->host : BOXCAR_STR(""));
@@ -38,7 +38,7 @@ boxcar_status pg_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_uuid(&params, owner.bytes);
+    pg_params_uuid(&params, owner.uuid.bytes);
     pg->rest.until_ms = 0;
     return pg_query(pg, PG_FAREWELL, &params, &result, err);
 }
@@ -47,7 +47,7 @@ static void read_instance(const PGresult *r, int row, void *item) {
     boxcar_instance *instance = item;
 
     memset(instance, 0, sizeof(*instance));
-    pg_get_uuid(r, row, 0, instance->owner.bytes);
+    pg_get_uuid(r, row, 0, instance->owner.uuid.bytes);
     instance->host = pg_get_text(r, row, 1);
     instance->pid = pg_get_int8(r, row, 2);
     instance->concurrency = pg_get_int4(r, row, 3);

@@ -23,7 +23,7 @@ static struct used find_used(const struct batch_part *part) {
         used.delay |= m->delay_ms != 0;
         used.ttl |= m->ttl_ms != 0;
         used.attempts |= m->max_attempts != 0;
-        used.join |= !boxcar_join_id_is_none(m->join_id);
+        used.join |= !boxcar_uuid_is_none(m->join_id.uuid);
         used.hash |= part->origins && part->origins[i].content_hash.data != NULL;
     }
     return used;
@@ -57,7 +57,7 @@ static void add_ids(struct pg_params *params, const struct batch_part *part) {
     struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
 
     for (size_t i = 0; i < part->message_count; i++)
-        pg_array_uuid(array, part->messages[i].message_id.bytes);
+        pg_array_uuid(array, part->messages[i].message_id.uuid.bytes);
 }
 
 static void add_dues(struct pg_params *params, const struct batch_part *part, bool used) {
@@ -93,7 +93,7 @@ static void add_joins(struct pg_params *params, const struct batch_part *part, b
     }
     array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
     for (size_t i = 0; i < part->message_count; i++)
-        pg_array_uuid(array, part->messages[i].join_id.bytes);
+        pg_array_uuid(array, part->messages[i].join_id.uuid.bytes);
 }
 
 /* What messages of both boxes have. */
@@ -114,7 +114,7 @@ size_t pg_count_keys(const struct batch_part *part, bool unique) {
     size_t count = 0;
 
     for (size_t i = 0; part->keys && i < part->message_count; i++)
-        count += part->keys[i].unique == unique && !boxcar_message_id_is_none(part->keys[i].id);
+        count += part->keys[i].unique == unique && !boxcar_uuid_is_none(part->keys[i].id.uuid);
     return count;
 }
 
@@ -129,7 +129,7 @@ static void add_keys(struct pg_params *params, const struct batch_part *part, bo
     }
     array = pg_params_array_begin(params, PG_UUID_ARRAY, part->message_count);
     for (size_t i = 0; i < part->message_count; i++)
-        pg_array_uuid(array, part->keys[i].unique == unique ? part->keys[i].id.bytes : none.bytes);
+        pg_array_uuid(array, part->keys[i].unique == unique ? part->keys[i].id.uuid.bytes : none.uuid.bytes);
 }
 
 void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch) {
@@ -138,7 +138,7 @@ void pg_params_for_hold_keys(struct pg_params *params, const struct batch *batch
 
     for (size_t i = 0; i < part->message_count; i++)
         if (part->keys[i].unique)
-            pg_array_uuid(array, part->keys[i].id.bytes);
+            pg_array_uuid(array, part->keys[i].id.uuid.bytes);
 }
 
 static void add_many(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
@@ -181,7 +181,7 @@ static void add_duration(struct pg_params *params, int64_t ms) {
 }
 
 static void add_plain(struct pg_params *params, const boxcar_new_message *message) {
-    pg_params_uuid(params, message->message_id.bytes);
+    pg_params_uuid(params, message->message_id.uuid.bytes);
     pg_params_text(params, message->topic);
     pg_params_text(params, message->payload);
 }
@@ -208,9 +208,9 @@ static void add_one(struct pg_params *params, const struct batch_part *part, boo
 
     add_message(params, m);
     pg_params_bool(params, fresh_ids);
-    add_id(params, m->join_id.bytes);
-    add_id(params, key->unique ? none.id.bytes : key->id.bytes);
-    add_id(params, key->unique ? key->id.bytes : none.id.bytes);
+    add_id(params, m->join_id.uuid.bytes);
+    add_id(params, key->unique ? none.id.uuid.bytes : key->id.uuid.bytes);
+    add_id(params, key->unique ? key->id.uuid.bytes : none.id.uuid.bytes);
 }
 
 void pg_params_for_enqueue(struct pg_params *params, const struct batch_part *part, bool fresh_ids) {
@@ -314,7 +314,7 @@ static void add_wait_joins(struct pg_params *params, const struct batch_part *pa
     struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, part->waits[i].join_id.bytes);
+        pg_array_uuid(array, part->waits[i].join_id.uuid.bytes);
 }
 
 static void add_waits(struct pg_params *params, const struct batch_part *part) {
@@ -332,7 +332,7 @@ static void add_waits(struct pg_params *params, const struct batch_part *part) {
     add_wait_texts(params, part, offsetof(struct wait, correlation_id));
     array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, part->waits[i].continuation_id.bytes);
+        pg_array_uuid(array, part->waits[i].continuation_id.uuid.bytes);
 }
 
 /* The ways to settle that count in joins. */
@@ -358,7 +358,7 @@ void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batc
     struct buf *array;
     size_t waits = 0;
 
-    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_uuid(params, batch->owner.uuid.bytes);
     for (int box = 0; box < BOXES; box++) {
         add_counting_ids(params, &batch->parts[box]);
         waits += batch->parts[box].settle[BOXCAR_RESOLVE].count;
@@ -368,7 +368,7 @@ void pg_params_for_lock_ahead(struct pg_params *params, const struct batch *batc
     array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
     for (int box = 0; box < BOXES; box++)
         for (size_t i = 0; i < batch->parts[box].settle[BOXCAR_RESOLVE].count; i++)
-            pg_array_uuid(array, batch->parts[box].waits[i].join_id.bytes);
+            pg_array_uuid(array, batch->parts[box].waits[i].join_id.uuid.bytes);
 }
 
 static void add_stages(struct pg_params *params, struct settlement_list list) {
@@ -384,7 +384,7 @@ void pg_params_for_settle(struct pg_params *params, const struct batch *batch, b
     struct settlement_list list = part->settle[kind];
 
     pg_params_int2(params, box);
-    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_uuid(params, batch->owner.uuid.bytes);
     add_work_ids(params, list);
     add_epochs(params, list);
     if (kind == BOXCAR_RECORD)
@@ -406,7 +406,7 @@ void pg_params_for_claim(struct pg_params *params, const struct batch *batch, bo
     const struct batch_part *part = &batch->parts[box];
 
     pg_params_int2(params, box);
-    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_uuid(params, batch->owner.uuid.bytes);
     pg_params_interval_ms(params, part->claim_lease_ms);
     pg_params_int4(params, part->claim_size);
     pg_params_topics(params, part->topics, part->topic_count);
@@ -425,7 +425,7 @@ void pg_params_for_was_settled(struct pg_params *params, const struct batch *bat
 
     pg_params_int2(params, box);
     pg_params_text(params, boxcar_str_of(outcome));
-    pg_params_uuid(params, batch->owner.bytes);
+    pg_params_uuid(params, batch->owner.uuid.bytes);
     add_work_ids(params, list);
     epochs = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
     for (size_t i = 0; i < list.count; i++)
@@ -437,7 +437,7 @@ void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxca
     struct buf *array;
 
     pg_params_int2(params, box);
-    pg_params_uuid(params, owner.bytes);
+    pg_params_uuid(params, owner.uuid.bytes);
     array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
     for (size_t i = 0; i < count; i++)
         pg_array_int8(array, claimed[i].work_id.value);

@@ -63,7 +63,7 @@ static void receive_into(struct pg_store *pg, enum pg_statement statement, PGres
 /* An id made in this call can only have met itself, from a try whose answer was lost. */
 static bool is_own(const struct batch_part *part, size_t i, boxcar_message_id stored) {
     return part->fresh_ids || (part->keys && part->keys[i].unique &&
-                               memcmp(stored.bytes, part->messages[i].message_id.bytes, 16) == 0);
+                               memcmp(stored.uuid.bytes, part->messages[i].message_id.uuid.bytes, 16) == 0);
 }
 
 static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, boxcar_error *err) {
@@ -76,7 +76,7 @@ static boxcar_status read_enqueued(struct exchange *x, const PGresult *result, b
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
-        pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.bytes);
+        pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.uuid.bytes);
         enqueued[i].duplicate =
             pg_get_bool(result, (int)i, 2) && !is_own(part, i, enqueued[i].message_id);
     }
@@ -94,7 +94,7 @@ static boxcar_status read_inbox_enqueued(struct exchange *x, const PGresult *res
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
-        pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.bytes);
+        pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.uuid.bytes);
         enqueued[i].duplicate = pg_get_bool(result, (int)i, 2);
         enqueued[i].hash_mismatch = pg_get_bool(result, (int)i, 3);
     }
@@ -147,7 +147,7 @@ static boxcar_status read_ended(struct exchange *x, const PGresult *result, boxc
     for (size_t i = 0; i < count; i++) {
         boxcar_join *join = &ended[kept];
 
-        pg_get_uuid(result, (int)i, 0, join->join_id.bytes);
+        pg_get_uuid(result, (int)i, 0, join->join_id.uuid.bytes);
         pg_read_join_counts(result, (int)i, 1, join);
         kept += !pg_had_ended(x->pg, join->join_id);
     }

@@ -52,7 +52,7 @@ static bool give_back(struct pg_store *pg, struct pg_lost_claim *lost, int64_t n
     lost->next_ms = now_ms + lost->pause_ms;
     lost->pause_ms *= 2;
     pg_params_int2(&params, lost->box);
-    pg_params_uuid(&params, lost->owner.bytes);
+    pg_params_uuid(&params, lost->owner.uuid.bytes);
     pg_params_int8(&params, lost->number);
     if (pg_query_once(pg, PG_GIVE_BACK_CLAIM, &params, &result, NULL) != BOXCAR_OK)
         return false;

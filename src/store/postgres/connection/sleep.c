@@ -65,7 +65,7 @@ static void mix(uint64_t *digest, const void *data, size_t len) {
 static uint64_t digest_of(const struct nap *nap) {
     uint64_t digest = UINT64_C(14695981039346656037);
 
-    mix(&digest, nap->owner.bytes, sizeof(nap->owner.bytes));
+    mix(&digest, nap->owner.uuid.bytes, sizeof(nap->owner.uuid.bytes));
     for (int box = 0; box < BOXES; box++) {
         mix(&digest, &nap->boxes[box].awaited, sizeof(nap->boxes[box].awaited));
         for (size_t i = 0; i < nap->boxes[box].topic_count; i++) {
@@ -83,7 +83,7 @@ static bool register_nap(struct pg_store *pg, const struct nap *nap, boxcar_box 
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_uuid(&params, nap->owner.bytes);
+    pg_params_uuid(&params, nap->owner.uuid.bytes);
     pg_params_int2(&params, box);
     pg_params_patterns(&params, nap->boxes[box].topics, nap->boxes[box].topic_count);
     pg_params_interval_ms(&params, NAP_MS);
@@ -116,7 +116,7 @@ static void get_up(struct pg_store *pg, boxcar_owner owner) {
 
     pg->rest.heard = false;
     pg->rest.until_ms = 0;
-    pg_params_uuid(&params, owner.bytes);
+    pg_params_uuid(&params, owner.uuid.bytes);
     (void)pg_query_once(pg, PG_GET_UP, &params, &result, NULL); /* else the row ends by itself */
 }
 

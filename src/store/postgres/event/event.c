@@ -41,7 +41,7 @@ static void add_events(struct pg_params *params, const boxcar_new_event *events,
     struct buf *ids = pg_params_array_begin(params, PG_UUID_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(ids, events[i].event_id.bytes);
+        pg_array_uuid(ids, events[i].event_id.uuid.bytes);
     add_texts(params, events, count, offsetof(boxcar_new_event, type));
     add_texts(params, events, count, offsetof(boxcar_new_event, payload));
     add_optional_texts(params, events, count, offsetof(boxcar_new_event, correlation_id));
@@ -70,7 +70,7 @@ boxcar_status pg_event_append(struct boxcar_store *store, boxcar_str stream, int
         return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu events", PQntuples(result),
                          count);
     for (size_t i = 0; i < count; i++) {
-        pg_get_uuid(result, (int)i, 0, ret_appended[i].event_id.bytes);
+        pg_get_uuid(result, (int)i, 0, ret_appended[i].event_id.uuid.bytes);
         ret_appended[i].version = pg_get_int8(result, (int)i, 1);
         ret_appended[i].duplicate = pg_get_bool(result, (int)i, 2);
     }
@@ -82,7 +82,7 @@ boxcar_status pg_event_append(struct boxcar_store *store, boxcar_str stream, int
 static void read_event(const PGresult *r, int row, void *item) {
     boxcar_event *event = item;
 
-    pg_get_uuid(r, row, 0, event->event_id.bytes);
+    pg_get_uuid(r, row, 0, event->event_id.uuid.bytes);
     event->stream = pg_get_text(r, row, 1);
     event->version = pg_get_int8(r, row, 2);
     event->position = pg_get_int8(r, row, 3);

@@ -12,7 +12,7 @@ static void add_origin(struct pg_params *params, const struct inbox_origin *orig
     pg_params_text(params, origin->source);
     pg_params_text(params, origin->external_id);
     pg_params_text(params, origin->content_hash);
-    pg_params_uuid(params, origin->message_id.bytes);
+    pg_params_uuid(params, origin->message_id.uuid.bytes);
 }
 
 /* Seen twice, when the answer to a first try was lost, is as good as seen once. */
@@ -53,7 +53,7 @@ static void read_receipt(const PGresult *r, int row, void *item) {
     memset(receipt, 0, sizeof(*receipt));
     receipt->source = pg_get_text(r, row, 0);
     receipt->external_id = pg_get_text(r, row, 1);
-    pg_get_uuid(r, row, 2, receipt->message_id.bytes);
+    pg_get_uuid(r, row, 2, receipt->message_id.uuid.bytes);
     receipt->work_id.value = pg_get_int8(r, row, 3);
     (void)boxcar_inbox_state_parse(pg_get_text(r, row, 4), &receipt->state);
     receipt->content_hash = pg_get_text(r, row, 5);

@@ -31,7 +31,7 @@ boxcar_status pg_join_start(struct boxcar_store *store, const boxcar_new_join *j
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_uuid(&params, join->join_id.bytes);
+    pg_params_uuid(&params, join->join_id.uuid.bytes);
     pg_params_int4(&params, (int)join->expected_steps);
     pg_params_text(&params, join->grouping_key);
     pg_params_text(&params, join->metadata);
@@ -48,10 +48,10 @@ boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
     struct buf *array;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
     array = pg_params_array_begin(&params, PG_UUID_ARRAY, count);
     for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, message_ids[i].bytes);
+        pg_array_uuid(array, message_ids[i].uuid.bytes);
     status = pg_query(pg_store_of(store), PG_ATTACH, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;
@@ -71,8 +71,8 @@ boxcar_status pg_join_report(struct boxcar_store *store, boxcar_join_id join_id,
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
-    pg_params_uuid(&params, message_id.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
+    pg_params_uuid(&params, message_id.uuid.bytes);
     pg_params_int2(&params, outcome);
     status = pg_query(pg_store_of(store), PG_JOIN_REPORT, &params, &result, err);
     if (status == BOXCAR_OK)
@@ -107,8 +107,8 @@ bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
     for (int i = 0; i < rows; i++) {
         boxcar_join_id before;
 
-        pg_get_uuid(pg->ended_before, i, 0, before.bytes);
-        if (memcmp(before.bytes, join_id.bytes, sizeof(before.bytes)) == 0)
+        pg_get_uuid(pg->ended_before, i, 0, before.uuid.bytes);
+        if (memcmp(before.uuid.bytes, join_id.uuid.bytes, sizeof(before.uuid.bytes)) == 0)
             return true;
     }
     return false;
@@ -121,7 +121,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
         struct join_rows *list;
         boxcar_join_id join_id;
 
-        pg_get_uuid_at(result, 0, column, i, join_id.bytes);
+        pg_get_uuid_at(result, 0, column, i, join_id.uuid.bytes);
         if (pg_had_ended(pg, join_id) || pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
             continue;
         join_log_ended(&pg->base, list->items, 1);
@@ -148,7 +148,7 @@ boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
     status = pg_query(pg_store_of(store), PG_JOIN_CANCEL, &params, &result, &why);
     if (status == BOXCAR_OK)
         read_change(result, 0, join_id, ret_change);
@@ -166,8 +166,8 @@ boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
-    pg_params_uuid(&params, message->message_id.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
+    pg_params_uuid(&params, message->message_id.uuid.bytes);
     pg_params_text(&params, message->payload);
     pg_params_text(&params, message->correlation_id);
     pg_params_int4(&params, message->max_attempts);
@@ -187,7 +187,7 @@ static void read_join(const PGresult *r, int row, void *item) {
     boxcar_join *join = item;
 
     memset(join, 0, sizeof(*join));
-    pg_get_uuid(r, row, 0, join->join_id.bytes);
+    pg_get_uuid(r, row, 0, join->join_id.uuid.bytes);
     pg_read_join_counts(r, row, 1, join);
     join->grouping_key = pg_get_text(r, row, 6);
     join->created_at = pg_get_time(r, row, 7);
@@ -220,14 +220,14 @@ boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
     PGresult *result = NULL;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
     status = pg_query(pg_store_of(store), PG_JOIN_FIND, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;
     if (PQntuples(result) > 0)
         return PG_INTO_LIST(result, read_join, ret_list, err);
     PQclear(result);
-    boxcar_join_id_format(join_id, text);
+    boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
 }
 
@@ -243,10 +243,10 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
     else
         pg_params_null(&params, PG_INT2);
     pg_params_time(&params, filter->before);
-    if (boxcar_join_id_is_none(filter->after))
+    if (boxcar_uuid_is_none(filter->after.uuid))
         pg_params_null(&params, PG_UUID);
     else
-        pg_params_uuid(&params, filter->after.bytes);
+        pg_params_uuid(&params, filter->after.uuid.bytes);
     pg_params_int4(&params, filter->limit);
     status = pg_query(pg_store_of(store), PG_JOIN_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? PG_INTO_LIST(result, read_join, ret_list, err) : status;
@@ -256,7 +256,7 @@ static void read_member(const PGresult *r, int row, void *item) {
     boxcar_join_member *member = item;
 
     memset(member, 0, sizeof(*member));
-    pg_get_uuid(r, row, 0, member->message_id.bytes);
+    pg_get_uuid(r, row, 0, member->message_id.uuid.bytes);
     member->work_id.value = pg_get_int8(r, row, 1);
     member->status = (boxcar_member_status)pg_get_int4(r, row, 2);
     member->created_at = pg_get_time(r, row, 3);
@@ -268,8 +268,8 @@ boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id
     PGresult *result = NULL;
     boxcar_status status;
 
-    pg_params_uuid(&params, join_id.bytes);
-    pg_params_uuid(&params, after.bytes);
+    pg_params_uuid(&params, join_id.uuid.bytes);
+    pg_params_uuid(&params, after.uuid.bytes);
     pg_params_int4(&params, limit);
     status = pg_query(pg_store_of(store), PG_JOIN_MEMBERS, &params, &result, err);
     return status == BOXCAR_OK ? PG_INTO_LIST(result, read_member, ret_list, err) : status;

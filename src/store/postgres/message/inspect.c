@@ -57,7 +57,7 @@ static void read_attempt(const PGresult *r, int row, void *item) {
     attempt->at = pg_get_time(r, row, 0);
     attempt->retry_count = pg_get_int4(r, row, 1);
     attempt->outcome = pg_get_text(r, row, 2);
-    pg_get_uuid(r, row, 3, attempt->owner.bytes);
+    pg_get_uuid(r, row, 3, attempt->owner.uuid.bytes);
     attempt->epoch.value = pg_get_int8(r, row, 4);
     attempt->error = pg_get_text(r, row, 5);
 }

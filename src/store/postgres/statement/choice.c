@@ -10,7 +10,7 @@ void pg_params_ref(struct pg_params *params, boxcar_message_ref ref) {
         pg_params_null(params, PG_UUID);
     } else {
         pg_params_null(params, PG_INT8);
-        pg_params_uuid(params, ref.message_id.bytes);
+        pg_params_uuid(params, ref.message_id.uuid.bytes);
     }
 }
 

@@ -106,7 +106,7 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     memset(m, 0, sizeof(*m));
     m->work_id.value = pg_get_int8(r, row, 0);
     m->epoch.value = pg_get_int8(r, row, 1);
-    pg_get_uuid(r, row, 2, m->message_id.bytes);
+    pg_get_uuid(r, row, 2, m->message_id.uuid.bytes);
     m->status = BOXCAR_IN_PROGRESS;
     m->topic = pg_get_text(r, row, 3);
     m->payload = pg_get_text(r, row, 4);
@@ -121,7 +121,7 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     m->crash_count = pg_get_int4(r, row, 13);
     m->max_attempts = pg_get_int4(r, row, 14);
     m->last_error = pg_get_text(r, row, 15);
-    pg_get_uuid(r, row, 16, m->owner.bytes);
+    pg_get_uuid(r, row, 16, m->owner.uuid.bytes);
     m->locked_until = pg_get_time(r, row, 17);
     m->source = pg_get_text(r, row, 18);
     m->external_id = pg_get_text(r, row, 19);
@@ -133,7 +133,7 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
 void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     memset(m, 0, sizeof(*m));
     m->work_id.value = pg_get_int8(r, row, 0);
-    pg_get_uuid(r, row, 1, m->message_id.bytes);
+    pg_get_uuid(r, row, 1, m->message_id.uuid.bytes);
     m->box = (boxcar_box)pg_get_int2(r, row, 2);
     m->topic = pg_get_text(r, row, 3);
     m->payload = pg_get_text(r, row, 4);
@@ -149,7 +149,7 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     m->crash_count = pg_get_int4(r, row, 14);
     m->max_attempts = pg_get_int4(r, row, 15);
     m->last_error = pg_get_text(r, row, 16);
-    pg_get_uuid(r, row, 17, m->owner.bytes);
+    pg_get_uuid(r, row, 17, m->owner.uuid.bytes);
     m->epoch.value = pg_get_int8(r, row, 18);
     m->locked_until = pg_get_time(r, row, 19);
     m->processed_at = pg_get_time(r, row, 20);

@@ -24,7 +24,7 @@ static void read_stream(const PGresult *r, int row, void *item) {
     stream->topic = pg_get_text(r, row, 5);
     stream->available_at = pg_get_time(r, row, 6);
     stream->retry_count = pg_get_int4(r, row, 7);
-    pg_get_uuid(r, row, 8, stream->owner.bytes);
+    pg_get_uuid(r, row, 8, stream->owner.uuid.bytes);
     stream->halted_at = pg_get_time(r, row, 9);
     stream->halted_by.value = pg_get_int8(r, row, 10);
 }

@@ -54,7 +54,7 @@ static boxcar_status write_row(struct sqlite_store *store, const struct instance
                                const char *topics, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_WRITE);
 
-    query_id(&query, instance->owner.bytes);
+    query_id(&query, instance->owner.uuid.bytes);
     query_int(&query, instance->box);
     query_text(&query, instance->host);
     query_int(&query, instance->pid);
@@ -71,7 +71,7 @@ static boxcar_status write_boxless(struct sqlite_store *store, const struct inst
     bool known = false;
     boxcar_status status;
 
-    query_id(&query, instance->owner.bytes);
+    query_id(&query, instance->owner.uuid.bytes);
     query_text(&query, instance->host);
     query_int(&query, instance->pid);
     query_int(&query, instance->concurrency);
@@ -122,7 +122,7 @@ static boxcar_status read_seen(struct sqlite_store *store, boxcar_owner owner, b
     bool row = false;
     boxcar_status status;
 
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     status = query_step(&query, &row, err);
     if (status != BOXCAR_OK)
         return status;
@@ -136,7 +136,7 @@ static boxcar_status holds_leases(struct sqlite_store *store, boxcar_owner owner
                                   boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_INSTANCE_LEASES);
 
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, 1);
     return query_step(&query, ret_holds, err);
 }
@@ -166,7 +166,7 @@ boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owne
         status = is_worth_noting(store, owner, seen_at, kind, &worth, err);
     if (status != BOXCAR_OK || !worth)
         return status;
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, store->now);
     return query_run(&query, err);
 }
@@ -175,7 +175,7 @@ static boxcar_status delete_owner(struct sqlite_store *store, void *context, box
     const boxcar_owner *owner = context;
     struct query query = query_on(store, S_INSTANCE_DELETE);
 
-    query_id(&query, owner->bytes);
+    query_id(&query, owner->uuid.bytes);
     return query_run(&query, err);
 }
 
@@ -202,7 +202,7 @@ static boxcar_status find_silent(struct sqlite_store *store, int64_t threshold_m
     query_int(&query, silent_since(store, threshold_ms));
     status = query_step(&query, ret_found, err);
     if (status == BOXCAR_OK && *ret_found)
-        query_get_id(&query, 0, ret_owner->bytes);
+        query_get_id(&query, 0, ret_owner->uuid.bytes);
     return status;
 }
 
@@ -213,7 +213,7 @@ static boxcar_status release_leases(struct sqlite_store *store, boxcar_owner own
     size_t count;
     boxcar_status status;
 
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, limit);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
@@ -261,7 +261,7 @@ static boxcar_status read_instance(struct sqlite_store *store, struct query *que
         partition_range_of(instance.rank, query_get_int(query, 10), store->settings.partition_count,
                            store->settings.partitions_max);
 
-    query_get_id(query, 0, instance.owner.bytes);
+    query_get_id(query, 0, instance.owner.uuid.bytes);
     instance.first_partition = own.first;
     instance.partition_count = own.count;
     if (instance.oldest_lease_at > store->now)

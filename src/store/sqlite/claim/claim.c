@@ -125,7 +125,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     draw_epoch(store, claim);
     query_int(&query, message->work_id.value);
     query_int(&query, claim->frontier.epoch);
-    query_id(&query, claim->owner.bytes);
+    query_id(&query, claim->owner.uuid.bytes);
     query_int(&query, claim->until);
     query_int(&query, message->box);
     query_int(&query, way == LEASE_PARKED);

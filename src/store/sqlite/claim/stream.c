@@ -25,7 +25,7 @@ static boxcar_status read_rank(struct sqlite_store *store, boxcar_owner owner, b
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, store->now - store->settings.instance_timeout_ms * 1000);
     query_int(&query, box);
     status = query_step(&query, &found, err);

@@ -40,7 +40,7 @@ static boxcar_status last_version(struct sqlite_store *store, boxcar_str stream,
 static boxcar_status error_taken(boxcar_event_id id, const char *what, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
-    boxcar_event_id_format(id, text);
+    boxcar_uuid_format(id.uuid, text);
     error_set(err, BOXCAR_E_CONFLICT, "the event id %s is %s", text, what);
     if (err != NULL)
         memcpy(err->argument, "event_id", sizeof("event_id"));
@@ -54,7 +54,7 @@ static boxcar_status find_known(struct sqlite_store *store, boxcar_str stream, b
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, id.bytes);
+    query_id(&query, id.uuid.bytes);
     query_text(&query, stream);
     status = query_step(&query, &found, err);
     if (status != BOXCAR_OK)
@@ -69,7 +69,7 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_str stream, const
                             int64_t version, boxcar_error *err) {
     struct query query = query_on(store, S_EVENT_INSERT);
 
-    query_id(&query, event->event_id.bytes);
+    query_id(&query, event->event_id.uuid.bytes);
     query_text(&query, stream);
     query_int(&query, version);
     query_text(&query, event->type);
@@ -94,7 +94,7 @@ static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, cons
     message.correlation_id = event->correlation_id;
     message.headers = event->headers;
     message.stream = stream;
-    memcpy(message.message_id.bytes, event->event_id.bytes, sizeof(message.message_id.bytes));
+    memcpy(message.message_id.uuid.bytes, event->event_id.uuid.bytes, sizeof(message.message_id.uuid.bytes));
     status = sqlite_enqueue_one(store, BOXCAR_OUTBOX, &message, &enqueued, err);
     if (status == BOXCAR_OK && enqueued.duplicate)
         return error_taken(event->event_id, "the id of a message that was enqueued by itself", err);
@@ -196,7 +196,7 @@ static boxcar_status read_event(struct query *query, struct event_look *look, bo
 
     if (event == NULL)
         return error_no_memory(err);
-    query_get_id(query, E_EVENT_ID, event->event_id.bytes);
+    query_get_id(query, E_EVENT_ID, event->event_id.uuid.bytes);
     event->version = query_get_int(query, E_VERSION);
     event->position = query_get_int(query, E_POSITION);
     event->created_at = query_get_time(query, E_CREATED_AT);

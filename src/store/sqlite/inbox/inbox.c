@@ -76,7 +76,7 @@ static bool is_free(const struct key_row *row) { return !row->found || row->stat
 static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
-    boxcar_message_id_format(message_id, text);
+    boxcar_uuid_format(message_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "another message has the id %s, which stands for this key",
                      text);
 }
@@ -223,7 +223,7 @@ static boxcar_status read_receipt(struct query *query, const struct finding *fin
                                       .ended_at = query_get_time(query, 6)};
     list->items = receipt;
     list->count = 1;
-    if (boxcar_message_id_is_none(receipt->message_id) ||
+    if (boxcar_uuid_is_none(receipt->message_id.uuid) ||
         !arena_copy_str(&list->arena, finding->key.source, &receipt->source) ||
         !arena_copy_str(&list->arena, finding->key.external_id, &receipt->external_id))
         return error_no_memory(err);

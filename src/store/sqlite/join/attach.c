@@ -18,7 +18,7 @@ static boxcar_status find_message(struct sqlite_store *store, boxcar_message_id 
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, message_id.bytes);
+    query_id(&query, message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status != BOXCAR_OK)
         return status;
@@ -35,8 +35,8 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_join_id join_id, 
     struct query query = query_on(store, S_MEMBER_INSERT);
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
-    query_id(&query, message_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
+    query_id(&query, message_id.uuid.bytes);
     query_time(&query, message->work_id > 0 ? message->work_id : BOXCAR_TIME_NONE);
     query_int(&query, message->ended);
     query_int(&query, store->now);
@@ -58,8 +58,8 @@ static boxcar_status need_member(struct sqlite_store *store, boxcar_join_id join
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
-    query_id(&query, message_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
+    query_id(&query, message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && !found)
         status = sqlite_join_error_ended(join_id, err);
@@ -147,7 +147,7 @@ static boxcar_status know(struct sqlite_store *store, boxcar_message_id message_
                           const struct found_message *message, boxcar_error *err) {
     struct query query = query_on(store, S_MEMBER_KNOW);
 
-    query_id(&query, message_id.bytes);
+    query_id(&query, message_id.uuid.bytes);
     query_int(&query, message->work_id);
     query_int(&query, message->ended);
     return query_run(&query, err);
@@ -176,10 +176,10 @@ static boxcar_status read_unknown(struct sqlite_store *store, boxcar_message_id 
     boxcar_status status;
 
     *ret_count = 0;
-    query_id(&query, store->unknown_from.bytes);
+    query_id(&query, store->unknown_from.uuid.bytes);
     query_int(&query, RECOGNIZE_MAX);
     while ((status = query_step(&query, &row, err)) == BOXCAR_OK && row)
-        query_get_id(&query, 0, ids[(*ret_count)++].bytes);
+        query_get_id(&query, 0, ids[(*ret_count)++].uuid.bytes);
     return status;
 }
 
@@ -198,7 +198,7 @@ boxcar_status sqlite_join_recognize_step(struct sqlite_store *store, struct join
         status = recognize(store, ids[i], err);
     if (status != BOXCAR_OK)
         return status;
-    store->unknown_from = count == RECOGNIZE_MAX ? ids[count - 1] : (boxcar_message_id){{0}};
+    store->unknown_from = count == RECOGNIZE_MAX ? ids[count - 1] : (boxcar_message_id){0};
     *ret_upkeep = (struct join_upkeep){.more = false};
     return BOXCAR_OK;
 }

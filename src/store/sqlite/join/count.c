@@ -49,8 +49,8 @@ static boxcar_status gather(struct sqlite_store *store, struct query *query, box
         if (step == NULL)
             return error_no_memory(err);
         step->work_id = query_get_int(query, 0);
-        query_get_id(query, 1, step->join_id.bytes);
-        query_get_id(query, 2, step->message_id.bytes);
+        query_get_id(query, 1, step->join_id.uuid.bytes);
+        query_get_id(query, 2, step->message_id.uuid.bytes);
         step->outcome = outcome;
         if (outcome == BOXCAR_MEMBER_PENDING)
             step->outcome = query_get_int(query, 3) == 1 ? BOXCAR_MEMBER_COMPLETED : BOXCAR_MEMBER_FAILED;
@@ -226,7 +226,7 @@ static boxcar_status gather_marked(struct sqlite_store *store, boxcar_join_id jo
                                    boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_MEMBERS_TO_SETTLE);
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     query_int(&query, SETTLE_CHUNK);
     return gather(store, &query, BOXCAR_MEMBER_PENDING, list, err);
 }
@@ -234,8 +234,8 @@ static boxcar_status gather_marked(struct sqlite_store *store, boxcar_join_id jo
 static boxcar_status unmark(struct sqlite_store *store, const struct step *step, boxcar_error *err) {
     struct query query = query_on(store, S_MEMBER_UNMARK);
 
-    query_id(&query, step->join_id.bytes);
-    query_id(&query, step->message_id.bytes);
+    query_id(&query, step->join_id.uuid.bytes);
+    query_id(&query, step->message_id.uuid.bytes);
     return query_run(&query, err);
 }
 

@@ -13,7 +13,7 @@
 #define FOLLOW_MAX 1000 /* waits evaluated in one transaction because their joins have ended */
 
 /* The owner of such leases, in both stores: nobody. */
-static const boxcar_owner NOBODY = {{[15] = 1}};
+static const boxcar_owner NOBODY = {{{[15] = 1}}};
 
 struct due_wait {
     int64_t work_id;
@@ -109,7 +109,7 @@ static boxcar_status follow_one(struct sqlite_store *store, boxcar_join_id join_
     struct due_list list = {.count = 0};
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     list.items = arena_alloc_array(&store->scratch, *room, sizeof(*list.items));
     if (list.items == NULL)
         return error_no_memory(err);

@@ -19,7 +19,7 @@ static boxcar_status start(struct sqlite_store *store, void *context, boxcar_err
     if (status != BOXCAR_OK)
         return status;
     query = query_on(store, S_JOIN_INSERT);
-    query_id(&query, join->join_id.bytes);
+    query_id(&query, join->join_id.uuid.bytes);
     query_text(&query, str_is_empty(join->grouping_key) ? BOXCAR_NO_STR : join->grouping_key);
     query_int(&query, join->expected_steps);
     query_int(&query, store->now);
@@ -50,15 +50,15 @@ static boxcar_status check_pending(const struct sqlite_store *store, const boxca
         return sqlite_join_error_ended(join->join_id, err);
     if (!join_is_overdue(join, store->now))
         return BOXCAR_OK;
-    boxcar_join_id_format(join->join_id, text);
+    boxcar_uuid_format(join->join_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "the deadline of join %s has passed", text);
 }
 
 static boxcar_status error_no_member(const struct changing *changing, boxcar_error *err) {
     char join[BOXCAR_UUID_TEXT_SIZE], message[BOXCAR_UUID_TEXT_SIZE];
 
-    boxcar_join_id_format(changing->join_id, join);
-    boxcar_message_id_format(changing->message_id, message);
+    boxcar_uuid_format(changing->join_id.uuid, join);
+    boxcar_uuid_format(changing->message_id.uuid, message);
     return error_set(err, BOXCAR_E_NOT_FOUND, "message %s is not a member of join %s: attach it first",
                      message, join);
 }
@@ -69,8 +69,8 @@ static boxcar_status read_member(struct sqlite_store *store, const struct changi
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, changing->join_id.bytes);
-    query_id(&query, changing->message_id.bytes);
+    query_id(&query, changing->join_id.uuid.bytes);
+    query_id(&query, changing->message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && !found)
         status = error_no_member(changing, err);

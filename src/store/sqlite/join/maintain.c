@@ -66,7 +66,7 @@ static boxcar_status read_over(struct sqlite_store *store, boxcar_join_id *join_
     query_int(&query, store->now - store->settings.retention_joins_ms * 1000);
     query_int(&query, JOINS_MAX);
     while ((status = query_step(&query, &row, err)) == BOXCAR_OK && row)
-        query_get_id(&query, 0, join_ids[(*ret_count)++].bytes);
+        query_get_id(&query, 0, join_ids[(*ret_count)++].uuid.bytes);
     return status;
 }
 
@@ -76,7 +76,7 @@ static boxcar_status delete_rows(struct sqlite_store *store, enum statement stat
     struct query query = query_on(store, statement);
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     query_int(&query, limit);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)
@@ -88,7 +88,7 @@ static boxcar_status run_on_join(struct sqlite_store *store, enum statement stat
                                  boxcar_error *err) {
     struct query query = query_on(store, statement);
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     return query_run(&query, err);
 }
 

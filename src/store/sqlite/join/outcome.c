@@ -11,7 +11,7 @@ static boxcar_status look_ahead(struct sqlite_store *store, struct outcome_walk 
     bool row;
     boxcar_status status;
 
-    query_id(&query, walk->join_id.bytes);
+    query_id(&query, walk->join_id.uuid.bytes);
     query_int(&query, work_id);
     status = query_step(&query, &row, err);
     if (status != BOXCAR_OK)
@@ -25,7 +25,7 @@ static boxcar_status write_run(struct sqlite_store *store, boxcar_join_id join_i
                                const struct member_run *run, boxcar_error *err) {
     struct query query = query_on(store, S_OUTCOME_INSERT);
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     query_int(&query, run->first);
     query_int(&query, run->last);
     query_int(&query, run->outcome);
@@ -67,8 +67,8 @@ boxcar_status sqlite_join_outcome_report(struct sqlite_store *store, boxcar_join
     struct query query = query_on(store, S_MEMBER_COUNT);
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
-    query_id(&query, message_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
+    query_id(&query, message_id.uuid.bytes);
     query_int(&query, outcome);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)

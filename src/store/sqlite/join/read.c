@@ -77,7 +77,7 @@ static boxcar_status find(struct sqlite_store *store, void *context, boxcar_erro
 
     if (status != BOXCAR_OK)
         return status;
-    query_id(&query, look->join_id.bytes);
+    query_id(&query, look->join_id.uuid.bytes);
     return read_joins(&query, look->list, err);
 }
 
@@ -93,7 +93,7 @@ static boxcar_status find_place(struct sqlite_store *store, const boxcar_join_fi
     boxcar_status status;
 
     *ret_place = (struct place){.created_at = INT64_MAX};
-    if (!boxcar_join_id_is_none(filter->after)) {
+    if (!boxcar_uuid_is_none(filter->after.uuid)) {
         status = sqlite_join_row_need(store, filter->after, &join, err);
         if (status != BOXCAR_OK)
             return status;
@@ -120,7 +120,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     if (status != BOXCAR_OK)
         return status;
     query_int(&query, place.created_at);
-    query_id(&query, place.join_id.bytes);
+    query_id(&query, place.join_id.uuid.bytes);
     query_int(&query, filter->limit);
     if (filter->by_status || !str_is_absent(filter->grouping_key))
         query_int(&query, filter->status);
@@ -175,7 +175,7 @@ static boxcar_status read_member(struct query *query, struct join_member_rows *l
 
     if (member == NULL)
         return error_no_memory(err);
-    query_get_id(query, 0, member->message_id.bytes);
+    query_get_id(query, 0, member->message_id.uuid.bytes);
     member->work_id.value = query_get_int(query, 1);
     member->status = (boxcar_member_status)query_get_int(query, 2);
     member->created_at = query_get_int(query, 3);
@@ -192,8 +192,8 @@ static boxcar_status look_at_members(struct sqlite_store *store, void *context, 
 
     arena_release(&look->list->arena);
     look->list->count = 0;
-    query_id(&query, look->join_id.bytes);
-    query_id(&query, look->after.bytes);
+    query_id(&query, look->join_id.uuid.bytes);
+    query_id(&query, look->after.uuid.bytes);
     query_int(&query, look->limit);
     while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
         status = read_member(&query, look->list, &capacity, err);

@@ -13,7 +13,7 @@ void sqlite_join_from_row(struct query *query, boxcar_join *ret_join) {
                               .created_at = query_get_int(query, 6),
                               .last_updated_at = query_get_int(query, 7),
                               .deadline = query_get_time(query, 8)};
-    query_get_id(query, 0, ret_join->join_id.bytes);
+    query_get_id(query, 0, ret_join->join_id.uuid.bytes);
 }
 
 boxcar_status sqlite_join_row_read(struct sqlite_store *store, boxcar_join_id join_id, boxcar_join *ret_join,
@@ -22,7 +22,7 @@ boxcar_status sqlite_join_row_read(struct sqlite_store *store, boxcar_join_id jo
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status != BOXCAR_OK)
         return status;
@@ -40,14 +40,14 @@ boxcar_status sqlite_join_row_need(struct sqlite_store *store, boxcar_join_id jo
 
     if (status != BOXCAR_OK || found)
         return status;
-    boxcar_join_id_format(join_id, text);
+    boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
 }
 
 boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
 
-    boxcar_join_id_format(join_id, text);
+    boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "join %s has ended", text);
 }
 
@@ -56,7 +56,7 @@ boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err)
 static boxcar_status write_row(struct sqlite_store *store, const boxcar_join *join, boxcar_error *err) {
     struct query query = query_on(store, S_JOIN_WRITE);
 
-    query_id(&query, join->join_id.bytes);
+    query_id(&query, join->join_id.uuid.bytes);
     query_int(&query, join->completed_steps);
     query_int(&query, join->failed_steps);
     query_int(&query, join->status);
@@ -69,7 +69,7 @@ static boxcar_status write_row(struct sqlite_store *store, const boxcar_join *jo
 static boxcar_status wake_waits(struct sqlite_store *store, boxcar_join_id join_id, boxcar_error *err) {
     struct query query = query_on(store, S_WAITS_WAKE);
 
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     query_int(&query, store->now);
     return query_run(&query, err);
 }

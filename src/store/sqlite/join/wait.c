@@ -14,7 +14,7 @@ static boxcar_status note_wait(struct sqlite_store *store, int64_t work_id, boxc
     struct query query = query_on(store, S_WAIT_INSERT);
 
     query_int(&query, work_id);
-    query_id(&query, join_id.bytes);
+    query_id(&query, join_id.uuid.bytes);
     return query_run(&query, err);
 }
 

@@ -120,7 +120,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
 
     switch ((enum column)number) {
     case C_MESSAGE_ID:
-        sqlite3_result_blob(to, message->message_id.bytes, sizeof(message->message_id.bytes), SQLITE_STATIC);
+        sqlite3_result_blob(to, message->message_id.uuid.bytes, sizeof(message->message_id.uuid.bytes), SQLITE_STATIC);
         break;
     case C_BOX: sqlite3_result_int(to, (int)bulk->box); break;
     case C_LANE: sqlite3_result_int(to, str_is_empty(message->stream) ? LANE_PLAIN : LANE_STREAMED); break;

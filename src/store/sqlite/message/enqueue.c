@@ -56,7 +56,7 @@ static boxcar_status insert(struct sqlite_store *store, const struct enqueueing 
     boxcar_status status;
 
     query_int(&query, work_id);
-    query_id(&query, message->message_id.bytes);
+    query_id(&query, message->message_id.uuid.bytes);
     query_int(&query, enqueueing->box);
     query_int(&query, lane_of(store, enqueueing, message));
     query_text(&query, message->topic);
@@ -68,7 +68,7 @@ static boxcar_status insert(struct sqlite_store *store, const struct enqueueing 
     query_time(&query, expiry_of(store, message));
     query_time(&query, message->max_attempts > 0 ? message->max_attempts : BOXCAR_TIME_NONE);
     query_text(&query, message->payload);
-    query_id(&query, unique_key.bytes);
+    query_id(&query, unique_key.uuid.bytes);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)
         *ret_inserted = sqlite3_changes(store->db) > 0;
@@ -94,7 +94,7 @@ static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new
     bool found = false;
     boxcar_status status;
 
-    query_id(&query, message->message_id.bytes);
+    query_id(&query, message->message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && !found)
         status = error_set(err, BOXCAR_E_STORE, "%s: a message was neither stored nor there", store->base.id);
@@ -122,7 +122,7 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
 static boxcar_status store_message(struct sqlite_store *store, struct enqueueing *enqueueing,
                                    const boxcar_new_message *message, boxcar_message_id unique_key,
                                    boxcar_enqueued *enqueued, boxcar_error *err) {
-    bool inserted, is_unique = !boxcar_message_id_is_none(unique_key);
+    bool inserted, is_unique = !boxcar_uuid_is_none(unique_key.uuid);
     boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
 
     if (status == BOXCAR_OK)
@@ -143,17 +143,17 @@ static boxcar_status store_message(struct sqlite_store *store, struct enqueueing
 boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
                                   const boxcar_new_message *message, const struct message_key *key,
                                   boxcar_enqueued *enqueued, boxcar_error *err) {
-    boxcar_message_id unique_key = {{0}};
+    boxcar_message_id unique_key = {0};
     boxcar_status status = BOXCAR_OK;
     bool found = false;
 
-    if (key != NULL && !boxcar_message_id_is_none(key->id)) {
+    if (key != NULL && !boxcar_uuid_is_none(key->id.uuid)) {
         unique_key = key->unique ? key->id : unique_key;
         status = sqlite_key_find(store, message, key, enqueued, &found, err);
     }
     if (status == BOXCAR_OK && !found)
         status = store_message(store, enqueueing, message, unique_key, enqueued, err);
-    if (status != BOXCAR_OK || boxcar_join_id_is_none(message->join_id))
+    if (status != BOXCAR_OK || boxcar_uuid_is_none(message->join_id.uuid))
         return status;
     return sqlite_join_attach_enqueued(store, &enqueueing->join, message->join_id, enqueued, err);
 }
@@ -195,7 +195,7 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
 
 static bool is_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
                      const boxcar_new_message *message) {
-    return lane_of(store, enqueueing, message) != LANE_ASIDE && boxcar_join_id_is_none(message->join_id);
+    return lane_of(store, enqueueing, message) != LANE_ASIDE && boxcar_uuid_is_none(message->join_id.uuid);
 }
 
 /* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not

@@ -152,7 +152,7 @@ static boxcar_status read_attempt(struct query *query, struct recalling *recalli
         return error_no_memory(err);
     attempt->at = query_get_int(query, 0);
     attempt->retry_count = (int)query_get_int(query, 1);
-    query_get_id(query, 3, attempt->owner.bytes);
+    query_get_id(query, 3, attempt->owner.uuid.bytes);
     attempt->epoch.value = query_get_int(query, 4);
     status = query_copy_text(query, 2, arena, &attempt->outcome, err);
     return status == BOXCAR_OK ? query_copy_text(query, 5, arena, &attempt->error, err) : status;

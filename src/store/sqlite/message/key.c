@@ -14,7 +14,7 @@ static boxcar_status read_holder(struct query *query, boxcar_enqueued *ret_holde
         return status;
     if (found) {
         *ret_holder = (boxcar_enqueued){.work_id = {query_get_int(query, 0)}, .duplicate = true};
-        query_get_id(query, 1, ret_holder->message_id.bytes);
+        query_get_id(query, 1, ret_holder->message_id.uuid.bytes);
     }
     *ret_found = found;
     return BOXCAR_OK;
@@ -24,7 +24,7 @@ static boxcar_status find_unfinished(struct sqlite_store *store, boxcar_message_
                                      boxcar_enqueued *ret_holder, bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_UNIQUE_HOLDER);
 
-    query_id(&query, key.bytes);
+    query_id(&query, key.uuid.bytes);
     return read_holder(&query, ret_holder, ret_found, err);
 }
 
@@ -33,7 +33,7 @@ static boxcar_status find_of_older_program(struct sqlite_store *store, const box
                                            bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_MESSAGE_OF_OLD_KEY);
 
-    query_id(&query, key.bytes);
+    query_id(&query, key.uuid.bytes);
     query_text(&query, message->topic);
     return read_holder(&query, ret_holder, ret_found, err);
 }
@@ -55,7 +55,7 @@ boxcar_status sqlite_key_take(struct sqlite_store *store, boxcar_message_id key,
                               boxcar_error *err) {
     struct query query = query_on(store, S_UNIQUE_TAKE);
 
-    query_id(&query, key.bytes);
+    query_id(&query, key.uuid.bytes);
     query_int(&query, work_id);
     return query_run(&query, err);
 }
@@ -70,9 +70,9 @@ static boxcar_status read_key(struct sqlite_store *store, int64_t work_id, boxca
     status = query_step(&query, &found, err);
     if (status != BOXCAR_OK)
         return status;
-    *ret_key = (boxcar_message_id){{0}};
+    *ret_key = (boxcar_message_id){0};
     if (found)
-        query_get_id(&query, 0, ret_key->bytes);
+        query_get_id(&query, 0, ret_key->uuid.bytes);
     return BOXCAR_OK;
 }
 
@@ -83,7 +83,7 @@ boxcar_status sqlite_key_take_back(struct sqlite_store *store, int64_t work_id, 
     bool held = false;
     boxcar_status status = read_key(store, work_id, &key, err);
 
-    if (status == BOXCAR_OK && !boxcar_message_id_is_none(key)) {
+    if (status == BOXCAR_OK && !boxcar_uuid_is_none(key.uuid)) {
         status = find_unfinished(store, key, &holder, &held, err);
         if (status == BOXCAR_OK && !held)
             status = sqlite_key_take(store, key, work_id, err);

@@ -41,7 +41,7 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
 
     *message = blank;
     message->work_id.value = query_get_int(query, M_WORK_ID);
-    query_get_id(query, M_MESSAGE_ID, message->message_id.bytes);
+    query_get_id(query, M_MESSAGE_ID, message->message_id.uuid.bytes);
     message->box = (boxcar_box)query_get_int(query, M_BOX);
     message->created_at = query_get_int(query, M_CREATED_AT);
     message->due_at = query_get_time(query, M_DUE_AT);
@@ -79,7 +79,7 @@ static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_
 
 static void read_leased(struct query *query, boxcar_message *message) {
     message->status = BOXCAR_IN_PROGRESS;
-    query_get_id(query, F_OWNER, message->owner.bytes);
+    query_get_id(query, F_OWNER, message->owner.uuid.bytes);
     message->epoch.value = query_get_int(query, F_EPOCH);
     message->locked_until = query_get_time(query, F_UNTIL);
 }
@@ -212,7 +212,7 @@ boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, box
         *ret_found = true;
         return BOXCAR_OK;
     }
-    query_id(&query, ref.message_id.bytes);
+    query_id(&query, ref.message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status != BOXCAR_OK)
         return status;

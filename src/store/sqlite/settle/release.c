@@ -23,7 +23,7 @@ boxcar_status sqlite_attempt_write(struct sqlite_store *store, const struct atte
     query_int(&query, store->now);
     query_int(&query, attempt->retry_count);
     query_text(&query, boxcar_str_of(attempt->outcome));
-    query_id(&query, attempt->lease != NULL ? attempt->lease->owner.bytes : none);
+    query_id(&query, attempt->lease != NULL ? attempt->lease->owner.uuid.bytes : none);
     query_time(&query, attempt->lease != NULL ? attempt->lease->epoch.value : BOXCAR_TIME_NONE);
     query_text(&query, attempt->error);
     return query_run(&query, err);

@@ -23,7 +23,7 @@ boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, str
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && found) {
         lease.epoch.value = query_get_int(&query, 0);
-        query_get_id(&query, 1, lease.owner.bytes);
+        query_get_id(&query, 1, lease.owner.uuid.bytes);
         lease.box = (int)query_get_int(&query, 2);
         lease.parked = query_get_int(&query, 3) != 0;
         status = query_copy_text(&query, 4, &store->scratch, &lease.topic, err);
@@ -198,7 +198,7 @@ static boxcar_status write_run(struct sqlite_store *store, boxcar_owner owner, i
 
     query_int(&query, first);
     query_int(&query, last);
-    query_id(&query, owner.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, store->now);
     return query_run(&query, err);
 }
@@ -276,7 +276,7 @@ static boxcar_status read_neighbours(struct sqlite_store *store, const struct se
                                 .epoch.value = query_get_int(&query, 0),
                                 .box = (int)query_get_int(&query, 2),
                                 .parked = query_get_int(&query, 3) != 0};
-        query_get_id(&query, 1, lease->owner.bytes);
+        query_get_id(&query, 1, lease->owner.uuid.bytes);
         held = lease->work_id == said[read].work_id.value && !lease->parked &&
                sqlite_lease_is_held(lease, settling->box, settling->owner, &said[read]);
         status = held ? read_texts(store, &query, read > 0 ? lease - 1 : NULL, lease, err) : BOXCAR_OK;
