@@ -215,6 +215,28 @@ static void what_workers_say_is_checked(void **state) {
     end_caller(f, &worker);
 }
 
+/* BX-011, BX-030: everybody can write settings with our prefix. The end of this transaction is not a plain COMMIT, so Boxcar
+ * looks at them. */
+static void settings_of_a_session_do_not_disturb_its_claims(void **state) {
+    static const char *const VALUES[] = {"nonsense", "-1", "9000000000", "99999999999999999999", "NaN", "Infinity", "1e300", "0"};
+    static const char *const SETTINGS[] = {"called_early", "wait_depth", "lanes", "met_expired"};
+    struct fixture *f = *state;
+    struct caller worker = connect_as(f, "worker");
+    pg_exec(worker.conn, "set statement_timeout = '20s'");
+    for (size_t i = 0; i < sizeof(VALUES) / sizeof(VALUES[0]); i++) {
+        boxcar_work_id id = enqueue(f, "t", "p").work_id;
+        for (size_t k = 0; k < sizeof(SETTINGS) / sizeof(SETTINGS[0]); k++)
+            pg_exec(worker.conn, "set boxcar.%s = '%s'", SETTINGS[k], VALUES[i]);
+        pg_exec(worker.conn, "begin");
+        assert_int_equal(pg_number(worker.conn, "select work_id from outbox_claim(" OWNER ", '1 hour', 10)"), id.value);
+        pg_exec(worker.conn, "set constraints all immediate");
+        pg_exec(worker.conn, "commit and no chain");
+        assert_nothing_claimable(f);
+        assert_int_equal(pg_number(worker.conn, "select outbox_ack(" OWNER ", array[%lld])", (long long)id.value), id.value);
+    }
+    end_caller(f, &worker);
+}
+
 /* BX-029: rows from before the tables checked. Deployment does this after an upgrade. */
 static void what_would_stop_claims_is_buried(void **state) {
     struct fixture *f = *state;
@@ -257,6 +279,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(headers_are_an_object_of_strings),
     TEST(lease_and_batch_size_of_a_claim_are_checked),
     TEST(what_workers_say_is_checked),
+    TEST(settings_of_a_session_do_not_disturb_its_claims),
     TEST(what_would_stop_claims_is_buried),
     TEST(time_beyond_all_times_is_read),
 };

@@ -294,7 +294,7 @@ static const struct trap TRAPS[] = {
     {"set_constraints_makes_no_claim_keep_the_pool", constraints_made_immediate,
      {{"waiting for the end", "_at_end", "elsif not :\"schema\"._is_ending(new.noted_at) then", "elsif false then",
        "an open claim keeps a row of the pool"},
-      {"all of them", "_is_ending", "elsif extract(epoch from p_noted_at) <", "elsif 0 >", "an open claim keeps a row of the pool"}}},
+      {"all of them", "_is_ending", "if extract(epoch from p_noted_at) <", "if 0 >", "an open claim keeps a row of the pool"}}},
     {"what_is_held_is_set_aside_by_claims_inside_a_transaction", many_that_are_held,
      {{"noting where it is", "_claim_inside", "if crowded <> '{}' then", "if false then", "claims meet held messages one by one"},
       {"setting it aside", "_at_end", "perform :\"schema\"._set_aside(new.box, new.places[2:]);", "null;",

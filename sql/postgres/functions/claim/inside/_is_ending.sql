@@ -3,13 +3,20 @@
 --
 -- Mostly the statement is a COMMIT and nothing else. If not, a note is written on trial: its trigger is called at once if
 -- constraints are immediate. They are not when we come here at the end, since _at_end defers its own again. SET CONSTRAINTS calls
--- triggers for all notes there are: those that were written before it need no trial. (Nothing of the trial stays.)
+-- triggers for all notes there are: those that were written before it need no trial. (Nothing of the trial stays.) Everybody can
+-- write the setting that says when that was. It is not believed unless it is a time that has passed: each note that is
+-- written again is then a later one, and this ends.
 create or replace function :"schema"._is_ending(p_noted_at timestamptz) returns boolean
 language plpgsql volatile :pinned as $$
+declare
+    setting constant text := current_setting('boxcar.called_early', true);
+    called_early numeric;
 begin
     if current_query() ~* '^\s*(commit|end)(\s+(work|transaction))?\s*;?\s*$' then
         return true;
-    elsif extract(epoch from p_noted_at) < nullif(current_setting('boxcar.called_early', true), '')::numeric then
+    end if;
+    called_early := case when setting ~ '^\d{1,12}(\.\d{1,6})?$' then setting::numeric end;
+    if extract(epoch from p_noted_at) < called_early and called_early <= extract(epoch from clock_timestamp()) then
         return false;
     end if;
     begin
