@@ -94,6 +94,9 @@ static void stranger_is_denied(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_DENIED, open_as(f, &stranger, &store));
     assert_null(store);
     assert_false(f->err.retryable);
+    char granted[256];
+    snprintf(granted, sizeof(granted), "select \"%s\".grant_access('%s', LEVEL); LEVEL is 'producer'", f->schema, stranger.name);
+    assert_non_null(strstr(f->err.message, granted));
     PGconn *conn = connect_as(f, &stranger);
     pg_fails(conn, "42501", "select %s.enqueue('t', 'p')", f->schema);
     pg_fails(conn, "42501", "select * from %s.outbox", f->schema);

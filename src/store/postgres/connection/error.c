@@ -71,6 +71,9 @@ static bool is_inside_call(const PGresult *result) {
     return context && *context;
 }
 
+/* A role without any access is stopped at the schema, whatever it wanted to do. */
+static bool is_denied_schema(const char *text) { return text && strstr(text, "denied for schema ") != NULL; }
+
 boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
     const char *sqlstate = sqlstate_of(result);
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
@@ -89,6 +92,11 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
         status = error_set(err, BOXCAR_E_DENIED, "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');%s",
                            text, access, pg->schema, PQuser(pg->conn), access,
                            for_workers && strcmp(access, "viewer") == 0 ? " (with 'worker' it can run workers, too)" : "");
+    else if (MEANINGS[i].status == BOXCAR_E_DENIED && is_denied_schema(text))
+        status = error_set(err, BOXCAR_E_DENIED,
+                           "%s: this role has no access; as the owner: select \"%s\".grant_access('%s', LEVEL); LEVEL is "
+                           "'producer' to enqueue, 'worker' to claim as well, 'viewer' to look, or 'admin'",
+                           text, pg->schema, PQuser(pg->conn));
     else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
         status = error_set(err, BOXCAR_E_STORE,
                            "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
