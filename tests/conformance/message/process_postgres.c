@@ -194,6 +194,36 @@ static void assert_faults(PGconn *conn, const char *batch, const char *const *ex
     assert_faults(conn, batch, (const char *const[]){__VA_ARGS__}, \
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
+/* BX-011: a message that is too large has its place named, in either box, and so has the next one. */
+static void every_message_that_is_too_large_is_named(void **state) {
+    static const char BATCH[] =
+        "select process_work_batch(" OWNER ", jsonb_build_object('%s', jsonb_build_object('messages', jsonb_build_array("
+        "jsonb_build_object('source', 's', 'id', '1', 'topic', 't', 'payload', repeat('x', 65536)) - '%s'::text[], "
+        "jsonb_build_object('source', 's', 'id', '2', 'topic', 't', 'payload', repeat('x', 65537)) - '%s'::text[], "
+        "jsonb_build_object('source', 's', 'id', '3', 'topic', 't', 'payload', '', 'headers', "
+        "jsonb_build_object('h', repeat('x', 4096))) - '%s'::text[]))))";
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select _set('payload_bytes_max', '65536'), _set('headers_bytes_max', '4096')");
+    for (int box = 0; box < 2; box++) {
+        const char *name = box == 0 ? "outbox" : "inbox", *left_out = box == 0 ? "{source,id}" : "{}";
+        char sql[1024], argument[64];
+        snprintf(sql, sizeof(sql), BATCH, name, left_out, left_out, left_out);
+        PGresult *result = PQexec(conn, sql);
+        assert_string_equal(PQresultErrorField(result, PG_DIAG_SQLSTATE), "BX001");
+        snprintf(argument, sizeof(argument), "%s.messages[1].payload", name);
+        assert_string_equal(PQresultErrorField(result, PG_DIAG_COLUMN_NAME), argument);
+        assert_non_null(strstr(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY),
+                               "has 65537 bytes, more than the 65536 that the setting payload_bytes_max allows"));
+        snprintf(argument, sizeof(argument), "%s.messages[2].headers", name);
+        assert_non_null(strstr(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL), argument));
+        assert_null(strstr(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL), "messages[0]"));
+        PQclear(result);
+    }
+    assert_int_equal(pg_number(conn, "select count(*) from message"), 0);
+    PQfinish(conn);
+}
+
 /* BX-011: nothing is done, and everything that is wrong is named. */
 static void every_fault_is_named_and_nothing_is_done(void **state) {
     struct fixture *f = *state;
@@ -367,6 +397,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stages_are_recorded),
     TEST(results_of_others_change_nothing),
     TEST(every_fault_is_named_and_nothing_is_done),
+    TEST(every_message_that_is_too_large_is_named),
     TEST(texts_have_to_be_strings),
     TEST(null_means_absent),
     TEST(batch_goes_with_its_transaction),

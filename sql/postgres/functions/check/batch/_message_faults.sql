@@ -53,6 +53,13 @@ begin
         f(nr, field, problem, is_wrong)
     where f.is_wrong
     union all
+    select s.n, 22, s.place || v.field, format('has %s bytes, more than the %s that the setting %s allows', v.size, m.most, v.name)
+    from said s cross join lateral (values   -- with the least that each setting can be
+        ('.payload', octet_length(s.o ->> 'payload'), 'payload_bytes_max', 65536, 67108864),
+        ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', 4096, 65536)) v(field, size, name, least, fallback)
+    cross join lateral (select :"schema"._setting(v.name, v.fallback)::bigint as most where v.size > v.least) m
+    where v.size > m.most
+    union all
     select s.n, 98, format('%s.%s', s.place, k), 'must be a text'
     from said s, jsonb_object_keys(s.o) k
     where k in ('topic', 'correlation_id', 'stream', 'key') and jsonb_typeof(s.o -> k) not in ('string', 'null')
