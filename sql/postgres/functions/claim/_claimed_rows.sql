@@ -9,9 +9,23 @@ declare
     box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
 begin
     -- Those of streams mostly come straight from the log.
-    if not has_parked or not exists (
-        select from :"schema"._ids(items) i cross join lateral (
-            select from :"schema".parked y where y.work_id = i limit 1) y) then
+    if has_parked then
+        has_parked := exists (
+            select from :"schema".parked y where y.work_id >= lower(items) and y.work_id < upper(items)) and exists (
+            select from :"schema"._ids(items) i cross join lateral (
+                select from :"schema".parked y where y.work_id = i limit 1) y);
+    end if;
+    if not has_parked and items @> int8range(lower(items), upper(items)) then   -- one run of ids: nothing to sort
+        return query
+            select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
+                   m.created_at, m.due_at, null::timestamptz, m.expires_at, m.stream::text,
+                   m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
+                   null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
+            from :"schema".message m where m.work_id >= lower(items) and m.work_id < upper(items)
+            order by m.work_id;
+        return;
+    end if;
+    if not has_parked then
         return query
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                    m.created_at, m.due_at, null::timestamptz, m.expires_at, m.stream::text,

@@ -76,10 +76,14 @@ begin
         is_step := coalesce(is_step, false) or :"schema"._is_step(rest.done);
     end if;
     if off_path is not null then
-        perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), off_epochs, ts);
+        perform :"schema"._unpark(
+            p_box, case when more is not null then ids else array(select i from :"schema"._ids(off_path) i) end, off_epochs, ts);
     end if;
     if is_step then
         perform :"schema"._count_steps(done, 1::smallint, ts);
+    end if;
+    if more is not null then
+        return ids;
     end if;
     return array(select generate_series(lower(r), upper(r) - 1) from unnest(done) r);
 end $$;

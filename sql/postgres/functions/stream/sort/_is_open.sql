@@ -1,5 +1,6 @@
 -- May heads of streams be handed out? The window is met in whole, or at least all of it that may be late (_sort_streams).
 create or replace function :"schema"._is_open(f :"schema".frontier) returns boolean
-language sql immutable as $$
-    select f.whole or coalesce(f.position_xid >= f.base_fence, false)
-$$;
+language plpgsql immutable as $$
+begin
+    return f.whole or coalesce(f.position_xid >= f.base_fence, false);
+end $$;
