@@ -202,6 +202,40 @@ static const char *ended_stream_again(struct fixture *f)
     return same(sql_text(conn, TAKE("4")), "2") ? NULL : AGAIN;
 }
 
+/* A claimer puts a stream off that has no message, while a window is met in part. A new message wakes it. BX-006 */
+static const char *put_off(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    enqueue_run(conn, 1);
+    assert_string_equal(sql_text(conn, TAKE("4")), "1");
+    assert_string_equal(sql_text(conn, TAKE("4")), "");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("1") "])");
+    sql_run(conn, "update stream set available_at = now() + interval '1 hour'");
+    sql_run(conn, "select enqueue('t', '2', stream => 's')");
+    return same(sql_text(conn, TAKE("4")), "2") ? NULL : NOT_FOUND;
+}
+
+/* All of a stream is taken before claimers have met all of it. Its row tells so, until they have. BX-060 */
+static const char *taken_before_it_was_met(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    enqueue_run(conn, 1);
+    assert_string_equal(sql_text(conn, TAKE("4")), "1");
+    sql_run(conn, "select outbox_ack(" WORKER ", array[" ID("1") "])");
+    sql_run(conn, "select enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', 'payload', 'p' || i, 'stream', "
+                  "case when i in (1, %d) then 'long' else 's' || i end) order by i) from generate_series(1, %d) i))",
+            OTHERS, OTHERS);
+    assert_int_equal(sql_number(conn, "select count(*) filter (where payload in ('p1', 'p%d')) from _claim_by_topics(0::smallint, "
+                                      WORKER ", '30 s', 1000, null, true)", OTHERS), 2);
+    assert_int_equal(sql_number(conn, "select (not whole)::int from frontier where box = 0 and lane = 1 order by seq desc limit 1"), 1);
+    sql_run(conn, "select outbox_ack(" WORKER ", array(select _ids(items) from lease))");
+    for (int i = 0; i < 10; i++)
+        if (sql_number(conn, "select count(*) filter (where payload in ('p1', 'p%d')) from _claim_by_topics(0::smallint, " WORKER
+                             ", '30 s', 1000, null, true)", OTHERS) > 0)
+            return AGAIN;
+    return sql_number(conn, "select lost from audit()") == 0 ? NULL : AGAIN;
+}
+
 /* Many streams come at once: those that claimers have met are handed out before all are. What commits late comes next all the same,
  * and nothing comes twice. BX-001, BX-060 */
 static const char *half_a_window(struct fixture *f)
@@ -379,6 +413,11 @@ static const struct trap TRAPS[] = {
      {{"looking for those behind it", "_meet_streams", "case when m.low < f.base_top then", "case when false then", AGAIN}}},
     {"a_stream_that_had_ended_begins_anew", ended_stream_again,
      {{"a bound for new ones", "_meet_streams", "greatest(m.low, case", "greatest(0, case", AGAIN}}},
+    {"a_stream_that_was_put_off_is_woken", put_off,
+     {{"handing it on", "_meet_news", "or s.available_at > ts and x.id > s.position", "", NOT_FOUND},
+      {"waking it", "_meet_streams", "m.available_at > ts and m.last_id > m.position or", "", NOT_FOUND}}},
+    {"what_is_taken_before_it_is_met_does_not_come_again", taken_before_it_was_met,
+     {{"the stream's row", "_forget_streams", "if (:\"schema\"._frontier(p_box, 1::smallint)).whole then", "if true then", AGAIN}}},
     {"many_new_streams_are_handed_out_before_all_are_met", half_a_window,
      {{"handing them out", "_is_open", "or coalesce(f.position_xid >= f.base_fence, false)", "",
        "a claim meets all streams before it hands one out"}}},

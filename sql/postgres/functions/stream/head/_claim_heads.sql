@@ -10,16 +10,20 @@ declare
     plain record;
     room int;
     streams int;
+    met int := 0;   -- how many streams
     taken bigint[] := '{}'::bigint[];
 begin
     if not has_turn then
         return :"schema"._heads_inside(p_box, p_epoch, wanted, p_suspect, due_from, ts, exact, prefixes, p_owner, p_waits, p_named);
     end if;
     -- A stream that turns out to have nothing for him does not count: he looks for others instead. At most sixteen streams at first, so
-    -- that he can work on several at a time, and more only with runs of eight messages, so that not each costs a stream's row.
+    -- that he can work on several at a time, and more only with runs of sixteen messages, so that not each costs a stream's row. Then as
+    -- many as will do if they are like those that he met.
     for i in 1 .. 20 loop
         room := wanted - cardinality(taken);
-        streams := case when i = 1 then greatest(least(room, 16), room / 8) else room end;
+        streams := case when i = 1 then greatest(least(room, 16), room / 16)
+                        when taken = '{}' then room
+                        else least(room, room * met / cardinality(taken) + 1) end;
         -- A few more, since others may have some of them locked.
         due := :"schema"._lock_ready(
             p_box, :"schema"._ready_streams(p_box, streams + 10, p_suspect, due_from, ts, exact, prefixes, p_owner,
@@ -32,11 +36,12 @@ begin
         end if;
         plain := :"schema"._take_runs(p_box, due.keys, due.places, due.positions, room, p_epoch, exact, prefixes, p_waits, p_named);
         taken := taken || plain.ids;
+        met := met + cardinality(due.keys) - cardinality(plain.rest);
         if plain.rest <> '{}' and cardinality(taken) < wanted then
             taken := taken || :"schema"._claim_mixed_heads(p_box, p_epoch, plain.rest, wanted - cardinality(taken), ts, exact, prefixes,
                                                       p_waits, p_named);
         end if;
-        exit when cardinality(taken) >= wanted or i > 1 and cardinality(taken) > wanted - room + cardinality(due.keys);
+        exit when cardinality(taken) >= wanted or i > 1 and cardinality(due.keys) < streams;
     end loop;
     return taken;
 end $$;

@@ -34,13 +34,7 @@ begin
             perform :"schema"._put_off_streams(p_box, log.waiting, log.until, null, log.topics);
         end if;
         if i = 1 and log.empty is not null then
-            -- While a window is met in part the rows stay, since their positions tell what of it was taken.
-            if (:"schema"._frontier(p_box, 1::smallint)).whole then
-                delete from :"schema".stream s where s.ctid = any (:"schema"._stream_rows(p_box, log.empty)) and s.halted_at is null;
-            else
-                update :"schema".stream s set available_at = ts + interval '1 second', topic = null
-                where s.ctid = any (:"schema"._stream_rows(p_box, log.empty)) and s.halted_at is null;
-            end if;
+            perform :"schema"._forget_streams(p_box, :"schema"._stream_rows(p_box, log.empty), ts);
         end if;
         due := coalesce(log.held, '{}');
         room := wanted - cardinality(taken);

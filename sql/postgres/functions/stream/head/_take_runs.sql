@@ -1,12 +1,14 @@
 -- Leases what is plain: the first messages in the log of streams that the caller has locked (_lock_ready), those that are ready and
--- wanted, up to `wanted` in all. rest: streams with nothing of that kind, which need a closer look (_log_runs): a message of them
--- is parked, expired, not due or unwanted, or they have none. Only under the turn, and only while heads may be handed out (_is_open).
+-- wanted, up to `wanted` in all. Streams without messages are forgotten. rest: those that need a closer look (_log_runs), since their next
+-- message is parked, expired, not due or unwanted. Only under the turn, and only while heads may be handed out (_is_open).
 create or replace function :"schema"._take_runs(
     p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint,
     exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out rest text[])
 language plpgsql volatile :hot as $$
 declare
-    share constant int := (wanted + cardinality(keys) - 1) / cardinality(keys);
+    -- Of each stream, even if there are more streams than needed.
+    share constant int := greatest((wanted + cardinality(keys) - 1) / cardinality(keys), least((wanted + 15) / 16, 16));
+    empty tid[];
 begin
     with f as materialized (
         select y.era, y.target, y.target_top from :"schema".frontier y where y.box = p_box and y.lane = 1
@@ -34,6 +36,10 @@ begin
         update :"schema".stream s set available_at = null, taken_from = s.position, position = r.ids[r.n], epoch = p_epoch
         from run r where s.ctid = r.place)
     select coalesce((select array_agg(i) from run r, unnest(r.ids) i), '{}'),
-           array(select k from unnest(keys) k except select m.key from met m where m.n > 0)
-    into ids, rest;
+           array(select m.place from met m where m.ids is null),
+           array(select k from unnest(keys) k except select m.key from met m where m.ids is null or m.n > 0)
+    into ids, empty, rest;
+    if empty <> '{}' then
+        perform :"schema"._forget_streams(p_box, empty, clock_timestamp());
+    end if;
 end $$;

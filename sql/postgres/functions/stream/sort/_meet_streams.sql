@@ -14,11 +14,11 @@ declare
     late bigint[];
 begin
     with first as materialized (
-        select i.stream as key, min(i.id) as id, min(i.id) filter (where i.n <= late_count) as late_id,
+        select i.stream as key, min(i.id) as id, max(i.id) as last_id, min(i.id) filter (where i.n <= late_count) as late_id,
                case when is_last and min(i.topic collate "C") = max(i.topic collate "C") then min(i.topic collate "C") end as topic
         from unnest(streams, topics, ids) with ordinality i(stream, topic, id, n) group by i.stream),
     met as materialized (
-        select n.key, n.id, n.late_id, n.topic, s.position, s.available_at, s.topic as known_topic from first n left join lateral (
+        select n.key, n.id, n.last_id, n.late_id, n.topic, s.position, s.available_at, s.topic as known_topic from first n left join lateral (
             select s.position, s.available_at, s.topic from :"schema".stream s where s.box = f.box and s.key = n.key limit 1) s on true),
     made as materialized (
         select m.key, m.id, m.late_id, m.topic, greatest(m.low, case when m.low < f.base_top then (
@@ -44,8 +44,9 @@ begin
         select i.id from unnest(streams, ids) with ordinality i(stream, id, n) join overtaken s on s.key = i.stream
         where i.n <= late_count and i.id <= s.position)
     select (select array_agg(l.id) from late_in l),
-           -- The row of a stream tells when its head is due and of which topic it is. An earlier message may have come.
-           array_agg(m.key) filter (where m.available_at > ts or m.available_at is not null and m.late_id is not null
+           -- The row of a stream tells when its head is due and of which topic it is. An earlier message may have come. What was taken
+           -- before it was met changes nothing.
+           array_agg(m.key) filter (where m.available_at > ts and m.last_id > m.position or m.available_at is not null and m.late_id is not null
                                                              and (m.known_topic is not null or m.position >= m.late_id))
     into late, changed from met m where m.position is not null;
     if late is not null then

@@ -30,11 +30,15 @@ begin
                array_agg(x.work_id) as ids, array_agg(x.topic) as topics, array_agg(x.stream) as streams
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
-            perform :"schema"._meet_streams(f, w.streams, w.topics, w.ids,
-                                            case when f.base_fence is null then w.n else w.late end, w.n < chunk, ts);
             moved := true;
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
+            if w.late > 0 or f.base_fence is null then
+                perform :"schema"._meet_streams(f, w.streams, w.topics, w.ids, case when f.base_fence is null then w.n else w.late end,
+                                                w.n < chunk, ts);
+            else
+                perform :"schema"._meet_news(f, w.streams, w.topics, w.ids, w.n < chunk, ts);
+            end if;
         end if;
         if w.n >= chunk then
             continue when w.last_xid < f.base_fence and rounds < 5;   -- what may be late first
