@@ -69,13 +69,17 @@ LOOKS=(
     "config" "version" "help enqueue"
 )
 
+# Those that work off what there is.
+WORKS=("worker --drain --concurrency 1 --lease 1s --handler work=exec:/bin/true" "bench --messages 4 --concurrency 1")
+
 # Those that change something.
 ACTS=(
     "enqueue orders new" "enqueue streamed new --stream flow-2 --ttl 1h --header a=b" "claim --owner $owner --batch-size 3"
     "claim --owner $owner --batch-size 100" "claim --box inbox --owner $owner" "ack --owner $owner 3" "renew --owner $owner 7"
     "abandon --owner $owner 7 --error e" "defer --owner $owner 9 --delay 1s" "fail --owner $owner 9 --error e" "cancel 10"
     "reap" "dead replay 2" "dead purge --all" "stream resume halt-1" "stream skip flow-1"
-    "join complete $join 11111111-1111-4111-8111-111111111111" "join cancel $join" "join start --expected 2"
+    "join complete $join 11111111-1111-4111-8111-111111111111" "join fail $join 11111111-1111-4111-8111-111111111111"
+    "join attach $join 22222222-2222-4222-8222-222222222222" "join cancel $join" "join start --expected 2"
     "join wait $ended --on-complete joined yes" "inbox enqueue partner k3 deliveries new" "inbox revive 16"
     "event append account-1 grown {}" "settings max_attempts 6" "stream policy flow-1 halt" "maintain --once" "doctor --repair" "init"
 )
