@@ -106,7 +106,7 @@ static void place_order(struct shop *shop, int id) {
 }
 
 static void print_messages(struct shop *shop) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
 

@@ -134,7 +134,7 @@ static boxcar_verdict on_assemble(void *context, boxcar_delivery *delivery) {
 
     (void)context;
     if (boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
-        boxcar_join_members(store, report_join_id(), from_the_first, SECTIONS, &members, &err) != BOXCAR_OK) {
+        boxcar_join_member_page(store, report_join_id(), from_the_first, SECTIONS, &members, &err) != BOXCAR_OK) {
         boxcar_delivery_set_error(delivery, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
     }

@@ -133,7 +133,7 @@ static void work(const boxcar_store_options *store) {
 /* ---- the result ---- */
 
 static void report(boxcar_store *store) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *messages;
     long long orders = -1;

@@ -103,7 +103,7 @@ static boxcar_store *prepare(const boxcar_store_options *options) {
 }
 
 static void report(boxcar_store *store) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
     long long cents = -1;

@@ -20,7 +20,7 @@ static int compare_doubles(const void *a, const void *b) {
 
 /* As the database's clock saw them; sorted. Returns how many. */
 static size_t read_latencies(const struct place *place, double *ret_ms) {
-    boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter page = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
     boxcar_store *store = place_open(place);

@@ -65,7 +65,7 @@ static void maintain(const struct place *place) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     do
-        bench_must(boxcar_maintain(store, &maintenance, &err), "maintain", &err);
+        bench_must(boxcar_maintenance_run(store, &maintenance, &err), "maintain", &err);
     while (maintenance.more);
     boxcar_store_close(store);
 }

@@ -153,7 +153,7 @@ static void purge(boxcar_store *store) {
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
         bench_must(boxcar_setting_write(store, boxcar_str_of(settings[i]), BOXCAR_STR("0s"), &err), "setting", &err);
     do
-        bench_must(boxcar_maintain(store, &maintenance, &err), "maintain", &err);
+        bench_must(boxcar_maintenance_run(store, &maintenance, &err), "maintain", &err);
     while (maintenance.more);
 }
 

@@ -52,7 +52,7 @@ BOXCAR_API boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dea
 
 /* Buries a message that is not in progress (reason cancelled). BOXCAR_E_NOT_FOUND when
  * there is none, BOXCAR_E_CONFLICT when it is in progress, done or already dead. */
-BOXCAR_API boxcar_status boxcar_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+BOXCAR_API boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                                        boxcar_error *err);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);
  * topics that none of them handles, expired leases, the oldest message that is ready, dead
  * letters, halted streams, the order in streams and upkeep. Changes nothing and is cheap, whatever the store holds. What the caller's role may
  * not see is a note, not an error. The caller owns *ret_list. */
-BOXCAR_API boxcar_status boxcar_diagnose(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
+BOXCAR_API boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
                                          boxcar_error *err);
 
 #ifdef __cplusplus

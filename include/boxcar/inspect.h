@@ -31,7 +31,7 @@ typedef enum boxcar_readiness {
     BOXCAR_WAITING = 2    /* due later, backing off, or behind in a stream */
 } boxcar_readiness;
 
-typedef struct boxcar_list_options {
+typedef struct boxcar_message_filter {
     size_t struct_size;
     boxcar_box box;
     bool by_status; /* only messages with `status` */
@@ -40,17 +40,17 @@ typedef struct boxcar_list_options {
     int limit;            /* 1 to 10,000 */
     boxcar_work_id after; /* continue a listing: only messages older than this one */
     boxcar_readiness readiness; /* with status BOXCAR_READY: only this kind of them */
-} boxcar_list_options;
+} boxcar_message_filter;
 
 #ifdef __cplusplus
-#define BOXCAR_LIST_OPTIONS_INIT (boxcar_list_options{sizeof(boxcar_list_options), BOXCAR_OUTBOX, \
+#define BOXCAR_MESSAGE_FILTER_INIT (boxcar_message_filter{sizeof(boxcar_message_filter), BOXCAR_OUTBOX, \
     false, BOXCAR_READY, {0, 0}, 50, {0}, BOXCAR_READINESS_ANY})
 #else
-#define BOXCAR_LIST_OPTIONS_INIT ((boxcar_list_options){.struct_size = sizeof(boxcar_list_options), .limit = 50})
+#define BOXCAR_MESSAGE_FILTER_INIT ((boxcar_message_filter){.struct_size = sizeof(boxcar_message_filter), .limit = 50})
 #endif
 
 /* One page of messages, newest first, without payloads. The caller owns *ret_list. */
-BOXCAR_API boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options *options,
+BOXCAR_API boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filter *options,
                                              boxcar_message_list **ret_list, boxcar_error *err);
 
 /* One bad end of a message, or a replay. */
@@ -71,7 +71,7 @@ typedef struct boxcar_attempt_list {
 
 /* The history of a message, oldest first; empty for one that never had trouble. Kept as
  * long as the message. The caller owns *ret_list. */
-BOXCAR_API boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,
+BOXCAR_API boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id,
                                                  boxcar_attempt_list **ret_list, boxcar_error *err);
 
 /* Numbers of boxcar_stats. */

@@ -44,7 +44,7 @@ BOXCAR_API bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner
 
 /* All live workers by box and rank. The caller owns *ret_list. On PostgreSQL, roles without admin access are not told the
  * owners' ids, with which they could settle what others hold, but other ids that stand for them. */
-BOXCAR_API boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_instance_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err);
 
 #ifdef __cplusplus
 }

@@ -190,7 +190,7 @@ typedef struct boxcar_join_member_list {
 
 /* One page of a join's members by message id, beginning behind `after` (none = the first). The caller
  * owns *ret_list. BOXCAR_E_NOT_FOUND: no such join. */
-BOXCAR_API boxcar_status boxcar_join_members(boxcar_store *store, boxcar_join_id join_id,
+BOXCAR_API boxcar_status boxcar_join_member_page(boxcar_store *store, boxcar_join_id join_id,
                                              boxcar_message_id after, int limit,
                                              boxcar_join_member_list **ret_list, boxcar_error *err);
 

@@ -24,7 +24,7 @@ typedef struct boxcar_maintenance {
 /* One round of upkeep in small transactions: reap, expire, fold counters, purge what is
  * past its retention. Bounded work per call; `more` says that there is some left. Safe to
  * run from many processes at once. *ret_maintenance may be NULL. */
-BOXCAR_API boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance,
+BOXCAR_API boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance,
                                          boxcar_error *err);
 
 typedef struct boxcar_upkeep {
@@ -32,7 +32,7 @@ typedef struct boxcar_upkeep {
     double seconds; /* since it last ran; if it never did, since then. By the database's clock */
 } boxcar_upkeep;
 
-/* When boxcar_maintain() last ran, in whichever process: the workers of a store do, unless they were told not to. */
+/* When boxcar_maintenance_run() last ran, in whichever process: the workers of a store do, unless they were told not to. */
 BOXCAR_API boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 
 typedef struct boxcar_audit {
@@ -59,7 +59,7 @@ typedef struct boxcar_setting_list {
 } boxcar_setting_list;
 
 /* All settings by name. The caller owns *ret_list. */
-BOXCAR_API boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list,
+BOXCAR_API boxcar_status boxcar_setting_read(boxcar_store *store, boxcar_setting_list **ret_list,
                                               boxcar_error *err);
 
 /* Changes one. BOXCAR_E_NOT_FOUND for an unknown name, BOXCAR_E_INVALID for a value out of

@@ -116,12 +116,12 @@ typedef struct boxcar_stream_rule_list {
     size_t count;
 } boxcar_stream_rule_list;
 /* All rules by pattern. The caller owns *ret_list. */
-BOXCAR_API boxcar_status boxcar_stream_rules_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
+BOXCAR_API boxcar_status boxcar_stream_rule_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
                                                   boxcar_error *err);
 
 /* How often a message of a stream was acked while an earlier one, which had been handed out before, was unfinished:
  * whoever did that does not handle what it claims in order. Evidence is kept as long as dead letters are. */
-BOXCAR_API boxcar_status boxcar_stream_violations_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_stream_violation_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
 #ifdef __cplusplus
 }

@@ -114,7 +114,7 @@ typedef struct boxcar_worker_options {
     int64_t handler_timeout_ms; /* 0 = none; then the handler is cancelled, and abandoned
                                    some seconds later */
     int64_t grace_ms;           /* how long handlers may go on after boxcar_worker_stop() */
-    int64_t maintain_ms;        /* between rounds of upkeep (boxcar_maintain); 0 = none */
+    int64_t maintain_ms;        /* between rounds of upkeep (boxcar_maintenance_run); 0 = none */
     bool drain;                 /* stop by itself when nothing it handles is ready, leased or
                                    backing off */
     bool fail_unhandled;        /* bury what was claimed but has no handler; off: give it back */

@@ -260,7 +260,7 @@ boxcar_status boxcar_join_page(boxcar_store *store, const boxcar_join_filter *fi
     return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
-boxcar_status boxcar_join_members(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
+boxcar_status boxcar_join_member_page(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, boxcar_join_member_list **ret_list, boxcar_error *err) {
     struct join_member_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);

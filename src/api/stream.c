@@ -62,7 +62,7 @@ boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str
     return LIST_GIVE(list, ret_list, err);
 }
 
-boxcar_status boxcar_stream_violations_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+boxcar_status boxcar_stream_violation_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
     boxcar_status status = check_store_and_output(store, ret_count, "ret_count", err);
 
     return status == BOXCAR_OK ? store->ops->stream_violations(store, ret_count, err) : status;
@@ -138,7 +138,7 @@ boxcar_status boxcar_stream_rule_remove(boxcar_store *store, boxcar_str pattern,
     return status;
 }
 
-boxcar_status boxcar_stream_rules_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
+boxcar_status boxcar_stream_rule_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
                                        boxcar_error *err) {
     struct stream_rule_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, "ret_list", err);

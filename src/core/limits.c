@@ -319,7 +319,7 @@ static boxcar_status check_topic_condition(boxcar_str topic, boxcar_error *err) 
                                                   : limits_check_topic_pattern(topic, "topic", err);
 }
 
-boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error *err) {
+boxcar_status limits_check_list(const boxcar_message_filter *options, boxcar_error *err) {
     boxcar_status status = limits_check_box(options->box, err);
 
     if (status == BOXCAR_OK && options->by_status)

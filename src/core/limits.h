@@ -50,7 +50,7 @@ boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_set
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err);
 /* The page size of a listing and where it goes on. */
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);
-boxcar_status limits_check_list(const boxcar_list_options *options, boxcar_error *err);
+boxcar_status limits_check_list(const boxcar_message_filter *options, boxcar_error *err);
 boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_error *err);
 boxcar_status limits_check_join_id(boxcar_join_id join_id, const char *argument, boxcar_error *err);
 boxcar_status limits_check_new_join(const boxcar_new_join *join, boxcar_error *err);

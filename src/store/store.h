@@ -155,7 +155,7 @@ struct store_ops {
      * BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*find)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                           struct message_rows **ret_list, boxcar_error *err);
-    boxcar_status (*page)(struct boxcar_store *store, const boxcar_list_options *options,
+    boxcar_status (*page)(struct boxcar_store *store, const boxcar_message_filter *options,
                           struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);

@@ -102,7 +102,7 @@ boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *f
     return act(store, filter, DEAD_PURGE, BOXCAR_NO_STR, ret_count, err);
 }
 
-boxcar_status boxcar_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)

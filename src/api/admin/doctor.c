@@ -5,7 +5,7 @@
 #include "core/limits.h"
 #include "store/store.h"
 
-boxcar_status boxcar_diagnose(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
+boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
                               boxcar_error *err) {
     struct finding_rows *rows = NULL;
     boxcar_status status = check_given(store, "store", err);

@@ -24,9 +24,9 @@ boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_me
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
-boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options *options,
+boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filter *options,
                                   boxcar_message_list **ret_list, boxcar_error *err) {
-    boxcar_list_options checked = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter checked = BOXCAR_MESSAGE_FILTER_INIT;
     struct message_rows *list = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
@@ -39,7 +39,7 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_list_options
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
-boxcar_status boxcar_message_attempts(boxcar_store *store, boxcar_work_id work_id,
+boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id,
                                       boxcar_attempt_list **ret_list, boxcar_error *err) {
     struct attempt_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);

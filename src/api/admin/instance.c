@@ -16,7 +16,7 @@ bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner) {
     return memcmp(instance->owner.uuid.bytes, veiled.uuid.bytes, sizeof(veiled.uuid.bytes)) == 0;
 }
 
-boxcar_status boxcar_instances_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err) {
+boxcar_status boxcar_instance_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err) {
     struct instance_rows *rows = NULL;
     boxcar_status status = check_given(store, "store", err);
 

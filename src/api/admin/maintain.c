@@ -10,7 +10,7 @@ struct setting_rows {
     LIST_OF(boxcar_setting);
 };
 
-boxcar_status boxcar_maintain(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance maintenance = {0};
     boxcar_status status = check_given(store, "store", err);
 
@@ -85,7 +85,7 @@ static struct setting_rows *merge(const struct setting_value_list *values) {
     return list;
 }
 
-boxcar_status boxcar_settings_read(boxcar_store *store, boxcar_setting_list **ret_list, boxcar_error *err) {
+boxcar_status boxcar_setting_read(boxcar_store *store, boxcar_setting_list **ret_list, boxcar_error *err) {
     struct setting_value_list values = {.arena = ARENA_INIT};
     struct setting_rows *list;
     boxcar_status status = check_given(store, "store", err);
@@ -105,7 +105,7 @@ static boxcar_status refuse_name(boxcar_str name, boxcar_error *err) {
     boxcar_str shown = utf8_cut(name, 64);
 
     return error_set(err, BOXCAR_E_NOT_FOUND,
-                     "there is no setting \"%.*s\": boxcar_settings_read() lists them", (int)shown.len,
+                     "there is no setting \"%.*s\": boxcar_setting_read() lists them", (int)shown.len,
                      shown.data ? shown.data : "");
 }
 

@@ -113,7 +113,7 @@ static int run_cancel(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (boxcar_cancel(cli->store, box, ref, &err) != BOXCAR_OK)
+    if (boxcar_message_cancel(cli->store, box, ref, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return output_count(cli, "cancelled", 1);
 }

@@ -153,7 +153,7 @@ static bool is_of_streams(const boxcar_finding *finding) {
 static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report,
                                  boxcar_error *err) {
     boxcar_finding_list *list = NULL;
-    boxcar_status status = boxcar_diagnose(cli->store, box, &list, err);
+    boxcar_status status = boxcar_doctor_run(cli->store, box, &list, err);
     for (size_t i = 0; i < list->count && report->rows; i++) {
         const boxcar_finding *finding = list->items[i];
         if (!only_streams || is_of_streams(finding))

@@ -63,7 +63,7 @@ static int run_ls(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (boxcar_instances_read(cli->store, &list, &err) != BOXCAR_OK)
+    if (boxcar_instance_read(cli->store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print_ls(cli, list);
     boxcar_list_free(list);

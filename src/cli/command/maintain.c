@@ -49,7 +49,7 @@ static boxcar_status maintain_all(struct cli *cli, struct progress *progress, bo
     boxcar_maintenance sum = {.more = true};
     while (sum.more && !stop_wanted()) {
         boxcar_maintenance round = {0};
-        boxcar_status status = boxcar_maintain(cli->store, &round, err);
+        boxcar_status status = boxcar_maintenance_run(cli->store, &round, err);
         if (status != BOXCAR_OK)
             return status;
         sum.reaped += round.reaped;

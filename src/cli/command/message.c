@@ -19,7 +19,7 @@ static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_li
 static int print(struct cli *cli, const boxcar_message *message) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_attempt_list *attempts = NULL;
-    if (boxcar_message_attempts(cli->store, message->work_id, &attempts, &err) != BOXCAR_OK)
+    if (boxcar_attempt_read(cli->store, message->work_id, &attempts, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     int result = output_object(cli, whole_json(message, attempts));
     boxcar_list_free(attempts);
@@ -53,7 +53,7 @@ int inspect_show(struct cli *cli, const char *box_name, const char *const *args,
     return result;
 }
 
-bool page_given_read(const struct cli *cli, const struct page_given *given, boxcar_list_options *options) {
+bool page_given_read(const struct cli *cli, const struct page_given *given, boxcar_message_filter *options) {
     options->topic = boxcar_str_of(given->topic);
     return value_count(cli, "--limit", given->limit, &options->limit) &&
            value_work_id(cli, "--after", given->after, &options->after);
@@ -69,7 +69,7 @@ static int print_page(const struct cli *cli, const boxcar_message_list *list, co
     return output_list_end(&output, cli);
 }
 
-int page_list(struct cli *cli, const boxcar_list_options *options, const char *const *columns) {
+int page_list(struct cli *cli, const boxcar_message_filter *options, const char *const *columns) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     int result = cli_store_open(cli);
@@ -118,7 +118,7 @@ static const char *const LS_COLUMNS[] = {"work_id",    "message_id",   "topic", 
                                          "created_at", "available_at", "retry_count", NULL};
 
 /* By the words of boxcar stats, which counts ready messages apart that cannot be claimed yet. */
-static bool read_status(const struct cli *cli, boxcar_list_options *options) {
+static bool read_status(const struct cli *cli, boxcar_message_filter *options) {
     if (!ls_given.status)
         return true;
     options->by_status = true;
@@ -136,7 +136,7 @@ static bool read_status(const struct cli *cli, boxcar_list_options *options) {
 }
 
 static int run_ls(struct cli *cli, const char *const *args) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     if (!cli_args_at_most(cli, args, 0) || !read_status(cli, &options) ||
         !value_box(cli, ls_given.box, &options.box) || !page_given_read(cli, &given_page, &options))
         return CLI_USAGE;

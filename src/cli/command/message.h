@@ -23,8 +23,8 @@ struct page_given {
         {"after", 0, POPT_ARG_STRING, &(given).after, 0, "go on after the last work id of a page", "WORK_ID"}
 
 /* Reads them into `options`. On a bad one it has reported it and returns false. */
-bool page_given_read(const struct cli *cli, const struct page_given *given, boxcar_list_options *options);
+bool page_given_read(const struct cli *cli, const struct page_given *given, boxcar_message_filter *options);
 /* Prints the page; an enum cli_exit. */
-int page_list(struct cli *cli, const boxcar_list_options *options, const char *const *columns);
+int page_list(struct cli *cli, const boxcar_message_filter *options, const char *const *columns);
 
 #endif

@@ -68,7 +68,7 @@ static const boxcar_setting *find(const boxcar_setting_list *list, const char *n
 static int show(struct cli *cli, const char *name, bool check_only) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_setting_list *list = NULL;
-    if (boxcar_settings_read(cli->store, &list, &err) != BOXCAR_OK)
+    if (boxcar_setting_read(cli->store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     const boxcar_setting *setting = name ? find(list, name) : NULL;
     int result = CLI_DONE;

@@ -293,7 +293,7 @@ static const boxcar_stream_rule *deciding_rule(const boxcar_stream_rule_list *li
 static boxcar_status read_setting(struct cli *cli, boxcar_stream_policy *ret_policy, boxcar_error *err) {
     const boxcar_str name = BOXCAR_STR("stream_policy");
     boxcar_setting_list *list = NULL;
-    boxcar_status status = boxcar_settings_read(cli->store, &list, err);
+    boxcar_status status = boxcar_setting_read(cli->store, &list, err);
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
         if (setting->name.len == name.len && memcmp(setting->name.data, name.data, name.len) == 0)
@@ -328,7 +328,7 @@ static int print_deciding(struct cli *cli, const boxcar_stream_rule_list *list, 
 static int show(struct cli *cli, const char *key) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_stream_rule_list *list = NULL;
-    if (boxcar_stream_rules_read(cli->store, &list, &err) != BOXCAR_OK)
+    if (boxcar_stream_rule_read(cli->store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     int result = key ? print_deciding(cli, list, key) : print_all(cli, list);
     boxcar_list_free(list);

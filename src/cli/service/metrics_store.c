@@ -146,11 +146,11 @@ static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, 
                                   boxcar_error *err) {
     struct metrics_streams streams = {0};
     boxcar_instance_list *instances = NULL;
-    boxcar_status status = boxcar_instances_read(connection, &instances, err);
+    boxcar_status status = boxcar_instance_read(connection, &instances, err);
     for (int box = BOXCAR_OUTBOX; status == BOXCAR_OK && box <= BOXCAR_INBOX; box++)
         status = count_halted(connection, (boxcar_box)box, &streams.halted[box], err);
     if (status == BOXCAR_OK)
-        status = boxcar_stream_violations_count(connection, &streams.violations, err);
+        status = boxcar_stream_violation_count(connection, &streams.violations, err);
     if (status == BOXCAR_OK)
         status = read_upkeep(connection, &streams.upkeep_age_seconds, err);
     if (status == BOXCAR_OK) {

@@ -224,7 +224,7 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     assert_nothing_claimable_of(f, "nothing"); /* sorts it in, where claims do that */
     boxcar_work_id cancelled = enqueue(f, "t", "p").work_id; /* before any claim has met it */
     boxcar_message_ref ref = {.work_id = cancelled};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_store_close(f->store);
     f->store = NULL;
     take_back_to_version_1(f);

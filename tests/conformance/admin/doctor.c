@@ -32,9 +32,9 @@ static void healthy_store_has_nothing_to_complain_about(void **state) {
 static void bad_arguments_are_named(void **state) {
     struct fixture *f = *state;
     boxcar_finding_list *list = NULL;
-    ASSERT_INVALID(f, "store", boxcar_diagnose(NULL, BOXCAR_OUTBOX, &list, &f->err));
-    ASSERT_INVALID(f, "ret_list", boxcar_diagnose(f->store, BOXCAR_OUTBOX, NULL, &f->err));
-    ASSERT_INVALID(f, "box", boxcar_diagnose(f->store, (boxcar_box)7, &list, &f->err));
+    ASSERT_INVALID(f, "store", boxcar_doctor_run(NULL, BOXCAR_OUTBOX, &list, &f->err));
+    ASSERT_INVALID(f, "ret_list", boxcar_doctor_run(f->store, BOXCAR_OUTBOX, NULL, &f->err));
+    ASSERT_INVALID(f, "box", boxcar_doctor_run(f->store, (boxcar_box)7, &list, &f->err));
     assert_null(list);
     boxcar_list_free(NULL);
 }
@@ -233,7 +233,7 @@ static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
     assert_found(f, "upkeep", BOXCAR_SEVERITY_NOTE, "upkeep never ran in the 2h");
     fixture_sql(f, "update boxcar_upkeep set since = since - 48 * 3600000000", "update upkeep set since = since - interval '48 h'");
     assert_found(f, "upkeep", BOXCAR_SEVERITY_WARNING, "upkeep never ran in the 2d");
-    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
     assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep ran 0.");
     ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
     assert_true(upkeep.has_run && upkeep.seconds < 60);
@@ -252,7 +252,7 @@ static void each_box_is_looked_at_by_itself(void **state) {
     enqueue(f, "t", "p");
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", EVERYTHING, 1);
     boxcar_finding_list *list = NULL;
-    ASSERT_OK(f, boxcar_diagnose(f->store, BOXCAR_INBOX, &list, &f->err));
+    ASSERT_OK(f, boxcar_doctor_run(f->store, BOXCAR_INBOX, &list, &f->err));
     assert_int_equal(count_findings(list, "workers", "no worker is running, and nothing is ready"), 1);
     assert_int_equal(only_finding(list, "dead_letters")->severity, BOXCAR_SEVERITY_OK);
     assert_int_equal(only_finding(list, "oldest_ready")->severity, BOXCAR_SEVERITY_OK);

@@ -198,7 +198,7 @@ static void worker_whose_id_is_none_is_removed(void **state) {
                 "values (x'010203', 0, 'h', 1, 1, '[]', 1, 1), ('text', x'00', 'h', 1, 1, '[]', 1, 1)",
                 NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_instance_row: 2 of its rows");
-    ASSERT_OK(f, boxcar_maintain(f->store, &maintenance, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintenance, &f->err));
     assert_false(maintenance.more);
     assert_found(f, "rows", BOXCAR_SEVERITY_OK, "types");
 }

@@ -32,7 +32,7 @@ static void message_that_is_not_there_is_not_found(void **state) {
     assert_null(list);
 }
 
-static void assert_page(struct fixture *f, const boxcar_list_options *options, size_t count,
+static void assert_page(struct fixture *f, const boxcar_message_filter *options, size_t count,
                         const boxcar_work_id *wanted) {
     boxcar_message_list *list = NULL;
     ASSERT_OK(f, boxcar_message_page(f->store, options, &list, &f->err));
@@ -48,7 +48,7 @@ static void pages_list_newest_first_and_continue_without_gaps(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[5];
     enqueue_many(f, "t", 5, ids);
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     options.limit = 2;
     assert_page(f, &options, 2, (boxcar_work_id[]){ids[4], ids[3]});
     options.after = ids[3];
@@ -73,7 +73,7 @@ static void make_one_of_each(struct fixture *f) {
 static void pages_can_be_limited_to_a_status(void **state) {
     struct fixture *f = *state;
     make_one_of_each(f);
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     options.by_status = true;
     options.status = BOXCAR_READY;
     assert_page(f, &options, 2, (boxcar_work_id[]){{2}, {1}});
@@ -94,7 +94,7 @@ static void pages_can_be_limited_to_a_status(void **state) {
 }
 
 static int64_t count_page(struct fixture *f, boxcar_readiness readiness) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_message_list *list = NULL;
     options.by_status = true;
     options.readiness = readiness;
@@ -131,7 +131,7 @@ static void pages_can_be_limited_to_a_topic_or_a_prefix(void **state) {
     struct fixture *f = *state;
     boxcar_work_id a = enqueue(f, "a.1", "p").work_id, b = enqueue(f, "a.2", "p").work_id;
     boxcar_work_id upper = enqueue(f, "A.1", "p").work_id;
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     options.topic = BOXCAR_STR("a.*");
     assert_page(f, &options, 2, (boxcar_work_id[]){b, a});
     options.topic = BOXCAR_STR("A.1");
@@ -323,7 +323,7 @@ static void history_tells_every_bad_attempt_in_order(void **state) {
     assert_true(bury(f, f->owner, take(f, f->owner, id), "given up"));
 
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, id, &list, &f->err));
     assert_int_equal(list->count, 3);
     static const char *const OUTCOMES[] = {"abandoned", "lease_expired", "failed"};
     static const int RETRY_COUNTS[] = {1, 2, 2};
@@ -347,7 +347,7 @@ static void history_tells_every_bad_attempt_in_order(void **state) {
 static void message_without_trouble_has_no_history(void **state) {
     struct fixture *f = *state;
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, enqueue_done(f, "t").work_id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, enqueue_done(f, "t").work_id, &list, &f->err));
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
 }

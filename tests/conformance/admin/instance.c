@@ -20,7 +20,7 @@ static int64_t count_instances(struct fixture *f) {
 
 static void maintain(struct fixture *f) {
     boxcar_maintenance done;
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }
 
 /* As if everyone had been silent for so long. */

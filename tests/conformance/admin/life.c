@@ -26,7 +26,7 @@ static void go_silent(struct fixture *f, int seconds) {
 
 static void maintain(struct fixture *f) {
     boxcar_maintenance done;
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }
 
 static int64_t count_instances(struct fixture *f) {

@@ -5,7 +5,7 @@
 static boxcar_maintenance maintain_all(struct fixture *f) {
     boxcar_maintenance sum = {0}, round = {.more = true};
     while (round.more) {
-        ASSERT_OK(f, boxcar_maintain(f->store, &round, &f->err));
+        ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.reaped += round.reaped;
         sum.expired += round.expired;
         sum.purged_done += round.purged_done;
@@ -143,7 +143,7 @@ static void maintenance_reaps(void **state) {
 static const char *maintain_and_audit(struct crew_member *member) {
     for (int i = 0; i < 5; i++) {
         boxcar_maintenance maintenance;
-        if (boxcar_maintain(member->store, &maintenance, &member->err) != BOXCAR_OK)
+        if (boxcar_maintenance_run(member->store, &maintenance, &member->err) != BOXCAR_OK)
             return "maintain";
         boxcar_audit audit;
         if (boxcar_audit_run(member->store, true, &audit, &member->err) != BOXCAR_OK || audit.lost != 0)

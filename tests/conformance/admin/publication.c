@@ -46,7 +46,7 @@ static void work_out_of_order(struct fixture *f) {
 static void maintain_all(struct fixture *f) {
     boxcar_maintenance done = {.more = true};
     while (done.more)
-        ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+        ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }
 
 static void published_store_is_used_and_kept_up(void **state) {

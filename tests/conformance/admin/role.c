@@ -118,7 +118,7 @@ static void producer_enqueues_and_does_nothing_else(void **state) {
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_claim(f->store, &options, &list, &f->err));
     assert_non_null(strstr(f->err.message, "needs worker access"));
-    boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter page = BOXCAR_MESSAGE_FILTER_INIT;
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_message_page(f->store, &page, &list, &f->err));
     assert_non_null(strstr(f->err.message, "needs viewer access"));
     assert_null(strstr(f->err.message, "'worker'"));
@@ -268,7 +268,7 @@ static void worker_counts_steps_and_evaluates_waits(void **state) {
     f->store = hand;
     assert_true(bury(f, f->owner, take_step(f, id), "no")); /* evaluates the wait */
     f->store = own;
-    ASSERT_OK(f, boxcar_maintain(hand, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(hand, NULL, &f->err));
     boxcar_store_close(hand);
     assert_continuation(f, wait, "failed", "no");
     drop_role(f, &worker);
@@ -384,7 +384,7 @@ static void owner_ids_are_shown_to_admins_only(void **state) {
     boxcar_store *store = NULL;
     boxcar_instance_list *list = NULL;
     ASSERT_OK(f, open_as(f, &roles[2], &store));
-    ASSERT_OK(f, boxcar_instances_read(store, &list, &f->err));
+    ASSERT_OK(f, boxcar_instance_read(store, &list, &f->err));
     assert_int_equal(list->count, 1);
     assert_true(boxcar_instance_is(list->items[0], f->owner));
     assert_false(boxcar_instance_is(list->items[0], f->other));

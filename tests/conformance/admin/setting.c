@@ -23,7 +23,7 @@ static const boxcar_setting *setting_named(const boxcar_setting_list *list, cons
 
 static void assert_setting(struct fixture *f, const char *name, const char *value) {
     boxcar_setting_list *list = NULL;
-    ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
+    ASSERT_OK(f, boxcar_setting_read(f->store, &list, &f->err));
     assert_text(setting_named(list, name)->value, value);
     boxcar_list_free(list);
 }
@@ -38,7 +38,7 @@ static int64_t duration_ms(boxcar_str text) {
 static void settings_have_the_documented_defaults(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
-    ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
+    ASSERT_OK(f, boxcar_setting_read(f->store, &list, &f->err));
     assert_true(list->count >= DEFAULT_COUNT);
     for (size_t i = 0; i < DEFAULT_COUNT; i++) {
         const boxcar_setting *setting = setting_named(list, DEFAULTS[i][0]);
@@ -57,7 +57,7 @@ static void settings_have_the_documented_defaults(void **state) {
 static void settings_are_listed_by_name(void **state) {
     struct fixture *f = *state;
     boxcar_setting_list *list = NULL;
-    ASSERT_OK(f, boxcar_settings_read(f->store, &list, &f->err));
+    ASSERT_OK(f, boxcar_setting_read(f->store, &list, &f->err));
     for (size_t i = 1; i < list->count; i++) {
         boxcar_str a = list->items[i - 1]->name, b = list->items[i]->name;
         int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);

@@ -432,7 +432,7 @@ static void calls_leave_no_state_in_the_session(void **state) {
     assert_true(abandon(f, f->owner, take(f, f->owner, id), 0));
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
     assert_int_equal(reap(f), 0);
-    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
     stats_of(f);
     f->store = own;
     pg_exec(conn, "select enqueue('t', 'p')");

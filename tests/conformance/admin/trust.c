@@ -242,20 +242,20 @@ static void lay_traps(struct fixture *f, const char *lure) {
 static void use_everything(struct fixture *f) {
     boxcar_work_id work_id = enqueue(f, "mine", "p").work_id;
     boxcar_list_free(find(f, work_id));
-    boxcar_list_options page = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter page = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_message_list *messages = NULL;
     ASSERT_OK(f, boxcar_message_page(f->store, &page, &messages, &f->err));
     boxcar_list_free(messages);
     boxcar_join_id join = start_join(f, 2);
     enqueue_step(f, join);
     boxcar_join_member_list *members = NULL;
-    ASSERT_OK(f, boxcar_join_members(f->store, join, (boxcar_message_id){0}, 10, &members, &f->err));
+    ASSERT_OK(f, boxcar_join_member_page(f->store, join, (boxcar_message_id){0}, 10, &members, &f->err));
     boxcar_list_free(members);
     append(f, "s", BOXCAR_ANY_VERSION, "p");
     boxcar_list_free(read_stream(f, "s", 1, 10));
     assert_true(ack(f, f->owner, take_topic(f, f->owner, "mine", work_id)));
     boxcar_list_free(diagnose(f));
-    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
 }
 
 /* BX-011: with a connection of its own, and in the caller's, whose search_path is his. */

@@ -151,7 +151,7 @@ static void cancelling_is_no_conflict(void **state) {
     for (int i = 1; i <= ANSWERS_MAX; i++) {
         boxcar_message_ref ref = {.work_id = enqueue(f, "t", "p").work_id};
         lose_answer(&far, i);
-        ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+        ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
         lose_none(&far);
         assert_dead(f, ref.work_id, BOXCAR_REASON_CANCELLED);
     }
@@ -259,7 +259,7 @@ static void feeding_stores_every_message_once(void **state) {
 
 static void assert_untried(struct fixture *f, boxcar_work_id work_id) {
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, work_id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, work_id, &list, &f->err));
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
     assert_int_equal(retry_count_of(f, work_id), 0);

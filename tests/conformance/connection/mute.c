@@ -165,7 +165,7 @@ static boxcar_status call_sleep(struct fixture *f) {
 
 static boxcar_status call_maintain(struct fixture *f) {
     boxcar_maintenance done;
-    return boxcar_maintain(f->store, &done, &f->err);
+    return boxcar_maintenance_run(f->store, &done, &f->err);
 }
 
 static boxcar_status call_deploy(struct fixture *f) {
@@ -175,7 +175,7 @@ static boxcar_status call_deploy(struct fixture *f) {
 
 static boxcar_status call_diagnose(struct fixture *f) {
     boxcar_finding_list *list = NULL;
-    boxcar_status status = boxcar_diagnose(f->store, BOXCAR_OUTBOX, &list, &f->err);
+    boxcar_status status = boxcar_doctor_run(f->store, BOXCAR_OUTBOX, &list, &f->err);
     boxcar_list_free(list);
     return status;
 }
@@ -229,7 +229,7 @@ static void long_statement_is_not_cut(void **state) {
     pg_exec(holder, "begin");
     pg_exec(holder, "lock table lease in access exclusive mode");
     assert_true(PQsendQuery(holder, "select pg_sleep(1.2); rollback"));
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     PQfinish(holder);
     teardown(&far);
 }

@@ -113,7 +113,7 @@ static void impatient_store_waits_in_no_call(void **state) {
     lock_out(f, &o);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->begin(f->store, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintenance_run(f->store, &done, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
                  f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
     f->store->ops->sleep(f->store, &nap);

@@ -290,7 +290,7 @@ static void dead_letter_is_revived_with_a_reason(void **state) {
         ASSERT_OK(f, boxcar_inbox_revive(f->store, refs[i], BOXCAR_STR("it was fixed"), &revived, &f->err));
         assert_int_equal(revived.value, dead[i].work_id.value);
         assert_state(f, "shop", i ? "2" : "1", BOXCAR_INBOX_SEEN);
-        ASSERT_OK(f, boxcar_message_attempts(f->store, revived, &attempts, &f->err));
+        ASSERT_OK(f, boxcar_attempt_read(f->store, revived, &attempts, &f->err));
         const boxcar_attempt *last = attempts->items[attempts->count - 1];
         assert_text(last->outcome, "replayed");
         assert_text(last->error, "it was fixed");

@@ -111,7 +111,7 @@ static const char *do_everything(struct crew_member *member) {
             atomic_fetch_add(&keys->stored[at], !enqueued.duplicate);
             break;
         default:
-            if (step % 8 == 0 && boxcar_maintain(member->store, &maintenance, &member->err))
+            if (step % 8 == 0 && boxcar_maintenance_run(member->store, &maintenance, &member->err))
                 return "maintain";
         }
     }
@@ -164,7 +164,7 @@ static const char *work_and_redeliver(struct crew_member *member) {
                 return "settle";
         }
         boxcar_list_free(list);
-        if (step % 5 == 0 && boxcar_maintain(member->store, &maintenance, &member->err))
+        if (step % 5 == 0 && boxcar_maintenance_run(member->store, &maintenance, &member->err))
             return "maintain";
     }
     return NULL;

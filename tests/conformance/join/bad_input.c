@@ -127,7 +127,7 @@ static void nil_ids_are_refused_everywhere(void **state) {
     ASSERT_INVALID(f, "message_id", boxcar_join_report_failed(f->store, id, no_message, &counted, &f->err));
     ASSERT_INVALID(f, "join_id", boxcar_join_cancel(f->store, nil, &f->err));
     ASSERT_INVALID(f, "join_id", boxcar_join_find(f->store, nil, &list, &f->err));
-    ASSERT_INVALID(f, "join_id", boxcar_join_members(f->store, nil, no_message, 10, &members, &f->err));
+    ASSERT_INVALID(f, "join_id", boxcar_join_member_page(f->store, nil, no_message, 10, &members, &f->err));
     boxcar_new_wait wait = new_wait(nil);
     assert_wait_refused(f, &wait, "join_id");
     assert_true(counted);
@@ -151,7 +151,7 @@ static void unknown_joins_are_not_found_anywhere(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_wait(f->store, &wait, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_find(f->store, id, &list, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_join_members(f->store, id, (boxcar_message_id){0}, 10, &members, &f->err));
+                 boxcar_join_member_page(f->store, id, (boxcar_message_id){0}, 10, &members, &f->err));
     assert_true(!list && !members);
     assert_int_equal(stats_of(f).ready, 1);
 }
@@ -213,7 +213,7 @@ static void listings_of_joins_must_be_in_range(void **state) {
         ASSERT_INVALID(f, "limit", boxcar_join_page(f->store, &filter, &list, &f->err));
         ASSERT_INVALID(
             f, "limit",
-            boxcar_join_members(f->store, id, (boxcar_message_id){0}, BAD[i], &members, &f->err));
+            boxcar_join_member_page(f->store, id, (boxcar_message_id){0}, BAD[i], &members, &f->err));
     }
     boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
     filter.by_status = true;

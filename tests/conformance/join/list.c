@@ -134,7 +134,7 @@ static void members_are_listed_by_message_id_in_pages(void **state) {
     size_t count = 0;
     do {
         boxcar_list_free(list);
-        ASSERT_OK(f, boxcar_join_members(f->store, id, after, 10, &list, &f->err));
+        ASSERT_OK(f, boxcar_join_member_page(f->store, id, after, 10, &list, &f->err));
         for (size_t i = 0; i < list->count; i++, count++) {
             const boxcar_join_member *member = list->items[i];
             assert_true(memcmp(member->message_id.uuid.bytes, after.uuid.bytes, sizeof(after.uuid.bytes)) > 0);
@@ -146,7 +146,7 @@ static void members_are_listed_by_message_id_in_pages(void **state) {
     assert_int_equal(count, 25);
     list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_join_members(f->store, unknown_join(), after, 10, &list, &f->err));
+                 boxcar_join_member_page(f->store, unknown_join(), after, 10, &list, &f->err));
     assert_null(list);
 }
 

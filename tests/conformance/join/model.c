@@ -89,7 +89,7 @@ static int index_of(const struct model *m, boxcar_message_id id) {
 static void compare_members(struct model *m, const struct model_join *join) {
     boxcar_join_member_list *list = NULL;
     size_t wanted = 0;
-    ASSERT_OK(m->f, boxcar_join_members(m->f->store, join->id, (boxcar_message_id){0}, MESSAGES + 1, &list,
+    ASSERT_OK(m->f, boxcar_join_member_page(m->f->store, join->id, (boxcar_message_id){0}, MESSAGES + 1, &list,
                                         &m->f->err));
     for (int i = 0; i < MESSAGES; i++)
         wanted += join->members[i] != NO_MEMBER;

@@ -16,7 +16,7 @@ static const char *ack_cancel_or_maintain(struct crew_member *member) {
         else if (member->number == 1)
             status = boxcar_join_cancel(member->store, race->joins[i], &member->err);
         else
-            status = boxcar_maintain(member->store, NULL, &member->err);
+            status = boxcar_maintenance_run(member->store, NULL, &member->err);
         if (member->number == 1 && status == BOXCAR_OK)
             atomic_fetch_add(&race->cancelled[i], 1);
         if (status != BOXCAR_OK && !(member->number == 1 && status == BOXCAR_E_CONFLICT))

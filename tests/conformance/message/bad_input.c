@@ -282,7 +282,7 @@ static void settlements_must_name_messages_and_sensible_delays(void **state) {
 /* BX-011 */
 static void listings_must_be_in_range(void **state) {
     struct fixture *f = *state;
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_message_list *list = NULL;
     static const int BAD[] = {0, -1, BOXCAR_LIST_LIMIT_MAX + 1};
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
@@ -296,7 +296,7 @@ static void listings_must_be_in_range(void **state) {
                        both = {.work_id = {1}, .message_id = (boxcar_message_id){boxcar_uuid_new()}};
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, none, &list, &f->err));
     ASSERT_INVALID(f, "ref", boxcar_message_find(f->store, BOXCAR_OUTBOX, both, &list, &f->err));
-    ASSERT_INVALID(f, "ref", boxcar_cancel(f->store, BOXCAR_OUTBOX, none, &f->err));
+    ASSERT_INVALID(f, "ref", boxcar_message_cancel(f->store, BOXCAR_OUTBOX, none, &f->err));
     assert_null(list);
 }
 

@@ -3,7 +3,7 @@
 
 static boxcar_status cancel(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
-    return boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err);
+    return boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err);
 }
 
 /* BX-028 */
@@ -12,7 +12,7 @@ static void fresh_message_can_be_cancelled_by_either_id(void **state) {
     boxcar_enqueued a = enqueue(f, "t", "p"), b = enqueue(f, "t", "p"), c = enqueue(f, "t", "p");
     ASSERT_OK(f, cancel(f, a.work_id));
     boxcar_message_ref ref = {.message_id = b.message_id};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     assert_dead(f, a.work_id, BOXCAR_REASON_CANCELLED);
     assert_dead(f, b.work_id, BOXCAR_REASON_CANCELLED);
     take(f, f->owner, c.work_id);
@@ -76,9 +76,9 @@ static void unknown_message_is_not_found(void **state) {
     struct fixture *f = *state;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, cancel(f, (boxcar_work_id){4711}));
     boxcar_message_ref ref = {.message_id = (boxcar_message_id){boxcar_uuid_new()}};
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_message_ref other_box = {.work_id = enqueue(f, "t", "p").work_id};
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_cancel(f->store, BOXCAR_INBOX, other_box, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_message_cancel(f->store, BOXCAR_INBOX, other_box, &f->err));
 }
 
 /* BX-028, BX-025 */
@@ -87,7 +87,7 @@ static void cancelling_is_in_the_history_and_can_be_replayed(void **state) {
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     ASSERT_OK(f, cancel(f, id));
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, id, &list, &f->err));
     assert_int_equal(list->count, 1);
     assert_text(list->items[0]->outcome, "cancelled");
     boxcar_list_free(list);

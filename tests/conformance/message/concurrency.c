@@ -260,7 +260,7 @@ static const char *cancel_or_claim(struct crew_member *member) {
         return claim_until_empty(member);
     for (int64_t id = 200; id >= 1; id--) {
         boxcar_message_ref ref = {.work_id = {id}};
-        boxcar_status status = boxcar_cancel(member->store, BOXCAR_OUTBOX, ref, &member->err);
+        boxcar_status status = boxcar_message_cancel(member->store, BOXCAR_OUTBOX, ref, &member->err);
         if (status == BOXCAR_OK && !enter(ledger, ref.work_id))
             return "cancelled and claimed";
         if (status != BOXCAR_OK && status != BOXCAR_E_CONFLICT)

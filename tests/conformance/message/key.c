@@ -112,7 +112,7 @@ static void unique_key_is_taken_until_its_message_is_done(void **state) {
 
 static void cancel_message(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
 }
 
 /* BX-027, BX-028, BX-005 */
@@ -130,7 +130,7 @@ static void unique_key_is_free_once_its_message_is_dead_however_it_died(void **s
     pause_ms(5);
     assert_nothing_claimable(f);
     boxcar_maintenance done;
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, third.work_id, BOXCAR_REASON_EXPIRED);
     boxcar_enqueued fourth = enqueue_unique(f, "t", "k");
     assert_new(fourth, third);
@@ -217,7 +217,7 @@ static void unique_key_is_forgotten_with_its_message(void **state) {
     set_setting(f, "retention_done", "0s");
     set_setting(f, "retention_dead", "0s");
     boxcar_maintenance maintained;
-    ASSERT_OK(f, boxcar_maintain(f->store, &maintained, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintained, &f->err));
     assert_int_equal(fixture_sql_number(f, COUNT_SQLITE, COUNT_POSTGRES), 2);
     assert_duplicate_of(enqueue_unique(f, "t", "kept"), kept);
     assert_duplicate_of(enqueue_unique(f, "t", "again"), newer);

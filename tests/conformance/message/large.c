@@ -104,7 +104,7 @@ static void topics_and_streams_of_255_characters_of_four_bytes_work_throughout(v
     assert_text(look(list)->stream, name);
     assert_text(look(list)->correlation_id, name);
     boxcar_list_free(list);
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     options.topic = boxcar_str_of(name);
     ASSERT_OK(f, boxcar_message_page(f->store, &options, &list, &f->err));
     assert_int_equal(look(list)->work_id.value, id.value);

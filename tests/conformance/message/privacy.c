@@ -45,7 +45,7 @@ static void live_a_whole_life(struct fixture *f) {
     ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, NULL, &f->err));
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
     boxcar_maintenance maintenance;
-    ASSERT_OK(f, boxcar_maintain(f->store, &maintenance, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintenance, &f->err));
 }
 
 /* OBX-125, BX-010 */

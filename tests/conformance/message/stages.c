@@ -157,7 +157,7 @@ static void stages_are_purged_with_their_messages(void **state) {
     set_setting(f, "retention_done", "0");
     set_setting(f, "retention_dead", "0");
     do {
-        ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+        ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     } while (done.more);
     assert_int_equal(count_rows(f), 0);
 }

@@ -11,7 +11,7 @@ static boxcar_enqueued enqueue_mortal(struct fixture *f, int64_t ttl_ms) {
 
 static boxcar_maintenance maintain(struct fixture *f) {
     boxcar_maintenance maintenance;
-    ASSERT_OK(f, boxcar_maintain(f->store, &maintenance, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintenance, &f->err));
     return maintenance;
 }
 
@@ -138,7 +138,7 @@ static void expiry_is_in_the_history(void **state) {
     pause_ms(TTL + 20);
     assert_int_equal(maintain(f).expired, 1);
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, id, &list, &f->err));
     assert_int_equal(list->count, 1);
     assert_text(list->items[0]->outcome, "expired");
     assert_int_equal(list->items[0]->retry_count, 0);

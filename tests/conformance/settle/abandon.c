@@ -196,7 +196,7 @@ static void deferred_messages_come_back_as_often_as_it_takes(void **state) {
     struct taken taken = take(f, f->owner, id);
     assert_int_equal(taken.retry_count, 0);
     boxcar_attempt_list *attempts = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, id, &attempts, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, id, &attempts, &f->err));
     assert_int_equal(attempts->count, 0);
     boxcar_list_free(attempts);
 }

@@ -204,7 +204,7 @@ static void replay_is_recorded_with_its_note(void **state) {
     boxcar_dead_filter filter = only(&ref);
     assert_int_equal(replay(f, &filter, "asked the customer"), 1);
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, enqueued.work_id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, enqueued.work_id, &list, &f->err));
     assert_int_equal(list->count, 2);
     assert_text(list->items[0]->outcome, "failed");
     assert_text(list->items[0]->error, "no");
@@ -233,7 +233,7 @@ static void replayed_dead_letter_waits_until_it_is_due(void **state) {
     for (int i = 0; i < 2; i++) {
         message.stream = i ? BOXCAR_STR("s") : BOXCAR_NO_STR;
         refs[i] = (boxcar_message_ref){.work_id = enqueue_message(f, &message).work_id};
-        ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, refs[i], &f->err));
+        ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, refs[i], &f->err));
     }
     assert_int_equal(replay(f, &filter, NULL), 2);
     for (int i = 0; i < 2; i++)

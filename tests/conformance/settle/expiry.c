@@ -85,7 +85,7 @@ static void expired_lease_has_no_backoff_and_is_on_record(void **state) {
     assert_int_equal(reap(f), 1);
     take(f, f->other, taken.work_id);
     boxcar_attempt_list *list = NULL;
-    ASSERT_OK(f, boxcar_message_attempts(f->store, taken.work_id, &list, &f->err));
+    ASSERT_OK(f, boxcar_attempt_read(f->store, taken.work_id, &list, &f->err));
     assert_int_equal(list->count, 1);
     const boxcar_attempt *attempt = list->items[0];
     assert_text(attempt->outcome, "lease_expired");

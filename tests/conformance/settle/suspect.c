@@ -124,7 +124,7 @@ static void message_that_kills_its_worker_is_buried_and_costs_its_neighbours_one
             continue;
         assert_status(f, (boxcar_work_id){id}, BOXCAR_DONE);
         boxcar_attempt_list *list = NULL;
-        ASSERT_OK(f, boxcar_message_attempts(f->store, (boxcar_work_id){id}, &list, &f->err));
+        ASSERT_OK(f, boxcar_attempt_read(f->store, (boxcar_work_id){id}, &list, &f->err));
         assert_int_equal(list->count, 1);
         boxcar_list_free(list);
     }

@@ -177,7 +177,7 @@ static void only_a_halted_stream_can_be_resumed(void **state) {
 static void assert_rules(struct fixture *f, const char *wanted) {
     char text[400] = "";
     boxcar_stream_rule_list *list = NULL;
-    ASSERT_OK(f, boxcar_stream_rules_read(f->store, &list, &f->err));
+    ASSERT_OK(f, boxcar_stream_rule_read(f->store, &list, &f->err));
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_stream_rule *rule = list->items[i];
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s=%s ", (int)rule->pattern.len,

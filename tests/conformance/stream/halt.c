@@ -93,7 +93,7 @@ static void message_whose_time_is_over_halts_its_stream(void **state) {
     enqueue_streamed(f, "s", "p");
     outlive(f, 2);
     boxcar_maintenance done;
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_nothing_claimable(f);
     assert_dead(f, expired, BOXCAR_REASON_EXPIRED);
     assert_int_equal(stream_of(f, "s").halted_by.value, expired.value);
@@ -112,7 +112,7 @@ static void claim_that_buries_a_message_halts_its_stream(void **state) {
     for (int i = 0; i < 3; i++)
         assert_nothing_claimable(f);
     boxcar_maintenance done;
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }
 
@@ -137,7 +137,7 @@ static void cancelled_message_halts_nothing(void **state) {
     halt_by_default(f);
     enqueue_run(f, "s", 2, ids);
     boxcar_message_ref ref = {.work_id = ids[0]};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     assert_stream_state(f, "s", BOXCAR_STREAM_READY);
     take(f, f->owner, ids[1]);
 }
@@ -338,7 +338,7 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
     enqueue_run(f, "s", 3, ids);
     assert_true(bury(f, f->owner, take(f, f->owner, ids[0]), "no"));
     boxcar_message_ref ref = {.work_id = ids[1]};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_new_message brief = new_message("t", "p");
     brief.stream = BOXCAR_STR("s");
     brief.ttl_ms = 1;
@@ -346,7 +346,7 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
     outlive(f, 2);
     boxcar_maintenance done;
     assert_nothing_claimable(f); /* whoever claims has seen it */
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, expired, BOXCAR_REASON_EXPIRED);
     assert_int_equal(stream_of(f, "s").halted_by.value, ids[0].value);
     assert_int_equal(stream_of(f, "s").pending, 1);
@@ -388,7 +388,7 @@ static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
     brief.ttl_ms = 1;
     boxcar_work_id unmet = enqueue_message(f, &brief).work_id;
     outlive(f, 2);
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, unmet, BOXCAR_REASON_EXPIRED);
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)unmet.value);
     assert_true(log_capture_has(captured, "warn stream_halt ", " stream=a stream ", id, " box=outbox "));

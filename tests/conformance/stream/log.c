@@ -6,7 +6,7 @@
 
 static void cancel_one(struct fixture *f, boxcar_work_id id) {
     boxcar_message_ref ref = {.work_id = id};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
 }
 
 static void replay_all(struct fixture *f) {

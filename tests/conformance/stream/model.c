@@ -190,7 +190,7 @@ static void step_expire(struct model *m) {
     boxcar_message_list *list = claim_topic(m->f, m->owners[0], 1, "nobody's");
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
-    ASSERT_OK(m->f, boxcar_maintain(m->f->store, &done, &m->f->err));
+    ASSERT_OK(m->f, boxcar_maintenance_run(m->f->store, &done, &m->f->err));
     assert_dead(m->f, message->id, BOXCAR_REASON_EXPIRED);
     die(m, message, false);
 }
@@ -321,7 +321,7 @@ static void step_cancel(struct model *m) {
     if (!message)
         return;
     boxcar_message_ref ref = {.work_id = message->id};
-    ASSERT_OK(m->f, boxcar_cancel(m->f->store, BOXCAR_OUTBOX, ref, &m->f->err));
+    ASSERT_OK(m->f, boxcar_message_cancel(m->f->store, BOXCAR_OUTBOX, ref, &m->f->err));
     die(m, message, true);
 }
 
@@ -436,7 +436,7 @@ static void random_lives_of_streams_follow_the_model(void **state) {
             if (m.messages[i].life == LEASED)
                 assert_true(bury(f, m.owners[m.messages[i].owner], m.messages[i].taken, "over"));
             else if (m.messages[i].life == READY)
-                ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+                ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
         }
         for (int s = 0; s < STREAMS; s++)
             boxcar_stream_resume(f->store, BOXCAR_OUTBOX, boxcar_str_of(key_of(s)), false, &f->err);

@@ -8,7 +8,7 @@ enum { PARTITIONS = BOXCAR_PARTITION_COUNT_DEFAULT };
 
 static boxcar_instance_list *instances(struct fixture *f) {
     boxcar_instance_list *list = NULL;
-    ASSERT_OK(f, boxcar_instances_read(f->store, &list, &f->err));
+    ASSERT_OK(f, boxcar_instance_read(f->store, &list, &f->err));
     return list;
 }
 
@@ -38,7 +38,7 @@ static void say_farewell(struct fixture *f, boxcar_owner owner) {
 
 static boxcar_maintenance maintain(struct fixture *f) {
     boxcar_maintenance done = {0};
-    ASSERT_OK(f, boxcar_maintain(f->store, &done, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     return done;
 }
 

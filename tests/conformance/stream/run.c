@@ -105,7 +105,7 @@ static void run_stops_before_a_message_that_is_not_due(void **state) {
     assert_int_equal(ack_batch(f, f->owner, &batch), 2);
     assert_nothing_claimable(f);
     boxcar_message_ref ref = {.work_id = ids[2]};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     take_run(f, f->owner, ids + 3, 1);
 }
 
@@ -323,10 +323,10 @@ static void evidence_is_kept_as_long_as_dead_letters(void **state) {
     struct batch_taken batch = take_run(f, f->owner, ids, 2);
     assert_true(ack(f, f->owner, batch.items[1]));
     assert_true(ack(f, f->owner, batch.items[0]));
-    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
     assert_int_equal(violations(f), 1);
     set_setting(f, "retention_dead", "0");
-    ASSERT_OK(f, boxcar_maintain(f->store, NULL, &f->err));
+    ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
     assert_int_equal(violations(f), 0);
 }
 

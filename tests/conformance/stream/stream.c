@@ -95,7 +95,7 @@ static void head_that_is_not_due_holds_its_stream(void **state) {
     boxcar_work_id next = enqueue_streamed(f, "s", "2").work_id;
     assert_nothing_claimable(f);
     boxcar_message_ref ref = {.work_id = head};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     take(f, f->owner, next);
 }
 
@@ -140,7 +140,7 @@ static void cancelled_message_in_the_middle_is_passed_by(void **state) {
     for (int i = 0; i < 3; i++)
         ids[i] = enqueue_streamed(f, "s", "p").work_id;
     boxcar_message_ref ref = {.work_id = ids[1]};
-    ASSERT_OK(f, boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
+    ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     assert_true(ack(f, f->owner, take(f, f->owner, ids[0])));
     assert_true(ack(f, f->owner, take(f, f->owner, ids[2])));
     assert_dead(f, ids[1], BOXCAR_REASON_CANCELLED);

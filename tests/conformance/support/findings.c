@@ -6,7 +6,7 @@
 
 boxcar_finding_list *diagnose_with(struct fixture *f, boxcar_store *store) {
     boxcar_finding_list *list = NULL;
-    ASSERT_OK(f, boxcar_diagnose(store, BOXCAR_OUTBOX, &list, &f->err));
+    ASSERT_OK(f, boxcar_doctor_run(store, BOXCAR_OUTBOX, &list, &f->err));
     assert_true(list->count > 0);
     return list;
 }

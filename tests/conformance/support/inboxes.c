@@ -137,7 +137,7 @@ void assert_inbox_status(struct fixture *f, boxcar_work_id work_id, boxcar_messa
 boxcar_maintenance maintain_inbox(struct fixture *f) {
     boxcar_maintenance sum = {0}, round;
     do {
-        ASSERT_OK(f, boxcar_maintain(f->store, &round, &f->err));
+        ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.purged_done += round.purged_done;
         sum.purged_dead += round.purged_dead;
         sum.purged_keys += round.purged_keys;

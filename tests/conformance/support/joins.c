@@ -92,7 +92,7 @@ void settle_all(struct fixture *f, settle_fn how, const struct taken *taken, siz
 
 boxcar_status cancel_message(struct fixture *f, boxcar_work_id work_id) {
     boxcar_message_ref ref = {.work_id = work_id};
-    return boxcar_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err);
+    return boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err);
 }
 
 bool report(struct fixture *f, boxcar_join_id join_id, boxcar_message_id message_id,
@@ -202,7 +202,7 @@ void assert_no_join(struct fixture *f, boxcar_join_id join_id) {
 
 static boxcar_join_member_list *all_members(struct fixture *f, boxcar_join_id join_id) {
     boxcar_join_member_list *list = NULL;
-    ASSERT_OK(f, boxcar_join_members(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
+    ASSERT_OK(f, boxcar_join_member_page(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
                                      &list, &f->err));
     return list;
 }
@@ -285,7 +285,7 @@ void assert_no_continuation(struct fixture *f, boxcar_enqueued wait) {
 boxcar_maintenance maintain_joins(struct fixture *f) {
     boxcar_maintenance sum = {0}, round = {.more = true};
     while (round.more) {
-        ASSERT_OK(f, boxcar_maintain(f->store, &round, &f->err));
+        ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.reaped += round.reaped;
         sum.expired += round.expired;
         sum.purged_done += round.purged_done;

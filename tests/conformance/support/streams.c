@@ -80,7 +80,7 @@ size_t ack_batch(struct fixture *f, boxcar_owner owner, const struct batch_taken
 
 int64_t violations(struct fixture *f) {
     int64_t count = -1;
-    ASSERT_OK(f, boxcar_stream_violations_count(f->store, &count, &f->err));
+    ASSERT_OK(f, boxcar_stream_violation_count(f->store, &count, &f->err));
     return count;
 }
 

@@ -188,7 +188,7 @@ static void check_stats(struct ledger *ledger, boxcar_store *store) {
     boxcar_stats_list *list = NULL;
     boxcar_maintenance upkeep = {.more = true};
     while (upkeep.more)
-        if (boxcar_maintain(store, &upkeep, &error) != BOXCAR_OK)
+        if (boxcar_maintenance_run(store, &upkeep, &error) != BOXCAR_OK)
             errx(99, "maintain: %s", error.message);
     if (boxcar_stats_read(store, BOXCAR_OUTBOX, true, &list, &error) != BOXCAR_OK)
         errx(99, "stats: %s", error.message);

@@ -48,7 +48,7 @@ static int compare_end_states(const void *left, const void *right) {
 /* The newest messages, through the API; returns the oldest work id it came to, or 0 at the end. */
 static int64_t read_pages(struct ledger *ledger, int pages) {
     boxcar_store_options store_options = storm_store_options(ledger->storm);
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store;
     size_t got = 1;

@@ -152,7 +152,7 @@ static void do_abandon(struct trial *trial) {
 
 static void do_maintain(struct trial *trial) {
     boxcar_maintenance maintenance;
-    (void)boxcar_maintain(trial->store, &maintenance, NULL);
+    (void)boxcar_maintenance_run(trial->store, &maintenance, NULL);
 }
 
 /* The last connection to close copies the WAL back and removes it. */

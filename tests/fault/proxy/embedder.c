@@ -185,7 +185,7 @@ static boxcar_status process_once(boxcar_store *store, boxcar_owner owner, boxca
 }
 
 static boxcar_status read_things(boxcar_store *store, boxcar_error *err) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
     boxcar_event_list *events = NULL;
     boxcar_message_list *list = NULL;

@@ -25,7 +25,7 @@ static void cancel_one(struct client *client) {
                             .before = now_us()};
     journal_add(&client->journal, record);
     journal_flush(&client->journal);
-    boxcar_status status = boxcar_cancel(client->store, BOXCAR_OUTBOX, ref, &err);
+    boxcar_status status = boxcar_message_cancel(client->store, BOXCAR_OUTBOX, ref, &err);
     if (status == BOXCAR_E_NOT_FOUND || status == BOXCAR_E_CONFLICT)
         return;
     if (!accept_status(client, status, &err, "cancel"))
@@ -73,7 +73,7 @@ static void read_stats(struct client *client) {
 
 static void read_page(struct client *client) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_message_list *list = NULL;
     options.by_status = draw_percent(client, 50);
     options.status = (boxcar_message_status)draw_between(client, BOXCAR_READY, BOXCAR_FAILED);
@@ -102,7 +102,7 @@ static void look_after_something(struct client *client) {
     if (what <= 15)
         accept_status(client, boxcar_reap(client->store, NULL, &err), &err, "reap");
     else if (what <= 30)
-        accept_status(client, boxcar_maintain(client->store, NULL, &err), &err, "maintain");
+        accept_status(client, boxcar_maintenance_run(client->store, NULL, &err), &err, "maintain");
     else if (what <= 65)
         cancel_one(client);
     else if (what <= 75)

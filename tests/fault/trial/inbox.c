@@ -179,7 +179,7 @@ static void keep_house(struct crowd *crowd, struct client *client) {
     if (!client_open(client))
         return;
     while (!atomic_load(&crowd->depot->stop)) {
-        (void)accept_status(client, boxcar_maintain(client->store, NULL, &err), &err, "maintain");
+        (void)accept_status(client, boxcar_maintenance_run(client->store, NULL, &err), &err, "maintain");
         pause_ms(100);
     }
 }

@@ -159,7 +159,7 @@ static void settle(struct puller *puller, const struct settlements *list, bool b
 static void maintain(struct puller *puller) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_maintenance done = {0};
-    if (boxcar_maintain(puller->store, &done, &error) != BOXCAR_OK)
+    if (boxcar_maintenance_run(puller->store, &done, &error) != BOXCAR_OK)
         note_error(puller, "maintain", &error);
 }
 
@@ -230,7 +230,7 @@ static void settle_late_ones(struct tangle *tangle) {
     boxcar_maintenance done = {.more = true};
     int64_t late = 0, end = now_us() + LATE_SECONDS * INT64_C(1000000);
     while ((done.more || (count_pending(tangle->trial) > 0 && now_us() < end)) &&
-           boxcar_maintain(store, &done, &error) == BOXCAR_OK) {
+           boxcar_maintenance_run(store, &done, &error) == BOXCAR_OK) {
         late += done.settled;
         if (!done.more)
             pause_ms(100);

@@ -374,14 +374,14 @@ static void large_numbers_of_dead_letters_go_in_chunks(void **state) {
 }
 
 static void inspection_is_checked_and_handed_down(void **state) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     boxcar_message_ref ref = {.work_id = {1}}, bad = {.work_id = {0}};
     boxcar_message_list *list = NULL;
 
     (void)state;
     assert_int_equal(boxcar_message_find(STORE, BOXCAR_OUTBOX, bad, &list, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(boxcar_cancel(STORE, BOXCAR_OUTBOX, bad, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_message_cancel(STORE, BOXCAR_OUTBOX, bad, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_message_find(STORE, (boxcar_box)5, ref, &list, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "box");
     assert_int_equal(boxcar_dead_page(STORE, &filter, 0, (boxcar_work_id){0}, &list, &ERR), BOXCAR_E_INVALID);
@@ -389,8 +389,8 @@ static void inspection_is_checked_and_handed_down(void **state) {
     options.limit = 0;
     assert_int_equal(boxcar_message_page(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(FAKE.calls, 0);
-    options = BOXCAR_LIST_OPTIONS_INIT;
-    options.struct_size = offsetof(boxcar_list_options, limit); /* an older program */
+    options = BOXCAR_MESSAGE_FILTER_INIT;
+    options.struct_size = offsetof(boxcar_message_filter, limit); /* an older program */
     options.limit = -1;
     assert_int_equal(boxcar_message_page(STORE, &options, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.list_options.limit, 50);
@@ -399,7 +399,7 @@ static void inspection_is_checked_and_handed_down(void **state) {
     boxcar_list_free(list);
     assert_int_equal(boxcar_dead_page(STORE, &filter, 10, (boxcar_work_id){0}, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
-    assert_int_equal(boxcar_cancel(STORE, BOXCAR_OUTBOX, ref, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_message_cancel(STORE, BOXCAR_OUTBOX, ref, &ERR), BOXCAR_OK);
 }
 
 static void histories_and_counters_are_lists(void **state) {
@@ -407,9 +407,9 @@ static void histories_and_counters_are_lists(void **state) {
     boxcar_stats_list *stats = NULL;
 
     (void)state;
-    assert_int_equal(boxcar_message_attempts(STORE, (boxcar_work_id){0}, &attempts, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_attempt_read(STORE, (boxcar_work_id){0}, &attempts, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "work_id");
-    assert_int_equal(boxcar_message_attempts(STORE, (boxcar_work_id){1}, &attempts, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_attempt_read(STORE, (boxcar_work_id){1}, &attempts, &ERR), BOXCAR_OK);
     assert_int_equal(attempts->count, 0);
     boxcar_list_free(attempts);
     assert_int_equal(boxcar_stats_read(STORE, BOXCAR_OUTBOX, true, &stats, &ERR), BOXCAR_OK);
@@ -423,7 +423,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
 
     (void)state;
     FAKE.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
-    assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_setting_read(STORE, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 16);
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
@@ -451,7 +451,7 @@ static void a_setting_may_be_a_text(void **state) {
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR("waits"), &ERR), BOXCAR_OK);
     assert_memory_equal(FAKE.setting_text.data, "waits", 5);
     FAKE.setting = (struct setting_value){.name = name, .text = BOXCAR_STR("waits")};
-    assert_int_equal(boxcar_settings_read(STORE, &list, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_setting_read(STORE, &list, &ERR), BOXCAR_OK);
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
         if (strcmp(setting->name.data, "join_wait_topic") == 0) {
@@ -487,9 +487,9 @@ static void upkeep_reports_and_takes_null(void **state) {
 
     (void)state;
     FAKE.reaped = 4;
-    assert_int_equal(boxcar_maintain(STORE, &maintenance, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_maintenance_run(STORE, &maintenance, &ERR), BOXCAR_OK);
     assert_int_equal(maintenance.reaped, 4);
-    assert_int_equal(boxcar_maintain(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_maintenance_run(STORE, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(boxcar_audit_run(STORE, true, &audit, &ERR), BOXCAR_OK);
     assert_int_equal(audit.repaired, 1);
     assert_int_equal(boxcar_audit_run(STORE, true, NULL, &ERR), BOXCAR_OK);

@@ -354,10 +354,10 @@ static void looking_is_checked_and_handed_down(void **state) {
     assert_int_equal(boxcar_join_page(STORE, NULL, &joins, &ERR), BOXCAR_E_INVALID);
     filter.limit = 0;
     assert_int_equal(boxcar_join_page(STORE, &filter, &joins, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(boxcar_join_members(STORE, NO_JOIN, NO_MESSAGE, 1, &members, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 0, &members, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_member_page(STORE, NO_JOIN, NO_MESSAGE, 1, &members, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_member_page(STORE, JOIN, NO_MESSAGE, 0, &members, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "limit");
-    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 1, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_member_page(STORE, JOIN, NO_MESSAGE, 1, NULL, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(FAKE.calls, 0);
     assert_int_equal(boxcar_join_find(STORE, JOIN, &joins, &ERR), BOXCAR_OK);
     assert_int_equal(joins->count, 0);
@@ -369,7 +369,7 @@ static void looking_is_checked_and_handed_down(void **state) {
     assert_int_equal(FAKE.join_filter.limit, 7);
     assert_true(boxcar_uuid_is_none(FAKE.join_filter.after.uuid));
     boxcar_list_free(joins);
-    assert_int_equal(boxcar_join_members(STORE, JOIN, MESSAGE, 5, &members, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_member_page(STORE, JOIN, MESSAGE, 5, &members, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.member_limit, 5);
     assert_memory_equal(&FAKE.message_id, &MESSAGE, sizeof(MESSAGE));
     assert_int_equal(members->count, 0);
@@ -399,7 +399,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, NULL), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_join_find(STORE, JOIN, &joins, NULL), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_join_page(STORE, &filter, &joins, NULL), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_join_members(STORE, JOIN, NO_MESSAGE, 1, &members, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_member_page(STORE, JOIN, NO_MESSAGE, 1, &members, NULL), BOXCAR_E_CONFLICT);
     assert_memory_equal(&id, &JOIN, sizeof(id));
     assert_true(attached.is_new && counted);
     assert_int_equal(enqueued.work_id.value, 77);

@@ -129,7 +129,7 @@ static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
     boxcar_status status;
 
     fake->setting = (struct setting_value){.name = BOXCAR_STR("max_attempts"), .number = 3};
-    status = boxcar_settings_read(&fake->store, &list, err);
+    status = boxcar_setting_read(&fake->store, &list, err);
     assert_int_equal(list != NULL, status == BOXCAR_OK);
     boxcar_list_free(list);
     return status;

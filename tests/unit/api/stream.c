@@ -121,12 +121,12 @@ static void bad_arguments_never_reach_the_store(void **state) {
     ASSERT_REFUSED("pattern", boxcar_stream_rule_write(STORE, BOXCAR_NO_STR, BOXCAR_STREAM_HALT, &ERR));
     ASSERT_REFUSED("pattern", boxcar_stream_rule_remove(STORE, long_key, &ERR));
     ASSERT_REFUSED("policy", boxcar_stream_rule_write(STORE, KEY, (boxcar_stream_policy)2, &ERR));
-    ASSERT_REFUSED("ret_list", boxcar_stream_rules_read(STORE, NULL, &ERR));
-    ASSERT_REFUSED("store", boxcar_stream_rules_read(NULL, &rules, &ERR));
-    ASSERT_REFUSED("ret_count", boxcar_stream_violations_count(STORE, NULL, &ERR));
-    ASSERT_REFUSED("store", boxcar_stream_violations_count(NULL, &count, &ERR));
-    ASSERT_REFUSED("ret_list", boxcar_instances_read(STORE, NULL, &ERR));
-    ASSERT_REFUSED("store", boxcar_instances_read(NULL, &instances, &ERR));
+    ASSERT_REFUSED("ret_list", boxcar_stream_rule_read(STORE, NULL, &ERR));
+    ASSERT_REFUSED("store", boxcar_stream_rule_read(NULL, &rules, &ERR));
+    ASSERT_REFUSED("ret_count", boxcar_stream_violation_count(STORE, NULL, &ERR));
+    ASSERT_REFUSED("store", boxcar_stream_violation_count(NULL, &count, &ERR));
+    ASSERT_REFUSED("ret_list", boxcar_instance_read(STORE, NULL, &ERR));
+    ASSERT_REFUSED("store", boxcar_instance_read(NULL, &instances, &ERR));
     assert_int_equal(FAKE.records, 0);
 }
 
@@ -146,9 +146,9 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, &work_id, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_rule_write(STORE, KEY, BOXCAR_STREAM_HALT, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_rule_remove(STORE, KEY, &ERR), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_stream_rules_read(STORE, &rules, &ERR), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_stream_violations_count(STORE, &count, &ERR), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_instances_read(STORE, &instances, &ERR), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_stream_rule_read(STORE, &rules, &ERR), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_stream_violation_count(STORE, &count, &ERR), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_instance_read(STORE, &instances, &ERR), BOXCAR_E_CONFLICT);
     assert_true(!list && !rules && !instances);
     assert_int_equal(work_id.value, 77);
     assert_int_equal(count, 77);

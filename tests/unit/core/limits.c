@@ -363,7 +363,7 @@ static void a_reference_names_exactly_one_id(void **state) {
     assert_string_equal(err.argument, "ref");
 }
 
-static void assert_list_refused(boxcar_list_options options, const char *argument) {
+static void assert_list_refused(boxcar_message_filter options, const char *argument) {
     boxcar_error err;
 
     assert_int_equal(limits_check_list(&options, &err), BOXCAR_E_INVALID);
@@ -372,7 +372,7 @@ static void assert_list_refused(boxcar_list_options options, const char *argumen
 
 /* BX-011 */
 static void bad_listings_are_refused(void **state) {
-    boxcar_list_options good = BOXCAR_LIST_OPTIONS_INIT, options = good;
+    boxcar_message_filter good = BOXCAR_MESSAGE_FILTER_INIT, options = good;
 
     (void)state;
     assert_int_equal(limits_check_list(&good, NULL), BOXCAR_OK);

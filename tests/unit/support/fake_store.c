@@ -149,7 +149,7 @@ static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxca
     return BOXCAR_OK;
 }
 
-static boxcar_status fake_page(struct boxcar_store *store, const boxcar_list_options *options,
+static boxcar_status fake_page(struct boxcar_store *store, const boxcar_message_filter *options,
                                struct message_rows **ret_list, boxcar_error *err) {
     fake_of(store)->list_options = *options;
     return give_list(fake_of(store), ret_list, err);

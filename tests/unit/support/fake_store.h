@@ -27,7 +27,7 @@ struct fake_store {
     struct batch batch; /* the last one; messages and settlements copied below */
     boxcar_new_message messages[FAKE_ROOM];
     boxcar_settlement settlements[FAKE_ROOM];
-    boxcar_list_options list_options;
+    boxcar_message_filter list_options;
     boxcar_dead_filter filter;
     boxcar_str note;
     int dead_calls;

@@ -161,7 +161,7 @@ static boxcar_status look_show(boxcar_store *store, boxcar_message_ref ref, boxc
     if (status != BOXCAR_OK)
         return status;
     const boxcar_message *message = known->messages->items[0];
-    status = boxcar_message_attempts(store, message->work_id, &known->attempts, err);
+    status = boxcar_attempt_read(store, message->work_id, &known->attempts, err);
     if (status != BOXCAR_OK || by_key || !message->source.data)
         return status;
     key = (boxcar_inbox_key){message->source, message->external_id};
@@ -245,7 +245,7 @@ static struct poptOption LS_OPTIONS[] = {
 static const char *const LS_COLUMNS[] = {"work_id", "source",     "external_id", "topic",
                                          "state",   "created_at", "retry_count", NULL};
 
-static bool read_state(const struct cli *cli, boxcar_list_options *options) {
+static bool read_state(const struct cli *cli, boxcar_message_filter *options) {
     boxcar_inbox_state state;
     if (!given_state)
         return true;
@@ -261,7 +261,7 @@ static bool read_state(const struct cli *cli, boxcar_list_options *options) {
 }
 
 static int run_ls(struct cli *cli, const char *const *args) {
-    boxcar_list_options options = BOXCAR_LIST_OPTIONS_INIT;
+    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
     options.box = BOXCAR_INBOX;
     if (!cli_args_at_most(cli, args, 0) || !read_state(cli, &options) ||
         !page_given_read(cli, &given_page, &options))

@@ -84,7 +84,7 @@ static boxcar_status look_further(boxcar_store *store, boxcar_join_id join_id, i
     boxcar_join_member_list *next = NULL;
     if (page->members->count < (size_t)limit)
         return BOXCAR_OK;
-    boxcar_status status = boxcar_join_members(store, join_id, last_member(page), 1, &next, err);
+    boxcar_status status = boxcar_join_member_page(store, join_id, last_member(page), 1, &next, err);
     page->has_more = status == BOXCAR_OK && next->count > 0;
     boxcar_list_free(next);
     return status;
@@ -98,7 +98,7 @@ static int show(struct cli *cli, boxcar_join_id join_id, boxcar_message_id after
         return result;
     boxcar_status status = boxcar_join_find(cli->store, join_id, &page.joins, &err);
     if (status == BOXCAR_OK)
-        status = boxcar_join_members(cli->store, join_id, after, limit, &page.members, &err);
+        status = boxcar_join_member_page(cli->store, join_id, after, limit, &page.members, &err);
     if (status == BOXCAR_OK && output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
         status = look_further(cli->store, join_id, limit, &page, &err);
     result = status == BOXCAR_OK ? print(cli, &page) : cli_fail_with(cli, &err);

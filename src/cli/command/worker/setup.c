@@ -56,7 +56,7 @@ int worker_store_curve(const struct cli *cli, boxcar_store *store, boxcar_backof
     boxcar_setting_list *list = NULL;
     boxcar_backoff_curve curve = BOXCAR_BACKOFF_CURVE_INIT;
     struct complaints complaints = complaints_to_user((struct cli *)cli);
-    if (boxcar_settings_read(store, &list, &err) != BOXCAR_OK)
+    if (boxcar_setting_read(store, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     for (size_t i = 0; i < list->count; i++)
         take_setting(list->items[i], &complaints, &curve);

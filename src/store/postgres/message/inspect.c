@@ -26,7 +26,7 @@ boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message
 }
 
 /* _page knows two more words than there are statuses. */
-static boxcar_str status_word(const boxcar_list_options *options) {
+static boxcar_str status_word(const boxcar_message_filter *options) {
     if (!options->by_status)
         return BOXCAR_NO_STR;
     if (options->readiness == BOXCAR_CLAIMABLE)
@@ -36,7 +36,7 @@ static boxcar_str status_word(const boxcar_list_options *options) {
     return boxcar_str_of(boxcar_message_status_name(options->status));
 }
 
-boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_message_filter *options,
                       struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;

@@ -6,7 +6,7 @@
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct message_rows **ret_list, boxcar_error *err);
-boxcar_status pg_page(struct boxcar_store *store, const boxcar_list_options *options,
+boxcar_status pg_page(struct boxcar_store *store, const boxcar_message_filter *options,
                       struct message_rows **ret_list, boxcar_error *err);
 boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                           struct attempt_rows **ret_list, boxcar_error *err);

@@ -64,11 +64,11 @@ boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_mes
 /* ---- a page ---- */
 
 struct paging {
-    const boxcar_list_options *options;
+    const boxcar_message_filter *options;
     struct message_rows *list;
 };
 
-static enum statement page_statement(const boxcar_list_options *options) {
+static enum statement page_statement(const boxcar_message_filter *options) {
     static const enum statement by_status[] = {[BOXCAR_IN_PROGRESS] = S_PAGE_IN_PROGRESS,
                                                [BOXCAR_DONE] = S_PAGE_DONE,
                                                [BOXCAR_FAILED] = S_PAGE_FAILED};
@@ -82,7 +82,7 @@ static enum statement page_statement(const boxcar_list_options *options) {
 
 static boxcar_status page(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct paging *paging = context;
-    const boxcar_list_options *options = paging->options;
+    const boxcar_message_filter *options = paging->options;
     AUTO_QUERY struct query query = query_on(store, page_statement(options));
     struct topic_range range;
     int64_t *ids;
@@ -104,7 +104,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, paging->list, err) : status;
 }
 
-boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_list_options *options,
+boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_message_filter *options,
                           struct message_rows **ret_list, boxcar_error *err) {
     struct paging paging = {.options = options, .list = calloc(1, sizeof(*paging.list))};
     boxcar_status status;
