@@ -55,15 +55,10 @@ typedef struct boxcar_backoff_policy {
     .struct_size = sizeof(boxcar_backoff_policy), .curve = {1000, 2.0, 60000, 0.0}})
 #endif
 
-/* The delay after `attempts` bad attempts (1 = the first). `chance` is a number in [0, 1)
- * that the caller draws; it only matters with jitter. Never negative, never above the cap,
- * never overflows. A curve with nonsense in it (factor below 1, NaN, negative times) is
- * clamped to sense. */
-BOXCAR_API int64_t boxcar_backoff_curve_delay_ms(const boxcar_backoff_curve *curve, int attempts,
-                                                 double chance);
-
-/* The delay for a claimed message that is about to be abandoned: its retry_count + 1
- * attempts. The result is what boxcar_settlement.delay_ms wants. */
+/* The delay for a claimed message that is about to be abandoned, after its retry_count + 1 bad attempts. `chance` is
+ * a number in [0, 1) that the caller draws; it only matters with jitter. Never negative, never above the cap, never
+ * overflows. A curve with nonsense in it (factor below 1, NaN, negative times) is clamped to sense. The result is what
+ * boxcar_settlement.delay_ms wants. */
 BOXCAR_API int64_t boxcar_backoff_delay_ms(const boxcar_backoff_policy *policy,
                                            const boxcar_message *message, double chance);
 

@@ -42,7 +42,6 @@ typedef enum boxcar_join_reason {
 BOXCAR_API const char *boxcar_join_status_name(boxcar_join_status status);
 BOXCAR_API const char *boxcar_member_status_name(boxcar_member_status status);
 BOXCAR_API const char *boxcar_join_reason_name(boxcar_join_reason reason); /* "none", "timed_out" */
-BOXCAR_API bool boxcar_join_status_parse(boxcar_str name, boxcar_join_status *ret_status);
 
 /* ---- starting and filling ---- */
 
@@ -86,15 +85,12 @@ BOXCAR_API boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id 
                                             const boxcar_message_id *message_ids, size_t count,
                                             boxcar_attached *ret_attached, boxcar_error *err);
 
-/* Counts a step by hand, for work that no message stands for. The first outcome of a member wins;
+/* Counts a step by hand, for work that no message stands for: completed or failed. The first outcome of a member wins;
  * later ones change nothing: *ret_counted (may be NULL) is false. BOXCAR_E_NOT_FOUND: no such join, or
  * the message is no member. BOXCAR_E_CONFLICT: the join has ended without this step. */
-BOXCAR_API boxcar_status boxcar_join_report_completed(boxcar_store *store, boxcar_join_id join_id,
-                                                      boxcar_message_id message_id, bool *ret_counted,
-                                                      boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_join_report_failed(boxcar_store *store, boxcar_join_id join_id,
-                                                   boxcar_message_id message_id, bool *ret_counted,
-                                                   boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id,
+                                            boxcar_message_id message_id, boxcar_member_status outcome,
+                                            bool *ret_counted, boxcar_error *err);
 
 /* Ends a pending join; its waits take the failure path. BOXCAR_E_NOT_FOUND, BOXCAR_E_CONFLICT. */
 BOXCAR_API boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id join_id, boxcar_error *err);

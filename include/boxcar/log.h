@@ -37,7 +37,6 @@ typedef struct boxcar_log_record {
 typedef void (*boxcar_log_fn)(void *context, const boxcar_log_record *record);
 
 BOXCAR_API const char *boxcar_log_level_name(boxcar_log_level level);
-BOXCAR_API bool boxcar_log_level_parse(boxcar_str name, boxcar_log_level *ret_level);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,6 @@ typedef enum boxcar_stream_state {
 
 /* "ready", "waiting", "in_progress", "halted"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_stream_state_name(boxcar_stream_state state);
-BOXCAR_API bool boxcar_stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state);
 
 #define BOXCAR_STREAM_PENDING_MAX 1000 /* no more are counted */
 
@@ -92,19 +91,18 @@ BOXCAR_API boxcar_status boxcar_stream_skip(boxcar_store *store, boxcar_box box,
 /* ---- what happens when a message of a stream dies ---- */
 
 typedef enum boxcar_stream_policy {
+    BOXCAR_STREAM_DEFAULT = -1, /* only for boxcar_stream_rule_write(): no rule of its own */
     BOXCAR_STREAM_CONTINUE = 0,
     BOXCAR_STREAM_HALT = 1
 } boxcar_stream_policy;
 
 BOXCAR_API const char *boxcar_stream_policy_name(boxcar_stream_policy policy); /* "continue", "halt" */
-BOXCAR_API bool boxcar_stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy);
 
 /* Streams whose key is `pattern`, or begins with it where it ends in *, have this policy. The longest match wins;
- * without one the setting stream_policy counts. Cancelling a message never halts its stream. */
+ * without one the setting stream_policy counts. BOXCAR_STREAM_DEFAULT removes the rule of the pattern;
+ * BOXCAR_E_NOT_FOUND: there is none. Cancelling a message never halts its stream. */
 BOXCAR_API boxcar_status boxcar_stream_rule_write(boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                                   boxcar_error *err);
-/* BOXCAR_E_NOT_FOUND: there is no such rule. */
-BOXCAR_API boxcar_status boxcar_stream_rule_remove(boxcar_store *store, boxcar_str pattern, boxcar_error *err);
 
 typedef struct boxcar_stream_rule {
     boxcar_str pattern;

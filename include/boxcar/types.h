@@ -102,14 +102,11 @@ typedef enum boxcar_reason {
     BOXCAR_REASON_CANCELLED = 5
 } boxcar_reason;
 
-/* The names used in SQL, JSON and on the command line. "?" for a number out of range;
- * the parsing functions return false and leave the output alone. */
+/* The names used in SQL, JSON and on the command line. "?" for a number out of range. Values are
+ * consecutive from 0. */
 BOXCAR_API const char *boxcar_box_name(boxcar_box box);
 BOXCAR_API const char *boxcar_message_status_name(boxcar_message_status status);
 BOXCAR_API const char *boxcar_reason_name(boxcar_reason reason);
-BOXCAR_API bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box);
-BOXCAR_API bool boxcar_message_status_parse(boxcar_str name, boxcar_message_status *ret_status);
-BOXCAR_API bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason);
 
 /* UUID text: 36 characters, lower case, plus the terminating NUL. */
 #define BOXCAR_UUID_TEXT_SIZE 37

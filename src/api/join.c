@@ -105,8 +105,8 @@ static void log_change(boxcar_store *store, const struct join_change *change) {
         join_log_ended(store, &change->join, 1);
 }
 
-static boxcar_status report(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
-                            boxcar_member_status outcome, bool *ret_counted, boxcar_error *err) {
+boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
+                                 boxcar_member_status outcome, bool *ret_counted, boxcar_error *err) {
     struct join_change change = {.counted = false};
     boxcar_status status = check_given(store, "store", err);
 
@@ -115,6 +115,8 @@ static boxcar_status report(boxcar_store *store, boxcar_join_id join_id, boxcar_
     if (status == BOXCAR_OK)
         status = limits_check_message_id(message_id, "message_id", err);
     if (status == BOXCAR_OK)
+        status = limits_check_join_outcome(outcome, err);
+    if (status == BOXCAR_OK)
         status = store->ops->join_report(store, join_id, message_id, outcome, &change, err);
     if (status != BOXCAR_OK)
         return status;
@@ -122,17 +124,6 @@ static boxcar_status report(boxcar_store *store, boxcar_join_id join_id, boxcar_
     if (ret_counted)
         *ret_counted = change.counted;
     return BOXCAR_OK;
-}
-
-boxcar_status boxcar_join_report_completed(boxcar_store *store, boxcar_join_id join_id,
-                                           boxcar_message_id message_id, bool *ret_counted,
-                                           boxcar_error *err) {
-    return report(store, join_id, message_id, BOXCAR_MEMBER_COMPLETED, ret_counted, err);
-}
-
-boxcar_status boxcar_join_report_failed(boxcar_store *store, boxcar_join_id join_id,
-                                        boxcar_message_id message_id, bool *ret_counted, boxcar_error *err) {
-    return report(store, join_id, message_id, BOXCAR_MEMBER_FAILED, ret_counted, err);
 }
 
 boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id join_id, boxcar_error *err) {

@@ -122,19 +122,7 @@ boxcar_status boxcar_stream_rule_write(boxcar_store *store, boxcar_str pattern, 
     if (status == BOXCAR_OK)
         status = store->ops->stream_rule_write(store, pattern, policy, err);
     if (status == BOXCAR_OK)
-        log_rule(store, pattern, boxcar_stream_policy_name(policy));
-    return status;
-}
-
-boxcar_status boxcar_stream_rule_remove(boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
-    boxcar_status status = check_given(store, "store", err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_stream_pattern(pattern, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->stream_rule_remove(store, pattern, err);
-    if (status == BOXCAR_OK)
-        log_rule(store, pattern, "default");
+        log_rule(store, pattern, policy == BOXCAR_STREAM_DEFAULT ? "default" : boxcar_stream_policy_name(policy));
     return status;
 }
 

@@ -1,4 +1,4 @@
-#include "boxcar/backoff.h"
+#include "backoff.h"
 
 #include "base/options.h"
 #include "boxcar/outbox.h"
@@ -33,7 +33,7 @@ static int64_t without_jitter(const boxcar_backoff_curve *curve, int attempts) {
     return delay < (double)cap ? (int64_t)delay : cap;
 }
 
-int64_t boxcar_backoff_curve_delay_ms(const boxcar_backoff_curve *curve, int attempts, double chance) {
+int64_t backoff_curve_delay_ms(const boxcar_backoff_curve *curve, int attempts, double chance) {
     int64_t delay = without_jitter(curve, attempts);
     double share = clamp(curve->jitter, 0.0, 1.0) * clamp(chance, 0.0, 1.0);
     double less = (double)delay * share;
@@ -66,7 +66,7 @@ int64_t boxcar_backoff_delay_ms(const boxcar_backoff_policy *policy, const boxca
     if (whole.decide)
         delay = whole.decide(whole.decide_context, message, attempts);
     else
-        delay = boxcar_backoff_curve_delay_ms(choose_curve(&whole, message->topic), attempts, chance);
+        delay = backoff_curve_delay_ms(choose_curve(&whole, message->topic), attempts, chance);
     if (delay < 0)
         return 0;
     return delay < BOXCAR_DELAY_MS_MAX ? delay : BOXCAR_DELAY_MS_MAX;

@@ -467,8 +467,12 @@ boxcar_status limits_check_stream_pattern(boxcar_str pattern, boxcar_error *err)
     return limits_check_text(prefix, "pattern", BOXCAR_STREAM_MAX, err);
 }
 
+boxcar_status limits_check_join_outcome(boxcar_member_status outcome, boxcar_error *err) {
+    return check_range(outcome, "outcome", BOXCAR_MEMBER_COMPLETED, BOXCAR_MEMBER_FAILED, err);
+}
+
 boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err) {
-    return check_range(policy, "policy", BOXCAR_STREAM_CONTINUE, BOXCAR_STREAM_HALT, err);
+    return check_range(policy, "policy", BOXCAR_STREAM_DEFAULT, BOXCAR_STREAM_HALT, err);
 }
 
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err) {

@@ -62,6 +62,7 @@ boxcar_status limits_check_inbox_key(boxcar_inbox_key key, boxcar_str content_ha
 boxcar_status limits_check_stream(boxcar_str stream, const char *argument, boxcar_error *err);
 /* A key, or a prefix followed by *; "*" alone is every stream. */
 boxcar_status limits_check_stream_pattern(boxcar_str pattern, boxcar_error *err);
+boxcar_status limits_check_join_outcome(boxcar_member_status outcome, boxcar_error *err);
 boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err);
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err);
 /* Whether a text of this many bytes is within a limit that is a setting. */

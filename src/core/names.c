@@ -1,12 +1,11 @@
 /* The names of every enumeration: one table each, used in both directions. */
+#include "names.h"
+
 #include "base/utf8.h"
 #include "boxcar/doctor.h"
 #include "boxcar/error.h"
 #include "boxcar/inbox.h"
-#include "boxcar/join.h"
 #include "boxcar/log.h"
-#include "boxcar/stream.h"
-#include "boxcar/types.h"
 
 static const char *const BOX_NAMES[] = {
     [BOXCAR_OUTBOX] = "outbox",
@@ -157,7 +156,7 @@ const char *boxcar_severity_name(boxcar_severity severity) {
     return name_at(SEVERITY_NAMES, COUNT_OF(SEVERITY_NAMES), severity);
 }
 
-bool boxcar_box_parse(boxcar_str name, boxcar_box *ret_box) {
+bool box_parse(boxcar_str name, boxcar_box *ret_box) {
     int number = number_of(BOX_NAMES, COUNT_OF(BOX_NAMES), name);
 
     if (number < 0)
@@ -175,7 +174,7 @@ bool boxcar_inbox_state_parse(boxcar_str name, boxcar_inbox_state *ret_state) {
     return true;
 }
 
-bool boxcar_message_status_parse(boxcar_str name, boxcar_message_status *ret_status) {
+bool message_status_parse(boxcar_str name, boxcar_message_status *ret_status) {
     int number = number_of(MESSAGE_STATUS_NAMES, COUNT_OF(MESSAGE_STATUS_NAMES), name);
 
     if (number < 0)
@@ -184,16 +183,7 @@ bool boxcar_message_status_parse(boxcar_str name, boxcar_message_status *ret_sta
     return true;
 }
 
-bool boxcar_reason_parse(boxcar_str name, boxcar_reason *ret_reason) {
-    int number = number_of(REASON_NAMES, COUNT_OF(REASON_NAMES), name);
-
-    if (number < 0)
-        return false;
-    *ret_reason = (boxcar_reason)number;
-    return true;
-}
-
-bool boxcar_join_status_parse(boxcar_str name, boxcar_join_status *ret_status) {
+bool join_status_parse(boxcar_str name, boxcar_join_status *ret_status) {
     int number = number_of(JOIN_STATUS_NAMES, COUNT_OF(JOIN_STATUS_NAMES), name);
 
     if (number < 0)
@@ -202,7 +192,7 @@ bool boxcar_join_status_parse(boxcar_str name, boxcar_join_status *ret_status) {
     return true;
 }
 
-bool boxcar_stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state) {
+bool stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state) {
     int number = number_of(STREAM_STATE_NAMES, COUNT_OF(STREAM_STATE_NAMES), name);
 
     if (number < 0)
@@ -211,20 +201,11 @@ bool boxcar_stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state) 
     return true;
 }
 
-bool boxcar_stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy) {
+bool stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy) {
     int number = number_of(STREAM_POLICY_NAMES, COUNT_OF(STREAM_POLICY_NAMES), name);
 
     if (number < 0)
         return false;
     *ret_policy = (boxcar_stream_policy)number;
-    return true;
-}
-
-bool boxcar_log_level_parse(boxcar_str name, boxcar_log_level *ret_level) {
-    int number = number_of(LOG_LEVEL_NAMES, COUNT_OF(LOG_LEVEL_NAMES), name);
-
-    if (number < 0)
-        return false;
-    *ret_level = (boxcar_log_level)number;
     return true;
 }

@@ -9,6 +9,7 @@
 #include "boxcar/stream.h"
 #include "digits.h"
 #include "limits.h"
+#include "names.h"
 #include "wait.h"
 
 #define DAYS_MS (24.0 * 60 * 60 * 1000)
@@ -112,7 +113,7 @@ static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_n
         return limits_check_topic(text, "value", NULL) == BOXCAR_OK && text.data[text.len - 1] != '*';
     case SETTING_POLICY:
         *ret_number = 0;
-        return boxcar_stream_policy_parse(text, &policy);
+        return stream_policy_parse(text, &policy);
     }
     return false;
 }

@@ -225,9 +225,9 @@ struct store_ops {
                                    boxcar_error *err);
     boxcar_status (*stream_skip)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
                                  boxcar_work_id *ret_work_id, boxcar_error *err);
+    /* rule_write: BOXCAR_STREAM_DEFAULT removes the rule; BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                        boxcar_error *err);
-    boxcar_status (*stream_rule_remove)(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
     boxcar_status (*stream_rules)(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
     boxcar_status (*stream_violations)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);

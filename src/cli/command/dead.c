@@ -31,7 +31,7 @@ typedef boxcar_status dead_fn(boxcar_store *store, const boxcar_dead_filter *fil
 static bool read_reason(const struct cli *cli, const char *text, boxcar_reason *ret_reason) {
     if (!text)
         return true;
-    if (!boxcar_reason_parse(boxcar_str_of(text), ret_reason) || *ret_reason == BOXCAR_REASON_NONE) {
+    if (!VALUE_NAMED(text, boxcar_reason_name, ret_reason) || *ret_reason == BOXCAR_REASON_NONE) {
         cli_usage(cli, "--reason is '%.64s': give rejected, exhausted, expired, no_handler or cancelled",
                   text);
         return false;

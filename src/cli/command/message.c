@@ -127,7 +127,7 @@ static bool read_status(const struct cli *cli, boxcar_message_filter *options) {
         options->readiness = BOXCAR_WAITING;
         return true;
     }
-    options->by_status = boxcar_message_status_parse(boxcar_str_of(ls_given.status), &options->status);
+    options->by_status = VALUE_NAMED(ls_given.status, boxcar_message_status_name, &options->status);
     if (!options->by_status)
         cli_usage(cli, "--status is '%.64s': give ready, waiting, in_progress, done or failed", ls_given.status);
     else if (options->status == BOXCAR_READY)

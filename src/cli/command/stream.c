@@ -294,10 +294,10 @@ static boxcar_status read_setting(struct cli *cli, boxcar_stream_policy *ret_pol
     const boxcar_str name = BOXCAR_STR("stream_policy");
     boxcar_setting_list *list = NULL;
     boxcar_status status = boxcar_setting_read(cli->store, &list, err);
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
         if (setting->name.len == name.len && memcmp(setting->name.data, name.data, name.len) == 0)
-            boxcar_stream_policy_parse(setting->value, ret_policy);
+            VALUE_NAMED(setting->value.data, boxcar_stream_policy_name, ret_policy);
     }
     boxcar_list_free(list);
     return status;
@@ -344,16 +344,9 @@ static void note_star(const struct cli *cli, const char *pattern) {
 
 static int change(struct cli *cli, const char *pattern, const char *word) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stream_policy policy = BOXCAR_STREAM_CONTINUE;
-    boxcar_str key = boxcar_str_of(pattern);
-    boxcar_status status;
-    if (strcmp(word, "default") == 0)
-        status = boxcar_stream_rule_remove(cli->store, key, &err);
-    else {
-        boxcar_stream_policy_parse(boxcar_str_of(word), &policy);
-        status = boxcar_stream_rule_write(cli->store, key, policy, &err);
-    }
-    if (status != BOXCAR_OK)
+    boxcar_stream_policy policy = BOXCAR_STREAM_DEFAULT;
+    VALUE_NAMED(word, boxcar_stream_policy_name, &policy);
+    if (boxcar_stream_rule_write(cli->store, boxcar_str_of(pattern), policy, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     note_star(cli, pattern);
     return show(cli, NULL);
@@ -364,7 +357,7 @@ static int run_policy(struct cli *cli, const char *const *args) {
     const char *word = args[0] ? args[1] : NULL;
     if (!cli_args_at_most(cli, args, 2))
         return CLI_USAGE;
-    if (word && strcmp(word, "default") != 0 && !boxcar_stream_policy_parse(boxcar_str_of(word), &policy))
+    if (word && strcmp(word, "default") != 0 && !VALUE_NAMED(word, boxcar_stream_policy_name, &policy))
         return cli_usage(cli, "the policy is '%.64s': give continue, halt or default", word);
     int result = cli_store_open(cli);
     if (result != CLI_DONE)

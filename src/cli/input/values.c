@@ -139,7 +139,7 @@ bool value_time(const struct cli *cli, const char *option, const char *text, box
 }
 
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box) {
-    if (!text || boxcar_box_parse(boxcar_str_of(text), ret_box))
+    if (!text || VALUE_NAMED(text, boxcar_box_name, ret_box))
         return true;
     cli_usage(cli, "--box is '%.64s': give outbox or inbox", text);
     return false;

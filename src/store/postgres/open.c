@@ -78,7 +78,6 @@ static const struct store_ops OPS = {
     .stream_resume = pg_stream_resume,
     .stream_skip = pg_stream_skip,
     .stream_rule_write = pg_stream_rule_write,
-    .stream_rule_remove = pg_stream_rule_remove,
     .stream_rules = pg_stream_rules,
     .stream_violations = pg_stream_violations,
     .instances = pg_instances,

@@ -78,7 +78,6 @@ static const struct store_ops SQLITE_OPS = {
     .stream_resume = sqlite_stream_resume,
     .stream_skip = sqlite_stream_skip,
     .stream_rule_write = sqlite_stream_rule_write,
-    .stream_rule_remove = sqlite_stream_rule_remove,
     .stream_rules = sqlite_stream_rules,
     .stream_violations = sqlite_stream_violations,
     .instances = sqlite_instances,

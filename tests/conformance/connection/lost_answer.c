@@ -137,9 +137,9 @@ static void removing_a_rule_finds_it(void **state) {
     setup(f, &far);
     set_rule(f, "a*", BOXCAR_STREAM_HALT);
     lose_answer(&far, 1);
-    ASSERT_OK(f, boxcar_stream_rule_remove(f->store, BOXCAR_STR("a*"), &f->err));
+    ASSERT_OK(f, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     lose_none(&far);
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_stream_rule_remove(f->store, BOXCAR_STR("a*"), &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     teardown(&far);
 }
 

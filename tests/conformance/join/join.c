@@ -255,13 +255,13 @@ static void report_needs_a_member_and_a_pending_join(void **state) {
     boxcar_message_id member = {boxcar_uuid_new()}, late = (boxcar_message_id){boxcar_uuid_new()};
     bool counted = true;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_join_report_completed(f->store, unknown, member, &counted, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_report_failed(f->store, id, member, &counted, &f->err));
+                 boxcar_join_report(f->store, unknown, member, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_report(f->store, id, member, BOXCAR_MEMBER_FAILED, &counted, &f->err));
     attach(f, id, member);
     attach(f, id, late);
     assert_true(report(f, id, member, BOXCAR_MEMBER_COMPLETED));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report_completed(f->store, id, late, &counted, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report_failed(f->store, id, late, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_FAILED, NULL, &f->err));
     assert_false(report(f, id, member, BOXCAR_MEMBER_FAILED)); /* has its outcome: no conflict */
     assert_member(f, id, late, BOXCAR_MEMBER_PENDING);
     assert_join(f, id, BOXCAR_JOIN_COMPLETED, 1, 0);

@@ -48,7 +48,7 @@ static boxcar_status end_join(const struct handler *handler, boxcar_store *store
                               boxcar_error *err) {
     switch (handler->way) {
     case BY_REPORT:
-        return boxcar_join_report_completed(store, handler->id, message_id, NULL, err);
+        return boxcar_join_report(store, handler->id, message_id, BOXCAR_MEMBER_COMPLETED, NULL, err);
     case BY_CANCEL:
         return boxcar_join_cancel(store, handler->id, err);
     case BY_ACK_AND_REPORT:

@@ -218,8 +218,7 @@ static void report_one(struct model *m) {
     boxcar_member_status outcome = draw(m, 2) ? BOXCAR_MEMBER_COMPLETED : BOXCAR_MEMBER_FAILED;
     bool counted = true, pending = join->members[message] == BOXCAR_MEMBER_PENDING;
     boxcar_status status =
-        (outcome == BOXCAR_MEMBER_FAILED ? boxcar_join_report_failed : boxcar_join_report_completed)(
-            m->f->store, join->id, m->messages[message].id, &counted, &m->f->err);
+        boxcar_join_report(m->f->store, join->id, m->messages[message].id, outcome, &counted, &m->f->err);
     if (join->members[message] == NO_MEMBER)
         assert_int_equal(status, BOXCAR_E_NOT_FOUND);
     else if (pending && join->status != BOXCAR_JOIN_PENDING)

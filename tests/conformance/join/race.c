@@ -16,12 +16,10 @@ static const char *end_every_member(struct crew_member *member) {
         boxcar_status status;
         switch (member->number % 4) {
         case 0:
-            status = boxcar_join_report_completed(member->store, race->joins[0], race->ids[i], &counted,
-                                                  &member->err);
+            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_COMPLETED, &counted, &member->err);
             break;
         case 1:
-            status = boxcar_join_report_failed(member->store, race->joins[0], race->ids[i], &counted,
-                                               &member->err);
+            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_FAILED, &counted, &member->err);
             break;
         case 2:
             status = boxcar_ack(member->store, race->owner, &settlement, 1, NULL, &affected, &member->err);

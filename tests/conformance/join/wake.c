@@ -219,7 +219,7 @@ static void report_after_the_deadline_does_not_count(void **state) {
     attach(f, id, step);
     make_overdue(f);
     bool counted = false;
-    boxcar_status status = boxcar_join_report_completed(f->store, id, step, &counted, &f->err);
+    boxcar_status status = boxcar_join_report(f->store, id, step, BOXCAR_MEMBER_COMPLETED, &counted, &f->err);
     assert_true(status == BOXCAR_E_CONFLICT || (status == BOXCAR_OK && !counted));
     maintain_joins(f);
     assert_timed_out(f, id, 0, 0);

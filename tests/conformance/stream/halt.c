@@ -303,7 +303,7 @@ static void changed_policy_leaves_halted_streams_alone(void **state) {
     struct fixture *f = *state;
     set_rule(f, "s", BOXCAR_STREAM_HALT);
     assert_halts(f, "s", true);
-    ASSERT_OK(f, boxcar_stream_rule_remove(f->store, BOXCAR_STR("s"), &f->err));
+    ASSERT_OK(f, boxcar_stream_rule_write(f->store, BOXCAR_STR("s"), BOXCAR_STREAM_DEFAULT, &f->err));
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
     enqueue_streamed(f, "s", "p");
     assert_nothing_claimable(f);

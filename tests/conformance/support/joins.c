@@ -98,8 +98,7 @@ boxcar_status cancel_message(struct fixture *f, boxcar_work_id work_id) {
 bool report(struct fixture *f, boxcar_join_id join_id, boxcar_message_id message_id,
             boxcar_member_status outcome) {
     bool counted = false;
-    ASSERT_OK(f, (outcome == BOXCAR_MEMBER_FAILED ? boxcar_join_report_failed : boxcar_join_report_completed)(
-                     f->store, join_id, message_id, &counted, &f->err));
+    ASSERT_OK(f, boxcar_join_report(f->store, join_id, message_id, outcome, &counted, &f->err));
     return counted;
 }
 

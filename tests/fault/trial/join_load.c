@@ -126,8 +126,8 @@ static void report_steps(struct filler *filler) {
             continue;
         boxcar_status status =
             step_succeeds(plan->steps[i].kind)
-                ? boxcar_join_report_completed(filler->store, plan->join_id, id, NULL, &error)
-                : boxcar_join_report_failed(filler->store, plan->join_id, id, NULL, &error);
+                ? boxcar_join_report(filler->store, plan->join_id, id, BOXCAR_MEMBER_COMPLETED, NULL, &error)
+                : boxcar_join_report(filler->store, plan->join_id, id, BOXCAR_MEMBER_FAILED, NULL, &error);
         /* it could not be attached because the join had ended */
         if (status == BOXCAR_E_NOT_FOUND && join_plan_may_end_early(plan))
             continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boxcar.h"
+#include "core/names.h"
 #include "fake_store.h"
 
 static struct fake_store FAKE;
@@ -81,7 +82,7 @@ static void decisions_are_handed_down_and_logged(void **state) {
                      BOXCAR_OK);
     assert_int_equal(FAKE.policy, BOXCAR_STREAM_HALT);
     assert_string_equal(FAKE.fields, "pattern=order-* policy=halt ");
-    assert_int_equal(boxcar_stream_rule_remove(STORE, BOXCAR_STR("*"), &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_stream_rule_write(STORE, BOXCAR_STR("*"), BOXCAR_STREAM_DEFAULT, &ERR), BOXCAR_OK);
     assert_string_equal(FAKE.fields, "pattern=* policy=default ");
 }
 
@@ -119,7 +120,7 @@ static void bad_arguments_never_reach_the_store(void **state) {
     ASSERT_REFUSED("stream", boxcar_stream_skip(STORE, BOXCAR_OUTBOX, nul, NULL, &ERR));
     ASSERT_REFUSED("store", boxcar_stream_skip(NULL, BOXCAR_OUTBOX, KEY, NULL, &ERR));
     ASSERT_REFUSED("pattern", boxcar_stream_rule_write(STORE, BOXCAR_NO_STR, BOXCAR_STREAM_HALT, &ERR));
-    ASSERT_REFUSED("pattern", boxcar_stream_rule_remove(STORE, long_key, &ERR));
+    ASSERT_REFUSED("pattern", boxcar_stream_rule_write(STORE, long_key, BOXCAR_STREAM_DEFAULT, &ERR));
     ASSERT_REFUSED("policy", boxcar_stream_rule_write(STORE, KEY, (boxcar_stream_policy)2, &ERR));
     ASSERT_REFUSED("ret_list", boxcar_stream_rule_read(STORE, NULL, &ERR));
     ASSERT_REFUSED("store", boxcar_stream_rule_read(NULL, &rules, &ERR));
@@ -145,7 +146,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     assert_int_equal(boxcar_stream_resume(STORE, BOXCAR_OUTBOX, KEY, false, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, &work_id, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_rule_write(STORE, KEY, BOXCAR_STREAM_HALT, &ERR), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_stream_rule_remove(STORE, KEY, &ERR), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_stream_rule_write(STORE, KEY, BOXCAR_STREAM_DEFAULT, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_rule_read(STORE, &rules, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_violation_count(STORE, &count, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_instance_read(STORE, &instances, &ERR), BOXCAR_E_CONFLICT);
@@ -167,18 +168,18 @@ static void names_go_back_and_forth(void **state) {
     (void)state;
     for (int i = BOXCAR_STREAM_READY; i <= BOXCAR_STREAM_HALTED; i++) {
         const char *name = boxcar_stream_state_name((boxcar_stream_state)i);
-        assert_true(boxcar_stream_state_parse(boxcar_str_of(name), &stream_state));
+        assert_true(stream_state_parse(boxcar_str_of(name), &stream_state));
         assert_int_equal(stream_state, i);
     }
     for (int i = BOXCAR_STREAM_CONTINUE; i <= BOXCAR_STREAM_HALT; i++) {
         const char *name = boxcar_stream_policy_name((boxcar_stream_policy)i);
-        assert_true(boxcar_stream_policy_parse(boxcar_str_of(name), &policy));
+        assert_true(stream_policy_parse(boxcar_str_of(name), &policy));
         assert_int_equal(policy, i);
     }
     assert_string_equal(boxcar_stream_state_name((boxcar_stream_state)9), "?");
     assert_string_equal(boxcar_stream_policy_name((boxcar_stream_policy)-1), "?");
-    assert_false(boxcar_stream_state_parse(BOXCAR_STR("Ready"), &stream_state));
-    assert_false(boxcar_stream_policy_parse(BOXCAR_STR(""), &policy));
+    assert_false(stream_state_parse(BOXCAR_STR("Ready"), &stream_state));
+    assert_false(stream_policy_parse(BOXCAR_STR(""), &policy));
 }
 
 #define TEST(function) cmocka_unit_test_setup(function, fresh_store)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "boxcar/backoff.h"
 #include "boxcar/outbox.h"
+#include "core/backoff.h"
 
 /* OBX-062, BX-021 */
 static void default_is_two_to_the_attempts_up_to_a_minute(void **state) {
@@ -16,7 +16,7 @@ static void default_is_two_to_the_attempts_up_to_a_minute(void **state) {
 
     (void)state;
     for (int i = 0; i < (int)COUNT_OF(expected); i++)
-        assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, i, 0.5), expected[i]);
+        assert_int_equal(backoff_curve_delay_ms(&curve, i, 0.5), expected[i]);
 }
 
 /* BX-021 */
@@ -35,7 +35,7 @@ static void no_number_of_attempts_overflows(void **state) {
         curve.factor = factors[rest % COUNT_OF(factors)], rest /= COUNT_OF(factors);
         curve.cap_ms = caps[rest % COUNT_OF(caps)], rest /= COUNT_OF(caps);
         curve.base_ms = bases[rest % COUNT_OF(bases)], rest /= COUNT_OF(bases);
-        delay = boxcar_backoff_curve_delay_ms(&curve, attempts[rest], 0.5);
+        delay = backoff_curve_delay_ms(&curve, attempts[rest], 0.5);
         assert_true(delay >= 0 && delay <= curve.cap_ms);
     }
 }
@@ -46,7 +46,7 @@ static void never_shrinks_with_more_attempts(void **state) {
 
     (void)state;
     for (int attempts = 0; attempts < 2000; attempts++) {
-        int64_t delay = boxcar_backoff_curve_delay_ms(&curve, attempts, 0);
+        int64_t delay = backoff_curve_delay_ms(&curve, attempts, 0);
         assert_true(delay >= last);
         last = delay;
     }
@@ -73,7 +73,7 @@ static void nonsense_is_clamped_to_sense(void **state) {
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
-        assert_int_equal(boxcar_backoff_curve_delay_ms(&cases[i].curve, 3, 0.5), cases[i].expected);
+        assert_int_equal(backoff_curve_delay_ms(&cases[i].curve, 3, 0.5), cases[i].expected);
 }
 
 /* BX-021 */
@@ -81,16 +81,16 @@ static void jitter_takes_away_its_share_and_no_more(void **state) {
     boxcar_backoff_curve curve = {.base_ms = 1000, .factor = 2, .cap_ms = 60000, .jitter = 0.25};
 
     (void)state;
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, 0), 8000);
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, 0.5), 7000);
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, 1), 6000);
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, -5), 8000);
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, 5), 6000);
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, (double)NAN), 8000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, 0), 8000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, 0.5), 7000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, 1), 6000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, -5), 8000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, 5), 6000);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, (double)NAN), 8000);
     curve.jitter = 1;
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 3, 1), 0);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 3, 1), 0);
     curve = (boxcar_backoff_curve){.base_ms = INT64_MAX, .factor = 2, .cap_ms = INT64_MAX, .jitter = 1};
-    assert_int_equal(boxcar_backoff_curve_delay_ms(&curve, 1, 1), 0);
+    assert_int_equal(backoff_curve_delay_ms(&curve, 1, 1), 0);
 }
 
 /* BX-021 */

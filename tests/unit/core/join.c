@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/join.h"
+#include "core/names.h"
 
 static const boxcar_time START = 1000000, NOW = 2000000;
 
@@ -147,7 +148,7 @@ static void names_are_those_of_the_design(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         assert_string_equal(boxcar_join_status_name((boxcar_join_status)i), statuses[i]);
-        assert_true(boxcar_join_status_parse(boxcar_str_of(statuses[i]), &status));
+        assert_true(join_status_parse(boxcar_str_of(statuses[i]), &status));
         assert_int_equal(status, i);
     }
     for (int i = 0; i < 3; i++)
@@ -157,9 +158,9 @@ static void names_are_those_of_the_design(void **state) {
     assert_string_equal(boxcar_join_status_name((boxcar_join_status)4), "?");
     assert_string_equal(boxcar_member_status_name((boxcar_member_status)3), "?");
     assert_string_equal(boxcar_join_reason_name((boxcar_join_reason)2), "?");
-    assert_false(boxcar_join_status_parse(BOXCAR_STR("Pending"), &status));
-    assert_false(boxcar_join_status_parse(BOXCAR_STR(""), &status));
-    assert_false(boxcar_join_status_parse(BOXCAR_NO_STR, &status));
+    assert_false(join_status_parse(BOXCAR_STR("Pending"), &status));
+    assert_false(join_status_parse(BOXCAR_STR(""), &status));
+    assert_false(join_status_parse(BOXCAR_NO_STR, &status));
     assert_int_equal(status, BOXCAR_JOIN_CANCELLED); /* left alone */
 }
 

@@ -442,12 +442,6 @@ static boxcar_status fake_stream_rule_write(struct boxcar_store *store, boxcar_s
     return answer(fake_of(store), err);
 }
 
-static boxcar_status fake_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern,
-                                             boxcar_error *err) {
-    fake_of(store)->stream = pattern;
-    return answer(fake_of(store), err);
-}
-
 static boxcar_status fake_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                        boxcar_error *err) {
     boxcar_status status = answer(fake_of(store), err);
@@ -507,7 +501,6 @@ static const struct store_ops FAKE_OPS = {
     .stream_resume = fake_stream_resume,
     .stream_skip = fake_stream_skip,
     .stream_rule_write = fake_stream_rule_write,
-    .stream_rule_remove = fake_stream_rule_remove,
     .stream_rules = fake_stream_rules,
     .stream_violations = fake_stream_violations,
     .instances = fake_instances,

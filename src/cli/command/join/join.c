@@ -23,7 +23,7 @@ static int print_counted(const struct cli *cli, bool counted) {
     return CLI_DONE;
 }
 
-int join_report(struct cli *cli, const char *const *args, join_report_fn *report) {
+int join_report(struct cli *cli, const char *const *args, boxcar_member_status outcome) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_join_id join_id;
     boxcar_message_id message_id;
@@ -37,7 +37,7 @@ int join_report(struct cli *cli, const char *const *args, join_report_fn *report
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (report(cli->store, join_id, message_id, &counted, &err) != BOXCAR_OK)
+    if (boxcar_join_report(cli->store, join_id, message_id, outcome, &counted, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print_counted(cli, counted);
 }
@@ -124,7 +124,7 @@ static const struct command CMD_JOIN = {
 /* ---- boxcar join complete: counts a step as completed by hand ---- */
 
 static int run_complete(struct cli *cli, const char *const *args) {
-    return join_report(cli, args, boxcar_join_report_completed);
+    return join_report(cli, args, BOXCAR_MEMBER_COMPLETED);
 }
 
 static const struct command CMD_JOIN_COMPLETE = {
@@ -141,7 +141,7 @@ static const struct command CMD_JOIN_COMPLETE = {
 /* ---- boxcar join fail: counts a step as failed by hand ---- */
 
 static int run_fail(struct cli *cli, const char *const *args) {
-    return join_report(cli, args, boxcar_join_report_failed);
+    return join_report(cli, args, BOXCAR_MEMBER_FAILED);
 }
 
 static const struct command CMD_JOIN_FAIL = {

@@ -9,10 +9,8 @@
 /* JOIN, which must be there. On a bad or missing one it has reported it and returns false. */
 bool join_id_read(const struct cli *cli, const char *const *args, boxcar_join_id *ret_id);
 
-/* complete and fail: reads JOIN and MESSAGE, calls `report`, and prints whether the step was counted. */
-typedef boxcar_status join_report_fn(boxcar_store *store, boxcar_join_id join_id,
-                                     boxcar_message_id message_id, bool *ret_counted, boxcar_error *err);
-int join_report(struct cli *cli, const char *const *args, join_report_fn *report);
+/* complete and fail: reads JOIN and MESSAGE, reports the outcome, and prints whether the step was counted. */
+int join_report(struct cli *cli, const char *const *args, boxcar_member_status outcome);
 
 #define JOIN_REPORT_OUTPUT                                                                                   \
     "Handlers need not do this: the ack or the death of a message counts it. The first outcome of a step\n"  \

@@ -21,7 +21,7 @@ static const char *const COLUMNS[] = {"join_id",    "grouping_key",    "progress
 static bool read_status(const struct cli *cli, boxcar_join_filter *filter) {
     if (!given.status)
         return true;
-    filter->by_status = boxcar_join_status_parse(boxcar_str_of(given.status), &filter->status);
+    filter->by_status = VALUE_NAMED(given.status, boxcar_join_status_name, &filter->status);
     if (!filter->by_status)
         cli_usage(cli, "--status is '%.64s': give pending, completed, failed or cancelled", given.status);
     return filter->by_status;

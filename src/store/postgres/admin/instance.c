@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/names.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/statement/choice.h"
 #include "store/postgres/statement/params.h"
@@ -58,7 +59,7 @@ static void read_instance(const PGresult *r, int row, void *item) {
     instance->partition_count = pg_get_int4(r, row, 8);
     instance->leased = pg_get_int8(r, row, 9);
     instance->oldest_lease_at = pg_get_time(r, row, 10);
-    boxcar_box_parse(pg_get_text(r, row, 11), &instance->box);
+    box_parse(pg_get_text(r, row, 11), &instance->box);
 }
 
 boxcar_status pg_instances(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/names.h"
 #include "store/join_log.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/query.h"
@@ -16,7 +17,7 @@ void pg_read_join_counts(const PGresult *r, int row, int column, boxcar_join *jo
     join->expected_steps = pg_get_int4(r, row, column);
     join->completed_steps = pg_get_int4(r, row, column + 1);
     join->failed_steps = pg_get_int4(r, row, column + 2);
-    (void)boxcar_join_status_parse(pg_get_text(r, row, column + 3), &join->status);
+    (void)join_status_parse(pg_get_text(r, row, column + 3), &join->status);
     join->reason = PQgetisnull(r, row, column + 4) ? BOXCAR_JOIN_REASON_NONE : BOXCAR_JOIN_REASON_TIMED_OUT;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "core/limits.h"
+#include "core/names.h"
 #include "params.h"
 
 static uint64_t get_u64(const char *bytes) {
@@ -137,7 +138,7 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     m->box = (boxcar_box)pg_get_int2(r, row, 2);
     m->topic = pg_get_text(r, row, 3);
     m->payload = pg_get_text(r, row, 4);
-    (void)boxcar_message_status_parse(pg_get_text(r, row, 5), &m->status);
+    (void)message_status_parse(pg_get_text(r, row, 5), &m->status);
     m->created_at = pg_get_time(r, row, 6);
     m->due_at = pg_get_time(r, row, 7);
     m->available_at = pg_get_time(r, row, 8);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/names.h"
 #include "store/postgres/admin/dead.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/message/inspect.h"
@@ -17,7 +18,7 @@ static void read_stream(const PGresult *r, int row, void *item) {
 
     memset(stream, 0, sizeof(*stream));
     stream->stream = pg_get_text(r, row, 0);
-    boxcar_stream_state_parse(pg_get_text(r, row, 1), &stream->state);
+    stream_state_parse(pg_get_text(r, row, 1), &stream->state);
     stream->partition = PQgetisnull(r, row, 2) ? -1 : pg_get_int4(r, row, 2);
     stream->pending = pg_get_int8(r, row, 3);
     stream->head.value = pg_get_int8(r, row, 4);
@@ -141,18 +142,8 @@ boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_coun
 
 /* ---- rules ---- */
 
-boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
-                                   boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    pg_params_text(&params, pattern);
-    pg_params_bool(&params, policy == BOXCAR_STREAM_HALT);
-    return pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
-}
-
 /* A second try, when the answer to the first was lost, may find that the first has removed it. */
-boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
+static boxcar_status remove_rule(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     bool repeated = false;
@@ -164,6 +155,18 @@ boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str patte
     if (status == BOXCAR_OK && !pg_get_bool(result, 0, 0) && !repeated)
         status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no rule for \"%.*s\"", (int)pattern.len, pattern.data);
     return status;
+}
+
+boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
+                                   boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (policy == BOXCAR_STREAM_DEFAULT)
+        return remove_rule(store, pattern, err);
+    pg_params_text(&params, pattern);
+    pg_params_bool(&params, policy == BOXCAR_STREAM_HALT);
+    return pg_query(pg_store_of(store), PG_STREAM_RULE, &params, &result, err);
 }
 
 static void read_rule(const PGresult *r, int row, void *item) {

@@ -12,7 +12,6 @@ boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_
                              boxcar_work_id *ret_work_id, boxcar_error *err);
 boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                    boxcar_error *err);
-boxcar_status pg_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err);
 boxcar_status pg_stream_rules(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                               boxcar_error *err);
 boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "boxcar/instance.h"
 #include "core/limits.h"
+#include "core/names.h"
 #include "core/setting.h"
 #include "store/sqlite/connection/transaction.h"
 
@@ -90,7 +91,7 @@ static boxcar_status apply_row(struct sqlite_store *store, struct query *query, 
     if (str_equal(name, BOXCAR_STR("join_wait_topic")) && !query_is_null(query, 2))
         return query_copy_text(query, 2, &store->scratch, &store->settings.wait_topic, err);
     if (str_equal(name, BOXCAR_STR("stream_policy"))) {
-        boxcar_stream_policy_parse(query_get_text(query, 2), &store->settings.stream_policy);
+        stream_policy_parse(query_get_text(query, 2), &store->settings.stream_policy);
         return BOXCAR_OK;
     }
     if (!apply_partitions(&store->settings, name, get_number(query, 1)))

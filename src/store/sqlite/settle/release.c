@@ -3,6 +3,7 @@
 #include "release.h"
 
 #include "base/utf8.h"
+#include "core/backoff.h"
 #include "lease.h"
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/connection/connection.h"
@@ -118,7 +119,7 @@ static boxcar_time available_after(struct sqlite_store *store, const struct rele
     if (delay_ms < 0)
         delay_ms = how->outcome == NULL
                        ? 0
-                       : boxcar_backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
+                       : backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
     return store->now + delay_ms * 1000;
 }
 

@@ -367,13 +367,6 @@ static boxcar_status write_rule(struct sqlite_store *store, void *context, boxca
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_stream_rule_write(struct boxcar_store *store, boxcar_str pattern,
-                                       boxcar_stream_policy policy, boxcar_error *err) {
-    boxcar_stream_rule rule = {pattern, policy};
-
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_rule, &rule, err);
-}
-
 static boxcar_status remove_rule(struct sqlite_store *store, void *context, boxcar_error *err) {
     const boxcar_str *pattern = context;
     struct query query = query_on(store, S_RULE_DELETE);
@@ -386,8 +379,13 @@ static boxcar_status remove_rule(struct sqlite_store *store, void *context, boxc
     return status;
 }
 
-boxcar_status sqlite_stream_rule_remove(struct boxcar_store *store, boxcar_str pattern, boxcar_error *err) {
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, remove_rule, &pattern, err);
+boxcar_status sqlite_stream_rule_write(struct boxcar_store *store, boxcar_str pattern,
+                                       boxcar_stream_policy policy, boxcar_error *err) {
+    boxcar_stream_rule rule = {pattern, policy};
+
+    if (policy == BOXCAR_STREAM_DEFAULT)
+        return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, remove_rule, &pattern, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_rule, &rule, err);
 }
 
 static boxcar_status list_rules(struct sqlite_store *store, void *context, boxcar_error *err) {
