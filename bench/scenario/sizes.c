@@ -61,7 +61,7 @@ static void use(const struct place *place, size_t messages) {
 
 static void maintain(const struct place *place) {
     boxcar_store *store = place_open(place);
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     do

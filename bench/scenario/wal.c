@@ -147,7 +147,7 @@ static void ack(boxcar_store *store, const struct path *path, struct claimed *cl
 
 static void purge(boxcar_store *store) {
     static const char *const settings[] = {"retention_done", "retention_inbox", "retention_joins"};
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)

@@ -27,6 +27,7 @@ extern "C" {
 /* What append takes. Start from BOXCAR_NEW_EVENT_INIT and fill in type and payload; everything else is
  * optional. All text is UTF-8 without NUL bytes and is borrowed for the call. */
 typedef struct boxcar_new_event {
+    size_t struct_size;
     boxcar_str type;           /* 1 to 255 characters, case-sensitive */
     boxcar_str payload;        /* may be empty, not absent; opaque to Boxcar */
     boxcar_str correlation_id; /* at most 255 characters; empty = absent */
@@ -34,20 +35,26 @@ typedef struct boxcar_new_event {
     boxcar_str topic;          /* absent or empty: only an event. Else a message as well: this topic, the
                                   event's payload, stream, correlation id and headers, its id as message id */
     boxcar_event_id event_id;  /* none = a new one. Give your own to be able to repeat an append */
-    uintptr_t reserved[4];     /* zero */
 } boxcar_new_event;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}, {0}})
+#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{sizeof(boxcar_new_event), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}})
 #else
-#define BOXCAR_NEW_EVENT_INIT ((boxcar_new_event){.type = {NULL, 0}})
+#define BOXCAR_NEW_EVENT_INIT ((boxcar_new_event){.struct_size = sizeof(boxcar_new_event)})
 #endif
 
 typedef struct boxcar_appended {
+    size_t struct_size;
     boxcar_event_id event_id;
     int64_t version;
     bool duplicate; /* the stream has this event already, at this version; it was not appended again */
 } boxcar_appended;
+
+#ifdef __cplusplus
+#define BOXCAR_APPENDED_INIT (boxcar_appended{sizeof(boxcar_appended), {{{0}}}, 0, false})
+#else
+#define BOXCAR_APPENDED_INIT ((boxcar_appended){.struct_size = sizeof(boxcar_appended)})
+#endif
 
 #define BOXCAR_ANY_VERSION INT64_C(-1)
 
@@ -58,7 +65,8 @@ typedef struct boxcar_appended {
  * BOXCAR_E_CONFLICT: the stream has another version than expected (err->argument is "expected_version", the
  * message says both), or an id belongs to another stream, or, of an event with a topic, to a message that was
  * enqueued by itself ("event_id"); nothing is stored then.
- * ret_appended has room for `count` entries, in the order of `events`; it may be NULL. */
+ * ret_appended has room for `count` entries, in the order of `events`, and struct_size set in the first; it may be
+ * NULL. */
 BOXCAR_API boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_t expected_version,
                                              const boxcar_new_event *events, size_t count,
                                              boxcar_appended *ret_appended, boxcar_error *err);

@@ -72,15 +72,23 @@ BOXCAR_API boxcar_status boxcar_join_start(boxcar_store *store, const boxcar_new
                                            boxcar_join_id *ret_join_id, boxcar_error *err);
 
 typedef struct boxcar_attached {
+    size_t struct_size;
     bool is_new;          /* false: the message was a member already */
     bool message_exists;  /* false: no message has this id (yet); it counts when one comes and ends */
 } boxcar_attached;
+
+#ifdef __cplusplus
+#define BOXCAR_ATTACHED_INIT (boxcar_attached{sizeof(boxcar_attached), false, false})
+#else
+#define BOXCAR_ATTACHED_INIT ((boxcar_attached){.struct_size = sizeof(boxcar_attached)})
+#endif
 
 /* Makes messages members; boxcar_new_message.join_id does the same while enqueueing. Counts nothing: a
  * message that has ended already is counted later, at the latest by maintenance or when a wait is
  * enqueued or evaluated. More members than expected steps may attach: the first to end count.
  * BOXCAR_E_NOT_FOUND: no such join. BOXCAR_E_CONFLICT: the join has ended and a message is not a
- * member yet; nothing is attached then. ret_attached has room for `count` entries, or is NULL. */
+ * member yet; nothing is attached then. ret_attached has room for `count` entries and struct_size set in the first, or
+ * is NULL. */
 BOXCAR_API boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id join_id,
                                             const boxcar_message_id *message_ids, size_t count,
                                             boxcar_attached *ret_attached, boxcar_error *err);

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 typedef struct boxcar_maintenance {
+    size_t struct_size;
     int64_t reaped;      /* messages released from expired leases */
     int64_t expired;     /* messages whose time to live ended */
     int64_t purged_done; /* messages removed after their retention */
@@ -21,6 +22,12 @@ typedef struct boxcar_maintenance {
     bool more;           /* the work limit was reached; call again */
 } boxcar_maintenance;
 
+#ifdef __cplusplus
+#define BOXCAR_MAINTENANCE_INIT (boxcar_maintenance{sizeof(boxcar_maintenance), 0, 0, 0, 0, 0, 0, 0, 0, false})
+#else
+#define BOXCAR_MAINTENANCE_INIT ((boxcar_maintenance){.struct_size = sizeof(boxcar_maintenance)})
+#endif
+
 /* One round of upkeep in small transactions: reap, expire, fold counters, purge what is
  * past its retention. Bounded work per call; `more` says that there is some left. Safe to
  * run from many processes at once. *ret_maintenance may be NULL. */
@@ -28,17 +35,31 @@ BOXCAR_API boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_main
                                          boxcar_error *err);
 
 typedef struct boxcar_upkeep {
+    size_t struct_size;
     bool has_run;   /* by any program, since the store was deployed or upgraded to schema version 11 */
     double seconds; /* since it last ran; if it never did, since then. By the database's clock */
 } boxcar_upkeep;
+
+#ifdef __cplusplus
+#define BOXCAR_UPKEEP_INIT (boxcar_upkeep{sizeof(boxcar_upkeep), false, 0})
+#else
+#define BOXCAR_UPKEEP_INIT ((boxcar_upkeep){.struct_size = sizeof(boxcar_upkeep)})
+#endif
 
 /* When boxcar_maintenance_run() last ran, in whichever process: the workers of a store do, unless they were told not to. */
 BOXCAR_API boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 
 typedef struct boxcar_audit {
+    size_t struct_size;
     int64_t lost;     /* messages that are not leased, dead or done, and that no claim can find */
     int64_t repaired; /* of those, how many were made ready again */
 } boxcar_audit;
+
+#ifdef __cplusplus
+#define BOXCAR_AUDIT_INIT (boxcar_audit{sizeof(boxcar_audit), 0, 0})
+#else
+#define BOXCAR_AUDIT_INIT ((boxcar_audit){.struct_size = sizeof(boxcar_audit)})
+#endif
 
 /* Looks for messages that no claim can find: there should never be any. With `repair` they become
  * ready again. Reads the whole log: not for every minute. */

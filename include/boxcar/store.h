@@ -65,6 +65,11 @@ BOXCAR_API boxcar_status boxcar_store_open(const boxcar_store_options *options,
  * borrowed handle (sqlite.h, postgres.h) the handle itself stays open. */
 BOXCAR_API void boxcar_store_close(boxcar_store *store);
 
+/* Creates the schema or brings it up to date, and makes again what somebody has dropped or changed: views, functions,
+ * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent. Many processes may do it
+ * at once, also while workers run. Not allowed on a borrowed handle. */
+BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_error *err);
+
 typedef struct boxcar_deployment {
     int schema_version;   /* the version the store has now */
     int applied;          /* how many migrations were run; 0 = it was up to date */
@@ -72,14 +77,9 @@ typedef struct boxcar_deployment {
     int mended;           /* how many objects were made again because somebody had dropped or changed them */
 } boxcar_deployment;
 
-/* Creates the schema or brings it up to date, and makes again what somebody has dropped or changed: views, functions,
- * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent. Many processes may do it
- * at once, also while workers run. Not allowed on a borrowed handle. */
-BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_deployment,
-                                             boxcar_error *err);
-
-/* What boxcar_store_open() with `deploy` did, or boxcar_store_deploy() since; all zero when neither was asked for. */
-BOXCAR_API boxcar_deployment boxcar_store_deployment(const boxcar_store *store);
+/* What boxcar_store_open() with `deploy` did, or boxcar_store_deploy() since; all zero when neither was asked for. Lent
+ * until the store is deployed again or closed. */
+BOXCAR_API const boxcar_deployment *boxcar_store_deployment(const boxcar_store *store);
 
 /* A name for logs that is the same for every process using this store and contains no
  * secret. Lent until the store is closed. */

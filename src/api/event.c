@@ -17,8 +17,6 @@
 
 /* ---- ids ---- */
 
-/* ---- lists ---- */
-
 /* ---- appending ---- */
 
 static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
@@ -94,20 +92,24 @@ static boxcar_status append_checked(boxcar_store *store, boxcar_str stream, int6
         return status;
     own_first_try(given, count, appended);
     log_appended(store, stream, appended, count);
-    if (ret_appended)
-        memcpy(ret_appended, appended, count * sizeof(*appended));
+    answers_write(ret_appended, appended, count, sizeof(*appended));
     return BOXCAR_OK;
 }
 
 boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_t expected_version,
                                   const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                                   boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = limits_check_event_stream(stream, err);
     if (status == BOXCAR_OK)
         status = limits_check_expected_version(expected_version, err);
+    if (status == BOXCAR_OK)
+        status = answer_check(ret_appended, "ret_appended", err);
+    if (status == BOXCAR_OK && count <= BOXCAR_EVENT_COUNT_MAX)
+        status = OPTIONS_READ_ARRAY(&arena, BOXCAR_NEW_EVENT_INIT, &events, count, "events", err);
     if (status == BOXCAR_OK)
         status = limits_check_new_events(events, count, err);
     if (status != BOXCAR_OK)

@@ -84,7 +84,7 @@ static boxcar_status attach_checked(boxcar_store *store, boxcar_join_id join_id,
 boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id join_id,
                                  const boxcar_message_id *message_ids, size_t count,
                                  boxcar_attached *ret_attached, boxcar_error *err) {
-    AUTO_FREE boxcar_attached *unwanted = NULL;
+    AUTO_FREE boxcar_attached *attached = NULL;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -93,11 +93,14 @@ boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id join_id,
         status = limits_check_message_ids(message_ids, count, err);
     if (status != BOXCAR_OK || count == 0)
         return status;
-    if (!ret_attached)
-        ret_attached = unwanted = calloc(count, sizeof(*unwanted));
-    if (!ret_attached)
-        return error_no_memory(err);
-    return attach_checked(store, join_id, message_ids, count, ret_attached, err);
+    status = answer_check(ret_attached, "ret_attached", err);
+    if (status != BOXCAR_OK)
+        return status;
+    attached = calloc(count, sizeof(*attached));
+    status = attached ? attach_checked(store, join_id, message_ids, count, attached, err) : error_no_memory(err);
+    if (status == BOXCAR_OK)
+        answers_write(ret_attached, attached, count, sizeof(*attached));
+    return status;
 }
 
 static void log_change(boxcar_store *store, const struct join_change *change) {

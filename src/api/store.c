@@ -14,7 +14,7 @@ void boxcar_store_close(boxcar_store *store) {
         store->ops->close(store);
 }
 
-boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
+boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_error *err) {
     boxcar_deployment deployment = {0};
     boxcar_status status = check_given(store, "store", err);
 
@@ -22,13 +22,13 @@ boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_deployment *ret_de
         status = store->ops->deploy(store, &deployment, err);
     if (status == BOXCAR_OK)
         store->deployment = deployment;
-    if (status == BOXCAR_OK && ret_deployment)
-        *ret_deployment = deployment;
     return status;
 }
 
-boxcar_deployment boxcar_store_deployment(const boxcar_store *store) {
-    return store ? store->deployment : (boxcar_deployment){0};
+const boxcar_deployment *boxcar_store_deployment(const boxcar_store *store) {
+    static const boxcar_deployment none = {0};
+
+    return store ? &store->deployment : &none;
 }
 
 const char *boxcar_store_id(const boxcar_store *store) { return store && store->id ? store->id : ""; }

@@ -30,14 +30,6 @@ static boxcar_status check_texts(const boxcar_new_event *event, boxcar_error *er
     return status;
 }
 
-static boxcar_status check_reserved(const boxcar_new_event *event, boxcar_error *err) {
-    for (size_t i = 0; i < sizeof(event->reserved) / sizeof(event->reserved[0]); i++) {
-        if (event->reserved[i] != 0)
-            return error_invalid(err, "reserved", "reserved is not zero: start from BOXCAR_NEW_EVENT_INIT");
-    }
-    return BOXCAR_OK;
-}
-
 boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t count, boxcar_error *err) {
     char where[40] = "";
 
@@ -49,8 +41,6 @@ boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t cou
     for (size_t i = 0; i < count; i++) {
         boxcar_status status = check_texts(&events[i], err);
 
-        if (status == BOXCAR_OK)
-            status = check_reserved(&events[i], err);
         if (status == BOXCAR_OK)
             continue;
         if (count > 1)

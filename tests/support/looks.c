@@ -62,7 +62,7 @@ void set_setting(struct fixture *f, const char *name, const char *value) {
 }
 
 int64_t audit_lost(struct fixture *f) {
-    boxcar_audit audit = {-1, -1};
+    boxcar_audit audit = {sizeof(boxcar_audit), -1, -1};
     ASSERT_OK(f, boxcar_audit_run(f->store, false, &audit, &f->err));
     assert_int_equal(audit.repaired, 0);
     return audit.lost;

@@ -2,6 +2,7 @@
 
 #include "api/check.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "core/setting.h"
 #include "store/store.h"
@@ -15,18 +16,27 @@ boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *re
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
+        status = answer_check(ret_maintenance, "ret_maintenance", err);
+    if (status == BOXCAR_OK)
         status = store->ops->maintain(store, &maintenance, err);
-    if (status == BOXCAR_OK && ret_maintenance)
-        *ret_maintenance = maintenance;
+    if (status == BOXCAR_OK)
+        answers_write(ret_maintenance, &maintenance, 1, sizeof(maintenance));
     return status;
 }
 
 boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    boxcar_upkeep upkeep = {0};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = check_given(ret_upkeep, "ret_upkeep", err);
-    return status == BOXCAR_OK ? store->ops->upkeep(store, ret_upkeep, err) : status;
+    if (status == BOXCAR_OK)
+        status = answer_check(ret_upkeep, "ret_upkeep", err);
+    if (status == BOXCAR_OK)
+        status = store->ops->upkeep(store, &upkeep, err);
+    if (status == BOXCAR_OK)
+        answers_write(ret_upkeep, &upkeep, 1, sizeof(upkeep));
+    return status;
 }
 
 boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
@@ -34,9 +44,11 @@ boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *r
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
+        status = answer_check(ret_audit, "ret_audit", err);
+    if (status == BOXCAR_OK)
         status = store->ops->audit(store, repair, &audit, err);
-    if (status == BOXCAR_OK && ret_audit)
-        *ret_audit = audit;
+    if (status == BOXCAR_OK)
+        answers_write(ret_audit, &audit, 1, sizeof(audit));
     return status;
 }
 

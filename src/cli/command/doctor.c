@@ -67,7 +67,7 @@ static boxcar_finding audit_finding(const boxcar_audit *result, char text[128]) 
 }
 
 static boxcar_status run_audit(struct cli *cli, struct report *report, boxcar_error *err) {
-    boxcar_audit result = {0};
+    boxcar_audit result = BOXCAR_AUDIT_INIT;
     char text[128];
     struct progress *progress = progress_begin(cli, "reading the whole log");
     boxcar_status status = boxcar_audit_run(cli->store, repair, &result, err);

@@ -125,7 +125,7 @@ static bool read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
 
 static int append_one(struct cli *cli, boxcar_str stream, int64_t expected, const boxcar_new_event *event) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_appended appended;
+    boxcar_appended appended = BOXCAR_APPENDED_INIT;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
@@ -162,6 +162,7 @@ static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, con
     boxcar_appended *appended = calloc(file->count + 1, sizeof(*appended));
     if (!appended)
         return cli_no_memory(cli);
+    appended[0] = BOXCAR_APPENDED_INIT;
     int result = cli_store_open(cli);
     if (result == CLI_DONE) {
         boxcar_status status =

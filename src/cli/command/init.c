@@ -19,7 +19,7 @@ static void print_for_people(const boxcar_deployment *deployment) {
 }
 
 static int print(const struct cli *cli) {
-    boxcar_deployment deployment = boxcar_store_deployment(cli->store);
+    boxcar_deployment deployment = *boxcar_store_deployment(cli->store);
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
         print_for_people(&deployment);
         return CLI_DONE;

@@ -46,9 +46,9 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
 /* Works until nothing is left, or until told to stop. */
 static boxcar_status maintain_all(struct cli *cli, struct progress *progress, boxcar_maintenance *ret_sum,
                                   boxcar_error *err) {
-    boxcar_maintenance sum = {.more = true};
+    boxcar_maintenance sum = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (sum.more && !stop_wanted()) {
-        boxcar_maintenance round = {0};
+        boxcar_maintenance round = BOXCAR_MAINTENANCE_INIT;
         boxcar_status status = boxcar_maintenance_run(cli->store, &round, err);
         if (status != BOXCAR_OK)
             return status;
@@ -77,7 +77,7 @@ static boxcar_status maintain_shown(struct cli *cli, boxcar_maintenance *ret_sum
 
 static int maintain_once(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_maintenance sum;
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT;
     if (maintain_shown(cli, &sum, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print(cli, &sum);
@@ -86,7 +86,7 @@ static int maintain_once(struct cli *cli) {
 /* What may pass by itself (a restart of the server, a busy file) is reported and tried again. */
 static int maintain_round(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_maintenance sum;
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT;
     if (maintain_shown(cli, &sum, &err) == BOXCAR_OK)
         return print(cli, &sum);
     int result = cli_fail_with(cli, &err);

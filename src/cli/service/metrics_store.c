@@ -135,7 +135,7 @@ static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int6
 }
 
 static boxcar_status read_upkeep(boxcar_store *connection, double *ret_age_seconds, boxcar_error *err) {
-    boxcar_upkeep upkeep;
+    boxcar_upkeep upkeep = BOXCAR_UPKEEP_INIT;
     boxcar_status status = boxcar_upkeep_read(connection, &upkeep, err);
     if (status == BOXCAR_OK)
         *ret_age_seconds = upkeep.seconds;

@@ -7,9 +7,8 @@
 #include "versions.h"
 
 static boxcar_deployment deploy(struct fixture *f, boxcar_store *store) {
-    boxcar_deployment deployment = {-1, -1, -1, -1};
-    ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
-    return deployment;
+    ASSERT_OK(f, boxcar_store_deploy(store, &f->err));
+    return *boxcar_store_deployment(store);
 }
 
 /* OBX-108 */
@@ -18,7 +17,7 @@ static void opening_with_deployment_creates_everything(void **state) {
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    boxcar_deployment deployment = boxcar_store_deployment(f->store);
+    boxcar_deployment deployment = *boxcar_store_deployment(f->store);
     assert_int_equal(deployment.applied, boxcar_schema_version());
     assert_int_equal(deployment.previous_version, 0);
     assert_int_equal(deployment.schema_version, boxcar_schema_version());
@@ -60,8 +59,7 @@ static const char *deploy_at_once(struct crew_member *member) {
     boxcar_store *store = NULL;
     if (boxcar_store_open(&options, &store, &member->err) != BOXCAR_OK)
         return "deploy";
-    boxcar_deployment deployment;
-    boxcar_status status = boxcar_store_deploy(store, &deployment, &member->err);
+    boxcar_status status = boxcar_store_deploy(store, &member->err);
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
     if (status == BOXCAR_OK)
@@ -90,10 +88,9 @@ static void eight_may_deploy_into_an_empty_schema_at_once(void **state) {
 }
 
 static const char *deploy_and_add_mended(struct crew_member *member) {
-    boxcar_deployment deployment;
-    if (boxcar_store_deploy(member->store, &deployment, &member->err) != BOXCAR_OK)
+    if (boxcar_store_deploy(member->store, &member->err) != BOXCAR_OK)
         return "deploy";
-    __atomic_add_fetch((int *)member->context, deployment.mended, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch((int *)member->context, boxcar_store_deployment(member->store)->mended, __ATOMIC_SEQ_CST);
     return NULL;
 }
 
@@ -109,8 +106,7 @@ static void one_of_eight_mends_what_is_missing(void **state) {
 static const char *deploy_or_work(struct crew_member *member) {
     for (int i = 0; i < 10; i++) {
         if (member->number == 0) {
-            boxcar_deployment deployment;
-            if (boxcar_store_deploy(member->store, &deployment, &member->err) != BOXCAR_OK)
+            if (boxcar_store_deploy(member->store, &member->err) != BOXCAR_OK)
                 return "deploy";
             continue;
         }
@@ -235,12 +231,12 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    boxcar_deployment deployment = boxcar_store_deployment(f->store);
+    boxcar_deployment deployment = *boxcar_store_deployment(f->store);
     assert_int_equal(deployment.previous_version, 1);
     assert_int_equal(deployment.schema_version, boxcar_schema_version());
     assert_int_equal(deployment.applied, boxcar_schema_version() - 1);
     assert_int_equal(deploy(f, f->store).applied, 0);
-    assert_int_equal(boxcar_store_deployment(f->store).previous_version, boxcar_schema_version());
+    assert_int_equal(boxcar_store_deployment(f->store)->previous_version, boxcar_schema_version());
     assert_int_equal(
         fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 0);
     assert_status(f, done, BOXCAR_DONE);
@@ -382,8 +378,8 @@ static void deploying_again_makes_what_is_missing(void **state) {
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    assert_int_equal(boxcar_store_deployment(f->store).applied, 0);
-    assert_int_equal(boxcar_store_deployment(f->store).mended, fixture_is_sqlite(f) ? 3 : 4);
+    assert_int_equal(boxcar_store_deployment(f->store)->applied, 0);
+    assert_int_equal(boxcar_store_deployment(f->store)->mended, fixture_is_sqlite(f) ? 3 : 4);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 1);
     assert_int_equal(fixture_sql_number(f,
                                         "select count(*) from sqlite_schema where name in ('boxcar_lease_until', "

@@ -223,7 +223,7 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
 /* Rounds of upkeep are noted, whoever runs them, so that somebody can notice their absence. */
 static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
     struct fixture *f = *state;
-    boxcar_upkeep upkeep = {.has_run = true};
+    boxcar_upkeep upkeep = {.struct_size = sizeof(boxcar_upkeep), .has_run = true};
     ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
     assert_false(upkeep.has_run);
     assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep never ran in the ");

@@ -192,7 +192,7 @@ static void id_of_a_wrong_length_is_named(void **state) {
 /* Maintenance once removed it by its id, found it again, and did not end. */
 static void worker_whose_id_is_none_is_removed(void **state) {
     struct fixture *f = *state;
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     fixture_sql(f,
                 "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, seen_at) "
                 "values (x'010203', 0, 'h', 1, 1, '[]', 1, 1), ('text', x'00', 'h', 1, 1, '[]', 1, 1)",

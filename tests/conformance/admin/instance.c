@@ -19,7 +19,7 @@ static int64_t count_instances(struct fixture *f) {
 }
 
 static void maintain(struct fixture *f) {
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }
 

@@ -25,7 +25,7 @@ static void go_silent(struct fixture *f, int seconds) {
 }
 
 static void maintain(struct fixture *f) {
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }
 

@@ -3,7 +3,7 @@
 
 /* All there is to do, in as many rounds as it takes. */
 static boxcar_maintenance maintain_all(struct fixture *f) {
-    boxcar_maintenance sum = {0}, round = {.more = true};
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT, round = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (round.more) {
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.reaped += round.reaped;
@@ -142,10 +142,10 @@ static void maintenance_reaps(void **state) {
 
 static const char *maintain_and_audit(struct crew_member *member) {
     for (int i = 0; i < 5; i++) {
-        boxcar_maintenance maintenance;
+        boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
         if (boxcar_maintenance_run(member->store, &maintenance, &member->err) != BOXCAR_OK)
             return "maintain";
-        boxcar_audit audit;
+        boxcar_audit audit = BOXCAR_AUDIT_INIT;
         if (boxcar_audit_run(member->store, true, &audit, &member->err) != BOXCAR_OK || audit.lost != 0)
             return "audit";
     }
@@ -189,7 +189,7 @@ static void message_without_a_trace_is_found_and_made_ready_again(void **state) 
     fixture_sql(f, "delete from boxcar_lease where work_id = 2",
                 "update lease set items = items - '{[2,3)}'::int8multirange");
     assert_int_equal(audit_lost(f), 1);
-    boxcar_audit audit;
+    boxcar_audit audit = BOXCAR_AUDIT_INIT;
     ASSERT_OK(f, boxcar_audit_run(f->store, true, &audit, &f->err));
     assert_int_equal(audit.lost, 1);
     assert_int_equal(audit.repaired, 1);

@@ -46,7 +46,7 @@ static boxcar_status deploy_again(struct fixture *f, boxcar_deployment *ret_depl
     options.deploy = true;
     boxcar_status status = boxcar_store_open(&options, &store, &f->err);
     if (status == BOXCAR_OK)
-        *ret_deployment = boxcar_store_deployment(store);
+        *ret_deployment = *boxcar_store_deployment(store);
     boxcar_store_close(store);
     return status;
 }
@@ -288,7 +288,7 @@ static void function_that_opening_needs_is_named_and_made_again(void **state) {
     assert_non_null(strstr(f->err.message, "lacks the function _store_info: run `boxcar init`"));
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    assert_int_equal(boxcar_store_deployment(f->store).mended, 1);
+    assert_int_equal(boxcar_store_deployment(f->store)->mended, 1);
 }
 
 /* The server calls them an empty query, which is no failure. Migrations are run by this function. */

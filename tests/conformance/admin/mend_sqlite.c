@@ -15,7 +15,7 @@ static boxcar_status deploy_again(struct fixture *f, int *ret_mended) {
     options.deploy = true;
     boxcar_status status = boxcar_store_open(&options, &store, &f->err);
     if (status == BOXCAR_OK)
-        *ret_mended = boxcar_store_deployment(store).mended;
+        *ret_mended = boxcar_store_deployment(store)->mended;
     boxcar_store_close(store);
     return status;
 }

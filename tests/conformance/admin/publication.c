@@ -44,7 +44,7 @@ static void work_out_of_order(struct fixture *f) {
 }
 
 static void maintain_all(struct fixture *f) {
-    boxcar_maintenance done = {.more = true};
+    boxcar_maintenance done = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (done.more)
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
 }

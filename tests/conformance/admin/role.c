@@ -322,8 +322,7 @@ static void roles_keep_their_access_through_an_upgrade(void **state) {
     pg_exec(conn, "revoke all on schema %s from %s_gone", f->schema, f->schema);
     pg_exec(conn, "drop function join_start, _maintain, _join_find, _resolve cascade");
     pg_exec(conn, "update store set functions_digest = 'of another version'");
-    boxcar_deployment deployment;
-    ASSERT_OK(f, boxcar_store_deploy(f->store, &deployment, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     assert_int_equal(pg_number(conn,
                                "select count(*) from pg_proc p where p.pronamespace = '%s'::regnamespace and "
                                "p.proname in ('join_start', '_maintain', '_join_find', '_resolve') and "

@@ -270,8 +270,7 @@ static void search_path_decides_nothing(void **state) {
     options.url = boxcar_str_of(url);
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     use_everything(f);
-    boxcar_deployment deployment;
-    ASSERT_OK(f, boxcar_store_deploy(f->store, &deployment, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     boxcar_store_close(f->store);
     PGconn *conn = PQconnectdb(url);
     assert_int_equal(PQstatus(conn), CONNECTION_OK);
@@ -331,14 +330,13 @@ static void wrong_password_and_missing_database_are_told_apart_from_an_outage(vo
 /* The list of objects is read from the migrations, and must be what they make. */
 static void objects_of_a_store_are_known_by_name(void **state) {
     struct fixture *f = *state;
-    boxcar_deployment deployment;
     PGconn *conn = fixture_connect(f);
     int64_t before = pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema);
     pg_exec(conn, "do $$ declare i regclass; begin for i in select x.indexrelid from pg_index x join pg_class c "
                   "on c.oid = x.indexrelid where c.relnamespace = '%s'::regnamespace and not exists (select from "
                   "pg_constraint k where k.conindid = c.oid) loop execute format('drop index %%s', i); end loop; end $$",
             f->schema);
-    ASSERT_OK(f, boxcar_store_deploy(f->store, &deployment, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     assert_int_equal(pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema), before);
     PQfinish(conn);
 }
@@ -349,12 +347,11 @@ static void advisory_lock_of_an_outsider_does_not_hold_up_a_deployment(void **st
     struct role mallory = make_role(f, "mallory");
     PGconn *conn = connect_as(&mallory);
     boxcar_store_options options = fixture_options(f);
-    boxcar_deployment deployment;
     boxcar_store *store = NULL;
     pg_exec(conn, "select pg_advisory_lock(hashtext('boxcar deploy'), hashtext('%s'))", f->schema);
     options.answer_timeout_ms = 200; /* waits 2 s for locks */
     ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
-    ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(store, &f->err));
     boxcar_store_close(store);
     PQfinish(conn);
     drop_role(f, &mallory);
@@ -386,7 +383,6 @@ static void deployment_that_waited_in_vain_names_the_session_in_the_way(void **s
                                         "lock table store in access exclusive mode"};
     struct fixture *f = *state;
     boxcar_store_options options = fixture_options(f);
-    boxcar_deployment deployment;
     boxcar_store *store = NULL;
     options.answer_timeout_ms = 200;
     ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
@@ -397,12 +393,12 @@ static void deployment_that_waited_in_vain_names_the_session_in_the_way(void **s
         pg_exec(conn, "begin");
         pg_exec(conn, "%s", LOCKS[i]);
         snprintf(session, sizeof(session), "session %d (forgetful, role tester, idle in transaction)", PQbackendPID(conn));
-        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_deploy(store, &deployment, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_deploy(store, &f->err));
         assert_said(f, session);
         assert_said(f, "run `boxcar init` again");
         assert_true(f->err.retryable);
         PQfinish(conn);
-        ASSERT_OK(f, boxcar_store_deploy(store, &deployment, &f->err));
+        ASSERT_OK(f, boxcar_store_deploy(store, &f->err));
     }
     boxcar_store_close(store);
 }

@@ -243,7 +243,7 @@ static void nap_of_a_worker_that_died_ends_and_is_cleared_away(void **state) {
         f, NULL,
         "insert into sleeper select clock_timestamp() - interval '1 s', gen_random_uuid(), 0, '{t}', '{}' "
         "from generate_series(1, 10)");
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 0);
 }

@@ -110,7 +110,7 @@ static void large_request_ends_although_the_server_does_not_read(void **state) {
     link_mute(&far.link, 0);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
     link_reset(&far.link);
-    ASSERT_OK(f, boxcar_store_deploy(f->store, &(boxcar_deployment){0}, &f->err));
+    ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     free(payload);
     teardown(&far);
 }
@@ -164,13 +164,12 @@ static boxcar_status call_sleep(struct fixture *f) {
 }
 
 static boxcar_status call_maintain(struct fixture *f) {
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     return boxcar_maintenance_run(f->store, &done, &f->err);
 }
 
 static boxcar_status call_deploy(struct fixture *f) {
-    boxcar_deployment done;
-    return boxcar_store_deploy(f->store, &done, &f->err);
+    return boxcar_store_deploy(f->store, &f->err);
 }
 
 static boxcar_status call_diagnose(struct fixture *f) {
@@ -221,7 +220,7 @@ static void long_statement_is_not_cut(void **state) {
     struct fixture *f = *state;
     struct far_store far;
     PGconn *holder = fixture_connect(f);
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     setup(f, &far);
     boxcar_store_close(f->store);
     boxcar_store_options options = far_options(&far);

@@ -108,7 +108,7 @@ static void impatient_store_waits_in_no_call(void **state) {
     f->store->impatient = true;
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     struct nap nap = {.owner = f->owner, .longest_ms = 1, .wake_fd = -1};
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     bool drained;
     lock_out(f, &o);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
@@ -261,7 +261,7 @@ static void make_upkeep_slow(struct fixture *f, const char *seconds) {
 static void impatient_store_gives_upkeep_its_time(void **state) {
     struct fixture *f = *state;
     _Atomic bool is_over = false;
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     make_upkeep_slow(f, "0.5");
     f->store->is_over = &is_over;
     ASSERT_OK(f, f->store->ops->maintain(f->store, &maintenance, &f->err));
@@ -279,7 +279,7 @@ static void *end_upkeep(void *is_over) {
 static void upkeep_ends_when_its_worker_does(void **state) {
     struct fixture *f = *state;
     _Atomic bool is_over = false;
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     pthread_t ender;
     make_upkeep_slow(f, "60"); /* longer than the test would wait for it */
     f->store->is_over = &is_over;

@@ -23,7 +23,7 @@ enum { BAD_COUNT = sizeof(BAD_TEXTS) / sizeof(BAD_TEXTS[0]) };
 
 static void assert_refused(struct fixture *f, boxcar_str stream, int64_t expected,
                            const boxcar_new_event *event, const char *argument) {
-    boxcar_appended appended = {.version = -7};
+    boxcar_appended appended = {.struct_size = sizeof(boxcar_appended), .version = -7};
     ASSERT_INVALID(f, argument,
                    boxcar_event_append(f->store, stream, expected, event, 1, &appended, &f->err));
     assert_int_equal(appended.version, -7);
@@ -107,8 +107,10 @@ static void rest_of_an_event_is_checked_as_a_messages_is(void **state) {
         assert_refused(f, BOXCAR_STR("s"), ANY, &event, "headers");
     }
     event = new_event("T", "p");
-    event.reserved[3] = 1;
-    assert_refused(f, BOXCAR_STR("s"), ANY, &event, "reserved");
+    event.struct_size = 0;
+    assert_refused(f, BOXCAR_STR("s"), ANY, &event, "events");
+    event.struct_size = sizeof(event) + 1;
+    assert_refused(f, BOXCAR_STR("s"), ANY, &event, "events");
     assert_nothing_there(f);
     free(too_long);
 }

@@ -73,7 +73,7 @@ static void expected_version_must_be_the_streams(void **state) {
 static void repeating_an_append_stores_it_once_whatever_is_expected(void **state) {
     struct fixture *f = *state;
     boxcar_new_event events[2] = {new_event("T", "1"), new_event("T", "2")};
-    boxcar_appended first[2], again[2];
+    boxcar_appended first[2] = {BOXCAR_APPENDED_INIT}, again[2] = {BOXCAR_APPENDED_INIT};
     events[0].event_id.uuid = boxcar_uuid_new();
     events[1].event_id.uuid = boxcar_uuid_new();
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 2, first, &f->err));
@@ -101,7 +101,7 @@ static void new_events_beside_known_ones_are_appended_if_the_version_is_as_expec
     known.event_id.uuid = boxcar_uuid_new();
     append_this(f, "s", 0, &known);
     boxcar_new_event events[3] = {new_event("T", "2"), known, new_event("T", "3")};
-    boxcar_appended appended[3];
+    boxcar_appended appended[3] = {BOXCAR_APPENDED_INIT};
     ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
                  boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 3, appended, &f->err));
     assert_int_equal(count_stream(f, "s"), 1);
@@ -118,7 +118,7 @@ static void id_given_twice_in_one_call_is_appended_once(void **state) {
     struct fixture *f = *state;
     boxcar_new_event events[4] = {new_event("T", "1"), new_event("T", "2"), new_event("T", "1"),
                                   new_event("T", "3")};
-    boxcar_appended appended[4];
+    boxcar_appended appended[4] = {BOXCAR_APPENDED_INIT};
     events[0].event_id = events[2].event_id = (boxcar_event_id){boxcar_uuid_new()};
     ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), 0, events, 4, appended, &f->err));
     static const int VERSIONS[] = {1, 2, 1, 3};
@@ -182,7 +182,7 @@ static void event_with_a_topic_is_a_message_too(void **state) {
     struct fixture *f = *state;
     boxcar_new_event events[3] = {new_event("T", "p1"), new_event("T", "only an event"),
                                   new_event("T", "p2")};
-    boxcar_appended appended[3];
+    boxcar_appended appended[3] = {BOXCAR_APPENDED_INIT};
     events[0].topic = events[2].topic = BOXCAR_STR("projection");
     events[0].correlation_id = BOXCAR_STR("c");
     events[0].headers = BOXCAR_STR("{\"h\": \"1\"}");
@@ -226,7 +226,7 @@ static void repeated_or_refused_append_enqueues_nothing(void **state) {
 static void event_whose_id_a_message_has_already_is_not_appended_as_one(void **state) {
     struct fixture *f = *state;
     boxcar_new_event events[2] = {new_event("T", "another"), new_event("T", "of the event")};
-    boxcar_appended appended;
+    boxcar_appended appended = BOXCAR_APPENDED_INIT;
     events[1].event_id.uuid = boxcar_uuid_new();
     events[0].topic = events[1].topic = BOXCAR_STR("t");
     boxcar_new_message message = new_message("t", "of the message");
@@ -267,7 +267,7 @@ static void upkeep_removes_no_events(void **state) {
     boxcar_list_free(list);
     assert_true(ack(f, f->owner, taken));
     set_setting(f, "retention_done", "0");
-    boxcar_maintenance sum = {.more = true};
+    boxcar_maintenance sum = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     int64_t purged = 0;
     for (int round = 0; round < 100 && (sum.more || purged == 0); round++) {
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &sum, &f->err));

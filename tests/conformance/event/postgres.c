@@ -314,7 +314,7 @@ static void maintenance_gives_out_positions(void **state) {
     struct fixture *f = *state;
     append_many(f, "s", 3);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from event where position is null"), 3);
-    boxcar_maintenance sum = {.more = false};
+    boxcar_maintenance sum = {.struct_size = sizeof(boxcar_maintenance), .more = false};
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &sum, &f->err));
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from event where position = version"), 3);
 }

@@ -128,7 +128,7 @@ static const char *decide(struct crew_member *m) {
         version += (int64_t)list->count;
         boxcar_list_free(list);
         boxcar_new_event event = new_event("T", "p");
-        boxcar_appended appended;
+        boxcar_appended appended = BOXCAR_APPENDED_INIT;
         boxcar_status status =
             boxcar_event_append(m->store, BOXCAR_STR("s"), version, &event, 1, &appended, &m->err);
         if (status == BOXCAR_OK && appended.version != version + 1)
@@ -161,7 +161,7 @@ struct repeat {
 
 static const char *append_the_same(struct crew_member *m) {
     struct repeat *repeat = m->context;
-    boxcar_appended appended[3];
+    boxcar_appended appended[3] = {BOXCAR_APPENDED_INIT};
     for (int i = 0; i < 5; i++) {
         if (boxcar_event_append(m->store, BOXCAR_STR("s"), 0, repeat->events, 3, appended, &m->err) !=
             BOXCAR_OK)

@@ -84,7 +84,7 @@ static void same_keys_accepted_at_once_are_new_once(void **state) {
 /* One asks, one accepts, one stores, one keeps house. */
 static const char *do_everything(struct crew_member *member) {
     struct keys *keys = member->context;
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     for (int step = 0; step < KEYS; step++) {
         int at = key_at(member, step);
         boxcar_inbox_key key = key_of("shop", keys->ids[at]);
@@ -135,7 +135,7 @@ static void asking_accepting_and_storing_at_once_decide_each_key_once(void **sta
 /* Handle and purge beside redeliveries: nothing comes back. */
 static const char *work_and_redeliver(struct crew_member *member) {
     struct keys *keys = member->context;
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     for (int step = 0; step < KEYS; step++) {
         int at = key_at(member, step);
         if (member->number % 2 == 0) {

@@ -223,6 +223,7 @@ static void two_thousand_ids_are_attached_and_resolved_by_a_call_each(void **sta
     boxcar_attached *attached = calloc(COUNT, sizeof(*attached));
     boxcar_new_message *messages = calloc(COUNT, sizeof(*messages));
     assert_true(ids && attached && messages);
+    attached[0] = BOXCAR_ATTACHED_INIT;
     for (int i = 0; i < COUNT; i++) {
         ids[i].uuid = boxcar_uuid_new();
         messages[i] = new_message(STEP, "p");

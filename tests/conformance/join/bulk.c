@@ -164,7 +164,7 @@ static void members_of_two_joins_count_in_both(void **state) {
     boxcar_join_id first = start_join(f, 300), second = start_join(f, 200);
     struct bulk *b = take_bulk(f, first, 300);
     boxcar_message_id ids[200];
-    boxcar_attached attached[200];
+    boxcar_attached attached[200] = {BOXCAR_ATTACHED_INIT};
     for (size_t i = 0; i < 200; i++)
         ids[i] = id_of(b, i + 50);
     ASSERT_OK(f, boxcar_join_attach(f->store, second, ids, 200, attached, &f->err));

@@ -98,8 +98,9 @@ static void many_are_attached_in_one_call_and_told_one_by_one(void **state) {
     boxcar_message_id known = enqueue(f, STEP, "p").message_id, other = enqueue(f, STEP, "p").message_id;
     attach(f, id, known);
     boxcar_message_id ids[4] = {other, (boxcar_message_id){boxcar_uuid_new()}, known, other};
-    boxcar_attached attached[4];
+    boxcar_attached attached[4] = {BOXCAR_ATTACHED_INIT};
     memset(attached, 0x55, sizeof(attached));
+    attached[0].struct_size = sizeof(attached[0]);
     ASSERT_OK(f, boxcar_join_attach(f->store, id, ids, 4, attached, &f->err));
     assert_true(attached[0].is_new && attached[0].message_exists);
     assert_true(attached[1].is_new && !attached[1].message_exists);
@@ -140,7 +141,7 @@ static void unknown_or_ended_joins_take_no_members(void **state) {
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_attach(f->store, unknown, ids, 1, NULL, &f->err));
     attach(f, ended, ids[0]);
     ASSERT_OK(f, boxcar_join_cancel(f->store, ended, &f->err));
-    boxcar_attached attached[2];
+    boxcar_attached attached[2] = {BOXCAR_ATTACHED_INIT};
     ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_attach(f->store, ended, ids, 2, attached, &f->err));
     assert_int_equal(count_members(f, ended, BOXCAR_MEMBER_PENDING), 1);
     assert_false(attach(f, ended, ids[0]).is_new); /* a pair that exists is no news */

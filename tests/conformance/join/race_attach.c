@@ -136,7 +136,7 @@ static const char *attach_the_same(struct crew_member *member) {
         return "start";
     for (int round = 0; round < 3; round++) {
         boxcar_message_id ids[48];
-        boxcar_attached attached[48];
+        boxcar_attached attached[48] = {BOXCAR_ATTACHED_INIT};
         for (int i = 0; i < 48; i++)
             ids[i] = race->ids[16 * round + (member->number % 2 ? i : 47 - i)];
         if (boxcar_join_attach(member->store, race->joins[0], ids, 48, attached, &member->err) != BOXCAR_OK)

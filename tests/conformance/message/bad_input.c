@@ -85,7 +85,7 @@ static void payload_and_headers_have_the_size_that_the_settings_allow(void **sta
     boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
     event.type = BOXCAR_STR("T");
     event.payload = boxcar_str_of(too_large);
-    boxcar_appended appended;
+    boxcar_appended appended = BOXCAR_APPENDED_INIT;
     ASSERT_INVALID(f, "payload",
                    boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
     event.payload = boxcar_str_of(payload);

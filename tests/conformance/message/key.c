@@ -129,7 +129,7 @@ static void unique_key_is_free_once_its_message_is_dead_however_it_died(void **s
     assert_new(third, second);
     pause_ms(5);
     assert_nothing_claimable(f);
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, third.work_id, BOXCAR_REASON_EXPIRED);
     boxcar_enqueued fourth = enqueue_unique(f, "t", "k");
@@ -216,7 +216,7 @@ static void unique_key_is_forgotten_with_its_message(void **state) {
     assert_int_equal(fixture_sql_number(f, COUNT_SQLITE, COUNT_POSTGRES), 4);
     set_setting(f, "retention_done", "0s");
     set_setting(f, "retention_dead", "0s");
-    boxcar_maintenance maintained;
+    boxcar_maintenance maintained = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintained, &f->err));
     assert_int_equal(fixture_sql_number(f, COUNT_SQLITE, COUNT_POSTGRES), 2);
     assert_duplicate_of(enqueue_unique(f, "t", "kept"), kept);

@@ -44,7 +44,7 @@ static void live_a_whole_life(struct fixture *f) {
     all.all = true;
     ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, NULL, &f->err));
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintenance, &f->err));
 }
 

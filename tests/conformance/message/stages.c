@@ -147,7 +147,7 @@ static int64_t count_rows(struct fixture *f) {
 /* Gone with the message, whether it was done or dead. */
 static void stages_are_purged_with_their_messages(void **state) {
     struct fixture *f = *state;
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     for (int dead = 0; dead < 2; dead++) {
         struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
         assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));

@@ -10,7 +10,7 @@ static boxcar_enqueued enqueue_mortal(struct fixture *f, int64_t ttl_ms) {
 }
 
 static boxcar_maintenance maintain(struct fixture *f) {
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &maintenance, &f->err));
     return maintenance;
 }
@@ -61,7 +61,7 @@ static void of_thousands_of_expired_messages_none_is_claimed(void **state) {
     pause_ms(TTL + 20);
     for (int i = 0; i < 5; i++)
         assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), 0);
-    boxcar_maintenance maintenance = {.more = true};
+    boxcar_maintenance maintenance = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (maintenance.more)
         maintenance = maintain(f);
     assert_int_equal(stats_of(f).failed, COUNT);

@@ -92,7 +92,7 @@ static void message_whose_time_is_over_halts_its_stream(void **state) {
     boxcar_work_id expired = enqueue_message(f, &brief).work_id;
     enqueue_streamed(f, "s", "p");
     outlive(f, 2);
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_nothing_claimable(f);
     assert_dead(f, expired, BOXCAR_REASON_EXPIRED);
@@ -111,7 +111,7 @@ static void claim_that_buries_a_message_halts_its_stream(void **state) {
     outlive(f, 2);
     for (int i = 0; i < 3; i++)
         assert_nothing_claimable(f);
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }
@@ -344,7 +344,7 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
     brief.ttl_ms = 1;
     boxcar_work_id expired = enqueue_message(f, &brief).work_id;
     outlive(f, 2);
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     assert_nothing_claimable(f); /* whoever claims has seen it */
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, expired, BOXCAR_REASON_EXPIRED);
@@ -380,7 +380,7 @@ static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
     struct fixture *f = *state;
     struct log_capture *captured = log_capture_new();
     boxcar_new_message brief = new_message("t", "p");
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     char id[32];
     halt_by_default(f);
     log_capture_reopen(captured, f);

@@ -181,7 +181,7 @@ static void step_expire(struct model *m) {
         return;
     struct model_message *message = &m->messages[m->count++];
     boxcar_new_message brief = new_message("t", "p");
-    boxcar_maintenance done;
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     *message = (struct model_message){.stream = draw(m, STREAMS)};
     brief.stream = boxcar_str_of(key_of(message->stream));
     brief.ttl_ms = 1;

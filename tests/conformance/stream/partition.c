@@ -37,7 +37,7 @@ static void say_farewell(struct fixture *f, boxcar_owner owner) {
 }
 
 static boxcar_maintenance maintain(struct fixture *f) {
-    boxcar_maintenance done = {0};
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     return done;
 }

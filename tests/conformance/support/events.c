@@ -15,6 +15,7 @@ boxcar_appended append_this(struct fixture *f, const char *stream, int64_t expec
                             const boxcar_new_event *event) {
     boxcar_appended appended;
     memset(&appended, 0x55, sizeof(appended));
+    appended.struct_size = sizeof(appended);
     ASSERT_OK(f,
               boxcar_event_append(f->store, boxcar_str_of(stream), expected, event, 1, &appended, &f->err));
     return appended;
@@ -39,10 +40,11 @@ void append_many(struct fixture *f, const char *stream, size_t count) {
 
 void assert_append_conflicts(struct fixture *f, const char *stream, int64_t expected) {
     boxcar_new_event events[2] = {new_event("T", "refused"), new_event("T", "refused")};
-    boxcar_appended appended[2];
+    boxcar_appended appended[2] = {BOXCAR_APPENDED_INIT};
     char actual[64], wanted[64];
     size_t before = count_stream(f, stream);
     memset(appended, 0x55, sizeof(appended));
+    appended[0].struct_size = sizeof(appended[0]);
     boxcar_appended untouched[2];
     memcpy(untouched, appended, sizeof(appended));
     ASSERT_FAILS(

@@ -135,7 +135,7 @@ void assert_inbox_status(struct fixture *f, boxcar_work_id work_id, boxcar_messa
 }
 
 boxcar_maintenance maintain_inbox(struct fixture *f) {
-    boxcar_maintenance sum = {0}, round;
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT, round = BOXCAR_MAINTENANCE_INIT;
     do {
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.purged_done += round.purged_done;

@@ -32,7 +32,7 @@ boxcar_join_id unknown_join(void) {
 }
 
 boxcar_attached attach(struct fixture *f, boxcar_join_id join_id, boxcar_message_id message_id) {
-    boxcar_attached attached = {false, false};
+    boxcar_attached attached = BOXCAR_ATTACHED_INIT;
     ASSERT_OK(f, boxcar_join_attach(f->store, join_id, &message_id, 1, &attached, &f->err));
     return attached;
 }
@@ -282,7 +282,8 @@ void assert_no_continuation(struct fixture *f, boxcar_enqueued wait) {
 }
 
 boxcar_maintenance maintain_joins(struct fixture *f) {
-    boxcar_maintenance sum = {0}, round = {.more = true};
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT,
+                       round = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (round.more) {
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.reaped += round.reaped;

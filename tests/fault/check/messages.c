@@ -186,7 +186,7 @@ static boxcar_store *open_store(struct ledger *ledger) {
 static void check_stats(struct ledger *ledger, boxcar_store *store) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_stats_list *list = NULL;
-    boxcar_maintenance upkeep = {.more = true};
+    boxcar_maintenance upkeep = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (upkeep.more)
         if (boxcar_maintenance_run(store, &upkeep, &error) != BOXCAR_OK)
             errx(99, "maintain: %s", error.message);
@@ -206,7 +206,7 @@ static void check_stats(struct ledger *ledger, boxcar_store *store) {
 
 void check_counts(struct ledger *ledger, struct verdict *verdict) {
     boxcar_error error = BOXCAR_ERROR_INIT;
-    boxcar_audit audit = {0};
+    boxcar_audit audit = BOXCAR_AUDIT_INIT;
     boxcar_store *store = open_store(ledger);
     check_sql(ledger);
     conclude(ledger, verdict, "the tables agree with the listing; nothing is done and dead, or done twice");

@@ -151,7 +151,7 @@ static void do_abandon(struct trial *trial) {
 }
 
 static void do_maintain(struct trial *trial) {
-    boxcar_maintenance maintenance;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     (void)boxcar_maintenance_run(trial->store, &maintenance, NULL);
 }
 
@@ -238,7 +238,7 @@ static void check_messages(struct trial *trial, boxcar_store *store) {
 static void check_works(struct trial *trial, boxcar_store *store) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error error = BOXCAR_ERROR_INIT;
-    boxcar_audit audit = {0};
+    boxcar_audit audit = BOXCAR_AUDIT_INIT;
 
     message.topic = message.payload = BOXCAR_STR("t");
     if (boxcar_enqueue(store, &message, NULL, &error) != BOXCAR_OK)

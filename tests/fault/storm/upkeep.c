@@ -90,7 +90,7 @@ static void read_page(struct client *client) {
 /* At no time is a message without a trace, whatever is going on. */
 static void audit(struct client *client) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_audit found = {0};
+    boxcar_audit found = BOXCAR_AUDIT_INIT;
     if (accept_status(client, boxcar_audit_run(client->store, false, &found, &err), &err, "audit") &&
         found.lost > 0)
         complain(client, "the audit found %lld messages without a trace", (long long)found.lost);

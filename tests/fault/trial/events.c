@@ -63,7 +63,7 @@ static int64_t stream_version(boxcar_store *store, int64_t known) {
 static void append_some(boxcar_store *store, const struct member *self, int64_t version, size_t count) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_new_event events[EVENTS_AT_ONCE] = {BOXCAR_NEW_EVENT_INIT};
-    boxcar_appended appended[EVENTS_AT_ONCE];
+    boxcar_appended appended[EVENTS_AT_ONCE] = {BOXCAR_APPENDED_INIT};
     for (size_t i = 0; i < count; i++) {
         events[i] = BOXCAR_NEW_EVENT_INIT;
         events[i].type = BOXCAR_STR("entry");

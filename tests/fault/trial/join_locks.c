@@ -158,7 +158,7 @@ static void settle(struct puller *puller, const struct settlements *list, bool b
 /* What settles members late locks joins as well. */
 static void maintain(struct puller *puller) {
     boxcar_error error = BOXCAR_ERROR_INIT;
-    boxcar_maintenance done = {0};
+    boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     if (boxcar_maintenance_run(puller->store, &done, &error) != BOXCAR_OK)
         note_error(puller, "maintain", &error);
 }
@@ -227,7 +227,7 @@ static int64_t count_pending(struct trial *trial) {
 static void settle_late_ones(struct tangle *tangle) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store = open_store(tangle->trial);
-    boxcar_maintenance done = {.more = true};
+    boxcar_maintenance done = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     int64_t late = 0, end = now_us() + LATE_SECONDS * INT64_C(1000000);
     while ((done.more || (count_pending(tangle->trial) > 0 && now_us() < end)) &&
            boxcar_maintenance_run(store, &done, &error) == BOXCAR_OK) {

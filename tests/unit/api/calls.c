@@ -481,9 +481,8 @@ static void settings_are_checked_before_they_are_written(void **state) {
 }
 
 static void upkeep_reports_and_takes_null(void **state) {
-    boxcar_maintenance maintenance;
-    boxcar_deployment deployment;
-    boxcar_audit audit;
+    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
+    boxcar_audit audit = BOXCAR_AUDIT_INIT;
 
     (void)state;
     FAKE.reaped = 4;
@@ -493,11 +492,10 @@ static void upkeep_reports_and_takes_null(void **state) {
     assert_int_equal(boxcar_audit_run(STORE, true, &audit, &ERR), BOXCAR_OK);
     assert_int_equal(audit.repaired, 1);
     assert_int_equal(boxcar_audit_run(STORE, true, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_store_deploy(STORE, &deployment, &ERR), BOXCAR_OK);
-    assert_int_equal(deployment.applied, 1);
-    assert_int_equal(boxcar_store_deployment(STORE).applied, 1);
-    assert_int_equal(boxcar_store_deployment(NULL).schema_version, 0);
-    assert_int_equal(boxcar_store_deploy(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_store_deploy(STORE, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_store_deployment(STORE)->applied, 1);
+    assert_int_equal(boxcar_store_deployment(NULL)->schema_version, 0);
+    assert_int_equal(boxcar_store_deploy(STORE, &ERR), BOXCAR_OK);
     assert_string_equal(boxcar_store_kind(STORE), "fake");
     assert_string_equal(boxcar_store_id(STORE), "fake:1");
     boxcar_store_close(STORE);

@@ -35,7 +35,7 @@ static boxcar_status append(boxcar_str stream, int64_t expected, const boxcar_ne
 /* BX-066 */
 static void events_get_new_ids_or_keep_those_that_were_given(void **state) {
     boxcar_new_event events[3] = {good_event(), good_event(), good_event()};
-    boxcar_appended appended[3];
+    boxcar_appended appended[3] = {BOXCAR_APPENDED_INIT};
 
     (void)state;
     events[1].event_id = (boxcar_event_id){{{9}}};
@@ -52,7 +52,7 @@ static void events_get_new_ids_or_keep_those_that_were_given(void **state) {
 /* BX-065: an id that was made in this call is nobody's duplicate, even if a first try got through. */
 static void only_given_ids_can_be_duplicates(void **state) {
     boxcar_new_event events[2] = {good_event(), good_event()};
-    boxcar_appended appended[2];
+    boxcar_appended appended[2] = {BOXCAR_APPENDED_INIT};
 
     (void)state;
     FAKE.knows_events = true;
@@ -171,7 +171,7 @@ static void append_is_logged_without_its_payload(void **state) {
 static void failure_of_the_store_leaves_outputs_alone(void **state) {
     boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
     boxcar_new_event event = good_event();
-    boxcar_appended appended = {.version = -7};
+    boxcar_appended appended = {.struct_size = sizeof(boxcar_appended), .version = -7};
     boxcar_event_list *list = NULL;
 
     (void)state;

@@ -130,7 +130,7 @@ static void a_start_is_logged_with_key_and_steps_but_no_metadata(void **state) {
 /* JOIN-071 */
 static void attaching_tells_about_each_message_and_logs_the_new_ones(void **state) {
     const boxcar_message_id ids[3] = {{{{1}}}, {{{2}}}, {{{3}}}};
-    boxcar_attached attached[3];
+    boxcar_attached attached[3] = {BOXCAR_ATTACHED_INIT};
 
     (void)state;
     FAKE.attached[1] = (boxcar_attached){.is_new = true, .message_exists = true};
@@ -152,7 +152,7 @@ static void attaching_tells_about_each_message_and_logs_the_new_ones(void **stat
 /* BX-011 */
 static void bad_attachments_never_reach_the_store(void **state) {
     const boxcar_message_id ids[2] = {{{{1}}}, {{{0}}}};
-    boxcar_attached attached[2] = {{.is_new = true}};
+    boxcar_attached attached[2] = {{.struct_size = sizeof(boxcar_attached), .is_new = true}};
 
     (void)state;
     assert_int_equal(boxcar_join_attach(STORE, NO_JOIN, ids, 1, attached, &ERR), BOXCAR_E_INVALID);
@@ -383,7 +383,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     boxcar_new_join join = join_of(1);
     boxcar_new_wait wait = good_wait();
     boxcar_join_id id = JOIN;
-    boxcar_attached attached = {.is_new = true};
+    boxcar_attached attached = {.struct_size = sizeof(boxcar_attached), .is_new = true};
     boxcar_enqueued enqueued = {.work_id = {77}};
     boxcar_join_list *joins = NULL;
     boxcar_join_member_list *members = NULL;

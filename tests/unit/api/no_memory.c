@@ -91,7 +91,7 @@ static boxcar_status enqueue_feed(struct fake_store *fake, boxcar_error *err) {
 
 static boxcar_status append_events(struct fake_store *fake, boxcar_error *err) {
     static boxcar_new_event events[200];
-    boxcar_appended appended[200] = {{.version = 77}};
+    boxcar_appended appended[200] = {{.struct_size = sizeof(boxcar_appended), .version = 77}};
     boxcar_status status;
 
     for (size_t i = 0; i < COUNT_OF(events); i++) {
@@ -178,7 +178,7 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     const boxcar_str pattern = BOXCAR_STR("mail");
     boxcar_stats stats[40] = {{.ready = 39, .exact = true}};
     struct box_facts facts = {BOXCAR_OUTBOX, stats, COUNT_OF(stats), NULL, 0, 30000, &host, 1, &pattern, 1, 1, 60, 1, 1, 1,
-                              {true, 1e6}};
+                              {.has_run = true, .seconds = 1e6}};
     struct findings findings = findings_begin();
     struct finding_rows *list = NULL;
     boxcar_status status;

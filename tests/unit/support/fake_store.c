@@ -327,7 +327,8 @@ static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str st
     fake->event_count = count;
     memcpy(fake->events, events, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*events));
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        ret_appended[i] = (boxcar_appended){events[i].event_id, (int64_t)i + 1, fake->knows_events};
+        ret_appended[i] = (boxcar_appended){
+            .event_id = events[i].event_id, .version = (int64_t)i + 1, .duplicate = fake->knows_events};
     return status;
 }
 

@@ -21,11 +21,12 @@ static const char *const COLUMNS[] = {"message_id", "attached", "message_exists"
 static bool read_ids(const struct cli *cli, const char *const *args, struct attachments *ret_all) {
     ret_all->count = cli_args_count(args);
     ret_all->ids = calloc(ret_all->count, sizeof(*ret_all->ids));
-    ret_all->attached = calloc(ret_all->count, sizeof(*ret_all->attached));
+    ret_all->attached = calloc(ret_all->count + 1, sizeof(*ret_all->attached));
     if (!ret_all->ids || !ret_all->attached) {
         cli_no_memory(cli);
         return false;
     }
+    ret_all->attached[0] = BOXCAR_ATTACHED_INIT;
     for (size_t i = 0; i < ret_all->count; i++)
         if (!value_message_id(cli, "MESSAGE", args[i], &ret_all->ids[i]))
             return false;

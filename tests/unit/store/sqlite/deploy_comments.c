@@ -33,8 +33,8 @@ static void migration_of_only_comments_is_applied(void **state) {
     for (int applied = 3; applied >= 0; applied -= 3) {
         if (boxcar_store_open(&options, &store, &err) != BOXCAR_OK)
             fail_msg("%s", err.message);
-        assert_int_equal(boxcar_store_deployment(store).applied, applied);
-        assert_int_equal(boxcar_store_deployment(store).schema_version, boxcar_schema_version());
+        assert_int_equal(boxcar_store_deployment(store)->applied, applied);
+        assert_int_equal(boxcar_store_deployment(store)->schema_version, boxcar_schema_version());
         boxcar_store_close(store);
     }
     assert_int_equal(unlink(path), 0);
