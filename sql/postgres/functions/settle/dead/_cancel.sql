@@ -6,6 +6,7 @@ declare
     id bigint := :"schema"._find_id(p_box, p_work_id, p_message_id);
     state text;
     retries int;
+    is_fresh boolean := false;
 begin
     if id is null then
         raise exception using errcode = 'BX002', message = 'no such message';
@@ -20,14 +21,17 @@ begin
     if found then
         insert into :"schema".attempt (work_id, at, retry_count, outcome) values (id, ts, retries, 'cancelled');
         perform :"schema"._bury(p_box, array[id], 5::smallint, null, ts);
-    elsif exists (select from :"schema".parked p where p.work_id = id)
-       or exists (select from :"schema".message m where m.work_id = id and m.lane = 2) then
+        return id;
+    end if;
+    if not exists (select from :"schema".parked p where p.work_id = id) then
+        perform :"schema"._bury_fresh(p_box, m.lane, array[id], 5::smallint, 'cancelled', null, null, ts)
+        from :"schema".message m where m.work_id = id and m.lane <> 2;
+        is_fresh := found;
+    end if;
+    if not is_fresh then
         -- Claimed while we waited for its row. It may still be ahead of the frontier (cancelled before, then
         -- replayed), where _bury_fresh would not notice. Or a wait that was evaluated meanwhile: no frontier meets those.
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
-    else
-        perform :"schema"._bury_fresh(p_box, m.lane, array[id], 5::smallint, 'cancelled', null, null, ts)
-        from :"schema".message m where m.work_id = id;
     end if;
     return id;
 end $$;
