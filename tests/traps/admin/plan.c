@@ -19,7 +19,7 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
     "array['_enqueue_one', '_wake_topic', '_enqueue', '_enqueue_messages', 'outbox_claim', '_claim', '_claim_numbered', '_claim_heads', '_head_runs', '_ready_streams', '_lock_ready', '_meet_streams', '_claim_parked', " \
-    "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_move_frontier', '_sort_streams', " \
+    "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_move_frontier', '_come_past_streams', '_meet_news', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
     "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', 'inbox_already_processed', " \

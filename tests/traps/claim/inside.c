@@ -174,7 +174,7 @@ static const char *trouble_at_the_end(struct fixture *f)
 }
 
 #define SORT_STREAMS_BY(from, to) \
-    "execute replace(pg_get_functiondef('_sort_streams'::regproc), 'is null then " from " else', 'is null then " to " else');"
+    "execute replace(pg_get_functiondef('_come_past_streams'::regproc), 'is null then " from " else', 'is null then " to " else');"
 
 /* A claim that is not the first statement of its transaction. */
 static const char *claim_later(PGconn *conn)

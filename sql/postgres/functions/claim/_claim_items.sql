@@ -21,6 +21,7 @@ declare
     full_look boolean;
     moved boolean := false;
     with_streams boolean := false;
+    is_whole boolean;   -- all that was new of streams was met
     side bigint[] := '{}'::bigint[];
     fresh int8multirange := '{}'::int8multirange;
     total int := 0;   -- of fresh
@@ -67,7 +68,13 @@ begin
         perform :"schema"._wake_noted_streams(p_box, ts);
     end if;
     if with_streams and has_turn then
-        if not :"schema"._sort_streams(p_box, ts) then
+        -- A small claim of any topic needs few streams. It comes past more only if it has found none.
+        is_whole := :"schema"._come_past_streams(
+            p_box, ts, case when exact is null and prefixes is null then least(greatest(4 * wanted, 200), 1000) else 1000 end);
+        if not is_whole and not :"schema"._has_due_stream(p_box, false, f.due_from, ts) then
+            is_whole := :"schema"._come_past_streams(p_box, ts, 1000);
+        end if;
+        if not is_whole then
             flags := 2;
             with_streams := :"schema"._is_open(:"schema"._frontier(p_box, 1::smallint));
         end if;

@@ -40,7 +40,7 @@ begin
         return result;
     end if;
     if p_stream is not null then
-        perform pg_current_xact_id();   -- before the work id is drawn: see _sort_streams
+        perform pg_current_xact_id();   -- before the work id is drawn: see _come_past_streams
     end if;
     insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at, topic, payload,
                                    stream, correlation_id, headers, source, external_id)

@@ -73,7 +73,7 @@ begin
         parsed := :"schema"._read_headers(headers);
     end if;
     if streams is not null then
-        perform pg_current_xact_id();   -- before work ids are drawn: see _sort_streams
+        perform pg_current_xact_id();   -- before work ids are drawn: see _come_past_streams
     end if;
     with stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,

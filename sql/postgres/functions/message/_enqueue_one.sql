@@ -48,7 +48,7 @@ begin
         result.message_id := (:"schema"._take_keys(array[p_unique], array[result.message_id]))[1];
     end if;
     if p_stream is not null then
-        perform pg_current_xact_id();   -- before the work id is drawn: see _sort_streams
+        perform pg_current_xact_id();   -- before the work id is drawn: see _come_past_streams
     end if;
     if p_is_fresh and p_other is null and p_unique is null then
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,

@@ -1,5 +1,5 @@
 -- Where a stream begins of which there is no row, while f is the newest of the streamed lane: behind all of it that claimers came past,
--- and before what they have not met and may not compare with it (_sort_streams). What they do compare is parked if it comes late.
+-- and before what they have not met and may not compare with it (_come_past_streams). What they do compare is parked if it comes late.
 create or replace function :"schema"._new_position(f :"schema".frontier, p_key text) returns bigint
 language plpgsql stable as $$
 declare

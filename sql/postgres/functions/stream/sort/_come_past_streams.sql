@@ -1,0 +1,71 @@
+-- Comes past the streamed lane's new messages: makes sure that each stream has its row, and parks what comes late, behind messages of
+-- its stream that were handed out already. All others stay in the log, where claims find them. most: how many, if none of them may be late;
+-- those that may be come first, up to 5,000.
+-- Returns true when the window was met in whole. Before that heads may be handed out only if all that may be late has been met
+-- (_is_open): else a later message might overtake an earlier one (BX-060). Only under the turn.
+--
+-- The fence tells what may be late. Who draws a work id has the number of his transaction before (_enqueue_messages and others), so a
+-- transaction numbered after `base` was taken has only work ids that are larger than all that was handed out then. How far
+-- numbers had come, a snapshot does not tell: those at or after its xmax may have been given out already.
+create or replace function :"schema"._come_past_streams(p_box smallint, ts timestamptz, most int) returns boolean
+language plpgsql volatile :hot as $$
+declare
+    f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
+    before :"schema".frontier := f;
+    chunk int;
+    w record;
+    met bigint := 0;   -- how many
+    advanced boolean := false;
+    moved boolean := false;
+begin
+    -- Stores without streams, and those whose streams are quiet, get past here with one look into an empty index range.
+    if f.whole and pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
+        select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = f.era
+          and m.xid >= pg_snapshot_xmax(f.base)) then
+        return true;
+    end if;
+    loop
+        chunk := case when f.base_fence is null then 5000 else most end;
+        select count(*) as n, count(*) filter (where x.xid < f.base_fence) as late, (array_agg(x.xid))[count(*)] as last_xid,
+               array_agg(x.work_id) as ids, array_agg(x.topic) as topics, array_agg(x.stream) as streams
+        into w from :"schema"._window(f, chunk) x;
+        if w.n > 0 then
+            moved := true;
+            f.position_xid := w.last_xid;
+            f.position_id := w.ids[w.n];
+            if w.late > 0 or f.base_fence is null then
+                perform :"schema"._meet_streams(f, w.streams, w.topics, w.ids, case when f.base_fence is null then w.n else w.late end,
+                                                w.n < chunk, ts);
+            else
+                perform :"schema"._meet_news(f, w.streams, w.topics, w.ids, w.n < chunk, ts);
+            end if;
+        end if;
+        if w.n >= chunk then
+            met := met + w.n;
+            continue when w.last_xid < f.base_fence and met < 5000;   -- what may be late first
+            exit;
+        end if;
+        exit when advanced;
+        f.base := f.target;
+        f.base_low := f.target_low;
+        f.base_top := f.target_top;
+        f.base_fence := f.target_fence;
+        f.target_low := coalesce(pg_sequence_last_value(':"schema".message_work_id_seq'), 0);
+        f.target := :"schema"._snapshot();
+        f.target_top := coalesce(pg_sequence_last_value(':"schema".message_work_id_seq'), 0);
+        f.position_xid := '0';
+        f.position_id := 0;
+        advanced := true;
+    end loop;
+    -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
+    -- enough.
+    f.whole := w.n < chunk;
+    if moved or before.position_xid > '0' or f.whole <> before.whole then
+        if advanced then
+            f.target_fence := :"schema"._fence(p_box);
+        end if;
+        f.seq := f.seq + 1;
+        perform :"schema"._add_frontier(f);
+    end if;
+    return f.whole;
+end $$;
