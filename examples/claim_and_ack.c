@@ -45,7 +45,7 @@ static void enqueue_work(boxcar_store *store) {
         messages[i].payload = boxcar_str_of(payloads[i]);
         messages[i].max_attempts = 3;
     }
-    if (boxcar_enqueue_many(store, messages, 4, NULL, &err) != BOXCAR_OK)
+    if (boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, 4, NULL, &err) != BOXCAR_OK)
         die("enqueue", &err);
 }
 
@@ -75,50 +75,39 @@ static int64_t next_delay_ms(const boxcar_message *message) {
 
 /* Settles the message. The work id and the epoch together name this lease and no other. If this worker
  * was too slow and another one has the message by now, `affected` is 0. */
-static void settle(boxcar_store *store, boxcar_owner me, const boxcar_message *message,
+static void settle(boxcar_store *store, const boxcar_claimer *me, const boxcar_message *message,
                    enum outcome outcome) {
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status;
+    boxcar_settle_kind kind = BOXCAR_ACK;
     size_t affected = 0;
-    const char *what;
 
     settlement.work_id = message->work_id;
     settlement.epoch = message->epoch;
-    switch (outcome) {
-    case WORKED:
-        what = "acked";
-        status = boxcar_ack(store, me, &settlement, 1, NULL, &affected, &err);
-        break;
-    case TRY_AGAIN:
-        what = "abandoned";
+    if (outcome == TRY_AGAIN) {
+        kind = BOXCAR_ABANDON;
         settlement.delay_ms = next_delay_ms(message);
         settlement.error = BOXCAR_STR("connection refused");
-        status = boxcar_abandon(store, me, &settlement, 1, NULL, &affected, &err);
-        break;
-    default:
-        what = "failed";
+    } else if (outcome != WORKED) {
+        kind = BOXCAR_FAIL;
         settlement.error = BOXCAR_STR("no such address");
-        status = boxcar_fail(store, me, &settlement, 1, NULL, &affected, &err);
-        break;
     }
-    if (status != BOXCAR_OK)
-        die(what, &err);
+    if (boxcar_settle(store, me, kind, &settlement, 1, NULL, &affected, &err) != BOXCAR_OK)
+        die(boxcar_settle_kind_name(kind), &err);
     printf("attempt %d of \"%.*s\": %s\n", message->retry_count + 1, (int)message->payload.len,
-           message->payload.data, affected == 1 ? what : "too late, somebody else has it");
+           message->payload.data,
+           affected == 1 ? boxcar_settle_kind_name(kind) : "too late, somebody else has it");
 }
 
 /* Claims a batch and works through it; false when nothing was ready. */
-static bool work_once(boxcar_store *store, boxcar_owner me) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+static bool work_once(boxcar_store *store, boxcar_claimer *me) {
     boxcar_str topic = BOXCAR_STR("mail.*");
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
 
-    options.owner = me;
-    options.topics = &topic;
-    options.topic_count = 1;
-    if (boxcar_claim(store, &options, &list, &err) != BOXCAR_OK)
+    me->topics = &topic;
+    me->topic_count = 1;
+    if (boxcar_claim(store, me, &list, &err) != BOXCAR_OK)
         die("claim", &err);
     size_t count = list->count;
     for (size_t i = 0; i < count; i++) {
@@ -164,10 +153,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     boxcar_store *store = open_store(argv[1]);
-    boxcar_owner me = {boxcar_uuid_new()};
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
 
     enqueue_work(store);
-    while (work_once(store, me) || is_anything_left(store))
+    me.owner.uuid = boxcar_uuid_new();
+    while (work_once(store, &me) || is_anything_left(store))
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     print_dead_letters(store);
     boxcar_store_close(store);

@@ -1,7 +1,7 @@
 /* enqueue_in_transaction STORE: an order and the message about it, in one transaction.
  *
  * The program has its own database connection and lends it to Boxcar. While a transaction is open on
- * it, boxcar_enqueue() is part of that transaction. If the transaction commits, the message is
+ * it, boxcar_enqueue(, BOXCAR_OUTBOX,) is part of that transaction. If the transaction commits, the message is
  * delivered. If not, the message never existed. Here every third order is refused after its message
  * was enqueued, and rolled back.
  *
@@ -94,7 +94,7 @@ static void place_order(struct shop *shop, int id) {
 
     run(shop, "begin");
     run(shop, sql);
-    if (boxcar_enqueue(shop->store, &message, &enqueued, &err) != BOXCAR_OK)
+    if (boxcar_enqueue(shop->store, BOXCAR_OUTBOX, &message, &enqueued, &err) != BOXCAR_OK)
         die("enqueue", err.message);
     if (id % 3 == 0) {
         run(shop, "rollback");

@@ -94,9 +94,9 @@ static void book_at_once(struct bank *bank, const struct payment *payment) {
 /* ---- large payments: stored, then claimed and handled ---- */
 
 static void store(struct bank *bank, const struct payment *payment) {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_inbox_enqueued enqueued;
+    boxcar_enqueued enqueued;
     char payload[32];
 
     snprintf(payload, sizeof(payload), "%d", payment->cents);
@@ -104,12 +104,12 @@ static void store(struct bank *bank, const struct payment *payment) {
     message.external_id = boxcar_str_of(payment->id);
     message.topic = BOXCAR_STR("payment.received");
     message.payload = boxcar_str_of(payload);
-    must(boxcar_inbox_enqueue(bank->store, &message, &enqueued, &err), &err, "enqueue");
+    must(boxcar_enqueue(bank->store, BOXCAR_INBOX, &message, &enqueued, &err), &err, "enqueue");
     printf("%s: %s\n", payment->id, enqueued.duplicate ? "known already" : "new, stored");
 }
 
 /* The effect and the ack in one transaction: both, or neither. */
-static void handle(struct bank *bank, boxcar_owner owner, const boxcar_message *message, bool dies) {
+static void handle(struct bank *bank, const boxcar_claimer *me, const boxcar_message *message, bool dies) {
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t affected = 0;
@@ -123,29 +123,30 @@ static void handle(struct bank *bank, boxcar_owner owner, const boxcar_message *
     book(bank, atoi(cents));
     if (dies) { /* the same as a kill */
         run(bank, "rollback");
-        must(boxcar_inbox_abandon(bank->store, owner, &settlement, 1, NULL, NULL, &err), &err, "abandon");
+        must(boxcar_settle(bank->store, me, BOXCAR_ABANDON, &settlement, 1, NULL, NULL, &err), &err, "abandon");
         printf("%.*s: died after booking\n", (int)message->external_id.len, message->external_id.data);
         return;
     }
-    must(boxcar_inbox_ack(bank->store, owner, &settlement, 1, NULL, &affected, &err), &err, "ack");
+    must(boxcar_ack(bank->store, me, &settlement, 1, NULL, &affected, &err), &err, "ack");
     run(bank, affected == 1 ? "commit" : "rollback"); /* 0: another owner has it by now */
     printf("%.*s: handled\n", (int)message->external_id.len, message->external_id.data);
 }
 
 static void work(struct bank *bank) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
     size_t count;
 
-    options.owner.uuid = boxcar_uuid_new();
-    options.batch_size = 1;
+    me.box = BOXCAR_INBOX;
+    me.owner.uuid = boxcar_uuid_new();
+    me.batch_size = 1;
     do {
-        must(boxcar_inbox_claim(bank->store, &options, &list, &err), &err, "claim"); /* not in the transaction */
+        must(boxcar_claim(bank->store, &me, &list, &err), &err, "claim"); /* not in the transaction */
         count = list->count;
         if (count > 0) {
             const boxcar_message *message = list->items[0];
-            handle(bank, options.owner, message, message->retry_count == 0);
+            handle(bank, &me, message, message->retry_count == 0);
         }
         boxcar_list_free(list);
     } while (count > 0);

@@ -41,7 +41,7 @@ static boxcar_join_id fan_out(boxcar_store *store) {
         steps[i].payload = BOXCAR_STR("{\"customer\": 7}");
         steps[i].join_id = join_id; /* enqueued and attached in one step */
     }
-    check(boxcar_enqueue_many(store, steps, 3, NULL, &err), "enqueue", &err);
+    check(boxcar_enqueue_many(store, BOXCAR_OUTBOX, steps, 3, NULL, &err), "enqueue", &err);
 
     wait.join_id = join_id;
     wait.on_complete_topic = BOXCAR_STR("etl.transform");
@@ -83,8 +83,8 @@ static void work(const boxcar_store_options *store) {
     options.store = store;
     options.drain = true;
     check(boxcar_worker_new(&options, &worker, &err), "worker", &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("extract.*"), on_extract, NULL, &err), "handle", &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("etl.*"), on_etl, NULL, &err), "handle", &err);
+    check(boxcar_worker_on(worker, BOXCAR_STR("extract.*"), on_extract, NULL, &err), "handle", &err);
+    check(boxcar_worker_on(worker, BOXCAR_STR("etl.*"), on_etl, NULL, &err), "handle", &err);
     check(boxcar_worker_run(worker, &err), "run", &err);
     boxcar_worker_free(worker);
 }

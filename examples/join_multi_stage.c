@@ -62,7 +62,7 @@ static boxcar_status enqueue_steps(boxcar_store *store, const struct phase *phas
         steps[i].payload = BOXCAR_STR("{\"workflow\": 9}");
         steps[i].join_id = join_id;
     }
-    return boxcar_enqueue_many(store, steps, count, NULL, err);
+    return boxcar_enqueue_many(store, BOXCAR_OUTBOX, steps, count, NULL, err);
 }
 
 /* Starts a phase, in the store's current transaction. */
@@ -133,12 +133,12 @@ static void work(const boxcar_store_options *store) {
     options.drain = true;
     status = boxcar_worker_new(&options, &worker, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < PHASE_COUNT; i++)
-        status = boxcar_worker_handle(worker, boxcar_str_of(PHASES[i].started_by), on_start,
+        status = boxcar_worker_on(worker, boxcar_str_of(PHASES[i].started_by), on_start,
                                       (void *)(uintptr_t)&PHASES[i], &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)
-        status = boxcar_worker_handle(worker, boxcar_str_of(steps[i]), on_step, NULL, &err);
+        status = boxcar_worker_on(worker, boxcar_str_of(steps[i]), on_step, NULL, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)
-        status = boxcar_worker_handle(worker, boxcar_str_of(ends[i]), on_end, NULL, &err);
+        status = boxcar_worker_on(worker, boxcar_str_of(ends[i]), on_end, NULL, &err);
     if (status == BOXCAR_OK)
         status = boxcar_worker_run(worker, &err);
     check(status, "worker", &err);
@@ -175,7 +175,7 @@ int main(int argc, char **argv) {
     first.topic = boxcar_str_of(PHASES[0].started_by);
     first.payload = BOXCAR_STR("{\"workflow\": 9}");
     first.key = BOXCAR_STR(WORKFLOW); /* ordered twice, run once */
-    check(boxcar_enqueue(store, &first, NULL, &err), "enqueue", &err);
+    check(boxcar_enqueue(store, BOXCAR_OUTBOX, &first, NULL, &err), "enqueue", &err);
     work(&options);
     print_joins(store);
     boxcar_store_close(store);

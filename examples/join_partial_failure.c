@@ -73,7 +73,7 @@ static size_t enqueue_sections(boxcar_store *store) {
         steps[i].message_id = id_of("section", i + 1);
         steps[i].join_id = report_join_id();
     }
-    check(boxcar_enqueue_many(store, steps, SECTIONS, enqueued, &err), "enqueue", &err);
+    check(boxcar_enqueue_many(store, BOXCAR_OUTBOX, steps, SECTIONS, enqueued, &err), "enqueue", &err);
     for (int i = 0; i < SECTIONS; i++)
         duplicates += enqueued[i].duplicate;
     return duplicates;
@@ -161,12 +161,12 @@ static void work(const boxcar_store_options *store) {
     options.store = store;
     options.drain = true;
     check(boxcar_worker_new(&options, &worker, &err), "worker", &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("report.section"), on_section, NULL, &err), "handle", &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("report.assemble"), on_assemble, NULL, &err), "handle",
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.section"), on_section, NULL, &err), "handle", &err);
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.assemble"), on_assemble, NULL, &err), "handle",
           &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("report.praise"), count_call, &praised, &err), "handle",
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.praise"), count_call, &praised, &err), "handle",
           &err);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("report.complain"), count_call, &complained, &err),
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.complain"), count_call, &complained, &err),
           "handle", &err);
     check(boxcar_worker_run(worker, &err), "run", &err);
     boxcar_worker_free(worker);

@@ -63,7 +63,7 @@ static bool run_sql(boxcar_store *store, const char *sql, long long *ret_number)
 /* ---- receiving ---- */
 
 static void receive(boxcar_store *store, int order) {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     char id[32], payload[64], customer[32];
 
@@ -75,7 +75,7 @@ static void receive(boxcar_store *store, int order) {
     message.topic = BOXCAR_STR("orders.placed");
     message.payload = boxcar_str_of(payload);
     message.stream = boxcar_str_of(customer); /* the orders of a customer stay in order */
-    must(boxcar_inbox_enqueue(store, &message, NULL, &err), &err, "receive");
+    must(boxcar_enqueue(store, BOXCAR_INBOX, &message, NULL, &err), &err, "receive");
 }
 
 /* ---- handling ---- */
@@ -94,7 +94,7 @@ static boxcar_status send_on(boxcar_store *store, const boxcar_message *order, b
     message.topic = BOXCAR_STR("warehouse.pack");
     message.payload = order->payload;
     message.stream = order->stream;
-    return boxcar_enqueue(store, &message, NULL, err);
+    return boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, err);
 }
 
 static boxcar_verdict on_order(void *context, boxcar_delivery *delivery) {
@@ -119,13 +119,17 @@ static boxcar_verdict on_order(void *context, boxcar_delivery *delivery) {
 
 static void work(const boxcar_store_options *store) {
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
+    boxcar_handler handler = BOXCAR_HANDLER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_worker *worker;
 
     options.store = store;
     options.drain = true;
     must(boxcar_worker_new(&options, &worker, &err), &err, "worker");
-    must(boxcar_worker_handle_inbox(worker, BOXCAR_STR("orders.placed"), on_order, NULL, &err), &err, "worker");
+    handler.box = BOXCAR_INBOX;
+    handler.topic = BOXCAR_STR("orders.placed");
+    handler.run = on_order;
+    must(boxcar_worker_handle(worker, &handler, &err), &err, "worker");
     must(boxcar_worker_run(worker, &err), &err, "worker");
     boxcar_worker_free(worker);
 }

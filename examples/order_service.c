@@ -134,7 +134,7 @@ static void enqueue(struct shop *shop, const char *topic, int order, const char 
     message.payload = boxcar_str_of(payload);
     message.correlation_id = boxcar_str_of(correlation);
     message.max_attempts = 3;
-    if (boxcar_enqueue(shop->store, &message, NULL, &err) != BOXCAR_OK)
+    if (boxcar_enqueue(shop->store, BOXCAR_OUTBOX, &message, NULL, &err) != BOXCAR_OK)
         die("enqueue", err.message);
 }
 

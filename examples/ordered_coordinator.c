@@ -40,7 +40,7 @@ static void receive_orders(const boxcar_store_options *store) {
             message.topic = BOXCAR_STR("orders.changed");
             message.stream = boxcar_str_of(stream); /* copied by the call */
             message.payload = boxcar_str_of(payload);
-            if (boxcar_coordinator_enqueue(scope, &message, NULL, &err) != BOXCAR_OK)
+            if (boxcar_coordinator_enqueue(scope, BOXCAR_OUTBOX, &message, 1, NULL, &err) != BOXCAR_OK)
                 die("enqueue", &err);
         }
     if (boxcar_coordinator_close(scope, &err) != BOXCAR_OK) /* flushes: all 12 or none */
@@ -49,14 +49,15 @@ static void receive_orders(const boxcar_store_options *store) {
 
 /* ---- the handler: runs on several threads, for different orders ---- */
 
-static boxcar_verdict on_change(void *context, const boxcar_message *message, boxcar_ordered_report *report) {
+static boxcar_verdict on_change(void *context, boxcar_delivery *delivery) {
+    const boxcar_message *message = boxcar_delivery_message(delivery);
     boxcar_coordinator *coordinator = context;
     boxcar_new_message next = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     char id[BOXCAR_UUID_TEXT_SIZE], key[64];
 
     if (memcmp(message->payload.data, "order 2, change 3", 17) == 0) {
-        boxcar_ordered_report_set_error(report, BOXCAR_STR("no such article"));
+        boxcar_delivery_set_error(delivery, BOXCAR_STR("no such article"));
         return BOXCAR_VERDICT_FAIL;
     }
     next.topic = BOXCAR_STR("mail.send");
@@ -65,8 +66,8 @@ static boxcar_verdict on_change(void *context, const boxcar_message *message, bo
     boxcar_uuid_format(message->message_id.uuid, id);
     snprintf(key, sizeof(key), "mail about %s", id);
     next.key = boxcar_str_of(key); /* if this is handled again after a crash, the next message is still enqueued once */
-    if (boxcar_coordinator_enqueue(coordinator, &next, NULL, &err) != BOXCAR_OK) {
-        boxcar_ordered_report_set_error(report, boxcar_str_of(err.message));
+    if (boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &next, 1, NULL, &err) != BOXCAR_OK) {
+        boxcar_delivery_set_error(delivery, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
     }
     return BOXCAR_VERDICT_ACK;
@@ -79,8 +80,8 @@ struct count {
 };
 
 static void add_up(struct count *count, const boxcar_flush *flush) {
-    for (size_t i = 0; i < boxcar_flush_count(flush); i++) {
-        boxcar_outcome outcome = boxcar_flush_get(flush, i)->outcome;
+    for (size_t i = 0; i < flush->count; i++) {
+        boxcar_outcome outcome = flush->items[i]->outcome;
 
         count->settled += outcome == BOXCAR_OUTCOME_SETTLED;
         count->enqueued += outcome == BOXCAR_OUTCOME_ENQUEUED;
@@ -92,7 +93,7 @@ static void add_up(struct count *count, const boxcar_flush *flush) {
 static void handle_orders(const boxcar_store_options *store) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_flush_options work = BOXCAR_FLUSH_OPTIONS_INIT;
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_str topic = BOXCAR_STR("orders.*");
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_coordinator *coordinator;
@@ -103,7 +104,7 @@ static void handle_orders(const boxcar_store_options *store) {
     options.strategy = BOXCAR_STRATEGY_SCOPED;
     claim.topics = &topic;
     claim.topic_count = 1;
-    work.outbox_claim = &claim; /* the owner is the coordinator's */
+    work.claims[BOXCAR_OUTBOX] = &claim; /* the owner is the coordinator's */
     if (boxcar_coordinator_new(&options, &coordinator, &err) != BOXCAR_OK)
         die("coordinator", &err);
     while (found) {
@@ -113,8 +114,8 @@ static void handle_orders(const boxcar_store_options *store) {
         if (boxcar_coordinator_flush(coordinator, &work, &flush, &err) != BOXCAR_OK)
             die("flush", &err); /* a service would try again: nothing is lost */
         add_up(&count, flush);
-        found = boxcar_flush_claimed(flush, BOXCAR_OUTBOX)->count > 0;
-        if (boxcar_ordered_run(boxcar_flush_claimed(flush, BOXCAR_OUTBOX), NULL, on_change, coordinator,
+        found = flush->claimed[BOXCAR_OUTBOX]->count > 0;
+        if (boxcar_ordered_run(flush->claimed[BOXCAR_OUTBOX], NULL, on_change, coordinator,
                                &results, &err) != BOXCAR_OK ||
             boxcar_ordered_settle(coordinator, results, NULL, &err) != BOXCAR_OK)
             die("handle", &err);
@@ -130,7 +131,7 @@ static void handle_orders(const boxcar_store_options *store) {
 /* ---- the result ---- */
 
 static void print_mail(const boxcar_store_options *options) {
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_str topic = BOXCAR_STR("mail.send");
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store *store;
@@ -156,7 +157,7 @@ static void print_mail(const boxcar_store_options *options) {
                      (int)message->payload.len - 16, message->payload.data + 16);
             done.work_id = message->work_id;
             done.epoch = message->epoch;
-            if (boxcar_ack(store, claim.owner, &done, 1, NULL, NULL, &err) != BOXCAR_OK)
+            if (boxcar_ack(store, &claim, &done, 1, NULL, NULL, &err) != BOXCAR_OK)
                 die("ack", &err);
         }
         boxcar_list_free(list);

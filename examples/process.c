@@ -61,33 +61,30 @@ static void work(const boxcar_message *message, struct results *results) {
 
 /* One round trip: results out, work in. Returns how many messages came. */
 static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *results) {
-    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request request = BOXCAR_REQUEST_INIT;
+    boxcar_result *result;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_str topic = BOXCAR_STR("example.*");
     const boxcar_message_list *claimed;
     size_t count;
 
-    outbox.acks = results->acks;
-    outbox.ack_count = results->ack_count;
-    outbox.abandons = results->abandons;
-    outbox.abandon_count = results->abandon_count;
-    outbox.stages = results->stages;
-    outbox.stage_count = results->stage_count;
+    outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){results->acks, results->ack_count};
+    outbox.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){results->abandons, results->abandon_count};
+    outbox.settle[BOXCAR_RECORD] = (boxcar_settlement_list){results->stages, results->stage_count};
     outbox.claim_size = ROOM;
     outbox.topics = &topic;
     outbox.topic_count = 1;
-    batch.owner = me;
-    batch.outbox = &outbox;
-    if (boxcar_process(store, &batch, &result, &err) != BOXCAR_OK)
-        die("cannot process the batch", &err);
+    request.owner = me;
+    request.parts[BOXCAR_OUTBOX] = &outbox;
+    if (boxcar_process(store, &request, &result, &err) != BOXCAR_OK)
+        die("cannot process the request", &err);
     *results = (struct results){.ack_count = 0};
-    claimed = boxcar_batch_result_claimed(result, BOXCAR_OUTBOX);
+    claimed = result->claimed[BOXCAR_OUTBOX];
     count = claimed->count;
     for (size_t i = 0; i < count; i++)
         work(claimed->items[i], results);
-    boxcar_batch_result_free(result);
+    boxcar_result_free(result);
     return count;
 }
 
@@ -95,8 +92,8 @@ static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *res
 static void enqueue(boxcar_store *store) {
     boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
     static const char *const NAMES[] = {"apples", "bread", "apples"};
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result;
+    boxcar_request request = BOXCAR_REQUEST_INIT;
+    boxcar_result *result;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     for (int i = 0; i < 3; i++) {
@@ -104,14 +101,13 @@ static void enqueue(boxcar_store *store) {
         messages[i].payload = boxcar_str_of(NAMES[i]);
         messages[i].key = boxcar_str_of(NAMES[i]);
     }
-    batch.messages = messages;
-    batch.message_count = 3;
-    if (boxcar_process(store, &batch, &result, &err) != BOXCAR_OK)
+    request.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){messages, 3};
+    if (boxcar_process(store, &request, &result, &err) != BOXCAR_OK)
         die("cannot enqueue", &err);
     for (size_t i = 0; i < 3; i++)
         printf("%s: %s\n", NAMES[i],
-               boxcar_batch_result_enqueued(result, i)->duplicate ? "is there already" : "stored");
-    boxcar_batch_result_free(result);
+               result->enqueued[BOXCAR_OUTBOX].items[i]->duplicate ? "is there already" : "stored");
+    boxcar_result_free(result);
 }
 
 int main(int argc, char **argv) {

@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
     options.drain = true;
     if (boxcar_worker_new(&options, &worker, &err) != BOXCAR_OK)
         die("worker", &err);
-    if (boxcar_worker_handle(worker, BOXCAR_STR("orders.paid"), on_paid, NULL, &err) != BOXCAR_OK)
+    if (boxcar_worker_on(worker, BOXCAR_STR("orders.paid"), on_paid, NULL, &err) != BOXCAR_OK)
         die("handle", &err);
     if (boxcar_worker_run(worker, &err) != BOXCAR_OK)
         die("run", &err);

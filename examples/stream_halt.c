@@ -32,7 +32,7 @@ static void enqueue(boxcar_store *store, const char *payload) {
     message.topic = BOXCAR_STR("account.change");
     message.stream = BOXCAR_STR("account-7");
     message.payload = boxcar_str_of(payload);
-    check(boxcar_enqueue(store, &message, NULL, &err), "enqueue", &err);
+    check(boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &err), "enqueue", &err);
 }
 
 /* The work; false = it cannot be done, now or ever. */
@@ -45,14 +45,14 @@ static bool handle(const boxcar_message *message) {
 
 /* One claim: acks what is done, fails the first that is not, and gives back the rest. */
 static void work(boxcar_store *store) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list;
     bool going = true;
 
-    options.owner.uuid = boxcar_uuid_new();
-    options.batch_size = 50;
-    check(boxcar_claim(store, &options, &list, &err), "claim", &err);
+    me.owner.uuid = boxcar_uuid_new();
+    me.batch_size = 50;
+    check(boxcar_claim(store, &me, &list, &err), "claim", &err);
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_message *message = list->items[i];
         boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
@@ -60,13 +60,13 @@ static void work(boxcar_store *store) {
         settlement.work_id = message->work_id;
         settlement.epoch = message->epoch;
         if (!going) {
-            check(boxcar_defer(store, options.owner, &settlement, 1, NULL, NULL, &err), "defer", &err);
+            check(boxcar_settle(store, &me, BOXCAR_DEFER, &settlement, 1, NULL, NULL, &err), "defer", &err);
             continue;
         }
         going = handle(message);
         settlement.error = going ? BOXCAR_NO_STR : BOXCAR_STR("the bank is closed");
-        check((going ? boxcar_ack : boxcar_fail)(store, options.owner, &settlement, 1, NULL, NULL, &err), "settle",
-              &err);
+        check(boxcar_settle(store, &me, going ? BOXCAR_ACK : BOXCAR_FAIL, &settlement, 1, NULL, NULL, &err),
+              "settle", &err);
     }
     boxcar_list_free(list);
 }

@@ -67,7 +67,7 @@ static boxcar_verdict on_paid(void *context, boxcar_delivery *delivery) {
     next.topic = BOXCAR_STR("orders.ship");
     next.payload = message->payload;
     if (boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK || /* from here on one transaction */
-        boxcar_enqueue(store, &next, NULL, &err) != BOXCAR_OK) {
+        boxcar_enqueue(store, BOXCAR_OUTBOX, &next, NULL, &err) != BOXCAR_OK) {
         boxcar_delivery_set_error(delivery, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
     }
@@ -96,7 +96,7 @@ static boxcar_store *prepare(const boxcar_store_options *options) {
 
         message.topic = BOXCAR_STR("orders.paid");
         message.payload = BOXCAR_STR("{\"cents\": 250}");
-        if (boxcar_enqueue(store, &message, NULL, &err) != BOXCAR_OK)
+        if (boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &err) != BOXCAR_OK)
             die("enqueue", err.message);
     }
     return store;
@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
     options.store = &store_options;
     options.drain = true;
     if (boxcar_worker_new(&options, &worker, &err) != BOXCAR_OK ||
-        boxcar_worker_handle(worker, BOXCAR_STR("orders.paid"), on_paid, NULL, &err) != BOXCAR_OK ||
+        boxcar_worker_on(worker, BOXCAR_STR("orders.paid"), on_paid, NULL, &err) != BOXCAR_OK ||
         boxcar_worker_run(worker, &err) != BOXCAR_OK)
         die("worker", err.message);
     boxcar_worker_free(worker);

@@ -67,7 +67,7 @@ static void enqueue_work(const boxcar_store_options *options) {
     }
     if (boxcar_store_open(options, &store, &err) != BOXCAR_OK)
         die("open", &err);
-    if (boxcar_enqueue_many(store, messages, 5, NULL, &err) != BOXCAR_OK)
+    if (boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, 5, NULL, &err) != BOXCAR_OK)
         die("enqueue", &err);
     boxcar_store_close(store);
 }
@@ -84,6 +84,7 @@ static void print_totals(void) {
 int main(int argc, char **argv) {
     boxcar_store_options store = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
+    boxcar_handler audit = BOXCAR_HANDLER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status;
 
@@ -94,13 +95,15 @@ int main(int argc, char **argv) {
     options.store = &store;
     options.concurrency = 4;
     options.drain = true;
+    audit.topic = BOXCAR_STR("audit.*");
+    audit.kind = BOXCAR_HANDLER_DISCARD;
     if (boxcar_worker_new(&options, &worker, &err) != BOXCAR_OK)
         die("worker", &err);
-    status = boxcar_worker_handle(worker, BOXCAR_STR("orders.*"), on_order, NULL, &err);
+    status = boxcar_worker_on(worker, BOXCAR_STR("orders.*"), on_order, NULL, &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle(worker, BOXCAR_STR("mail.send"), on_mail, NULL, &err);
+        status = boxcar_worker_on(worker, BOXCAR_STR("mail.send"), on_mail, NULL, &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle_discard(worker, BOXCAR_STR("audit.*"), &err);
+        status = boxcar_worker_handle(worker, &audit, &err);
     if (status != BOXCAR_OK)
         die("handle", &err);
 

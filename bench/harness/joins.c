@@ -35,7 +35,7 @@ double join_fill(boxcar_store *store, boxcar_join_id join_id, size_t count) {
         size_t part = left < FILL_BATCH ? left : FILL_BATCH;
         boxcar_error err = BOXCAR_ERROR_INIT;
 
-        bench_must(boxcar_enqueue_many(store, messages, part, NULL, &err), "enqueue", &err);
+        bench_must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, part, NULL, &err), "enqueue", &err);
         left -= part;
     }
     free(messages);
@@ -108,7 +108,7 @@ void join_must_have(const struct place *place, boxcar_join_id join_id, size_t co
 /* ---- piles ---- */
 
 void pile_claim(struct pile *ret_pile, boxcar_store *store, size_t count, size_t batch) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
 
     *ret_pile =
         (struct pile){.owner = (boxcar_owner){boxcar_uuid_new()}, .items = bench_alloc(count, sizeof(boxcar_settlement))};
@@ -160,9 +160,11 @@ static size_t ack_some(void *connection, size_t batch) {
     struct pile *pile = acker->pile;
     size_t first = atomic_fetch_add(&pile->next, batch);
     boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
     size_t affected = 0;
 
-    bench_must(boxcar_ack(acker->store, pile->owner, &pile->items[first], batch, NULL, &affected, &err),
+    me.owner = pile->owner;
+    bench_must(boxcar_ack(acker->store, &me, &pile->items[first], batch, NULL, &affected, &err),
                "ack", &err);
     if (affected != batch)
         bench_die("ack: %zu of %zu messages were acked", affected, batch);

@@ -1,4 +1,4 @@
-/* Enqueue through a coordinator, by each strategy, against boxcar_enqueue() one by one. */
+/* Enqueue through a coordinator, by each strategy, against boxcar_enqueue(, BOXCAR_OUTBOX,) one by one. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static void queue_some(boxcar_coordinator *coordinator, size_t count) {
     message.topic = BOXCAR_STR(BENCH_TOPIC);
     message.payload = bench_payload();
     for (size_t i = 0; i < count; i++)
-        bench_must(boxcar_coordinator_enqueue(coordinator, &message, NULL, &err), "queue", &err);
+        bench_must(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), "queue", &err);
 }
 
 /* A coordinator for each request, as a web service would. */

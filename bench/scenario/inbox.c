@@ -11,8 +11,8 @@
 /* One connection that delivers. */
 struct courier {
     boxcar_store *store;
-    boxcar_new_inbox_message *messages;
-    boxcar_inbox_enqueued *enqueued;
+    boxcar_new_message *messages;
+    boxcar_enqueued *enqueued;
     char (*ids)[BENCH_KEY_SIZE];
     int number;
     uint64_t next;
@@ -30,7 +30,7 @@ static struct courier *open_courier(const struct place *place) {
     c->ids = bench_alloc(BATCH_MAX, sizeof(*c->ids));
     c->number = couriers++;
     for (size_t i = 0; i < BATCH_MAX; i++) {
-        c->messages[i] = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+        c->messages[i] = BOXCAR_NEW_MESSAGE_INIT;
         c->messages[i].source = BOXCAR_STR("bench");
         c->messages[i].topic = BOXCAR_STR(BENCH_TOPIC);
         c->messages[i].payload = bench_payload();
@@ -61,7 +61,7 @@ static void deliver(void *connection, size_t count) {
             snprintf(c->ids[i], sizeof(c->ids[i]), "%d %" PRIu64, c->number, c->next);
         c->messages[i].external_id = boxcar_str_of(c->ids[i]);
     }
-    bench_must(boxcar_inbox_enqueue_many(c->store, c->messages, count, c->enqueued, &err), "deliver", &err);
+    bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, count, c->enqueued, &err), "deliver", &err);
     for (size_t i = 0; i < count; i++)
         if (c->enqueued[i].duplicate != c->again)
             bench_die("inbox: a message was %s", c->again ? "not known" : "known already");
@@ -91,7 +91,7 @@ static void introduce(const struct place *place) {
             bench_known_key(c->ids[i], first + i);
             c->messages[i].external_id = boxcar_str_of(c->ids[i]);
         }
-        bench_must(boxcar_inbox_enqueue_many(c->store, c->messages, BATCH_MAX, c->enqueued, &err), "deliver", &err);
+        bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, BATCH_MAX, c->enqueued, &err), "deliver", &err);
     }
     close_courier(c);
 }

@@ -175,10 +175,11 @@ static void *ack_singles(void *argument) {
     for (; single->acked < single->pile.count && !(single->stop && atomic_load(single->stop));
          single->acked++) {
         boxcar_error err = BOXCAR_ERROR_INIT;
+        boxcar_claimer me = BOXCAR_CLAIMER_INIT;
         size_t affected = 0;
 
-        bench_must(boxcar_ack(single->store, single->pile.owner, &single->pile.items[single->acked], 1, NULL,
-                              &affected, &err),
+        me.owner = single->pile.owner;
+        bench_must(boxcar_ack(single->store, &me, &single->pile.items[single->acked], 1, NULL, &affected, &err),
                    "ack", &err);
         if (affected != 1)
             bench_die("a message was not acked");

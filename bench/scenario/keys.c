@@ -39,7 +39,7 @@ static void enqueue_keyed(void *connection) {
     message.topic = BOXCAR_STR(BENCH_TOPIC);
     message.payload = bench_payload();
     message.key = boxcar_str_of(key);
-    bench_must(boxcar_enqueue(c->store, &message, &enqueued, &err), "enqueue", &err);
+    bench_must(boxcar_enqueue(c->store, BOXCAR_OUTBOX, &message, &enqueued, &err), "enqueue", &err);
     if (enqueued.duplicate)
         bench_die("enqueue: a new key was known");
 }

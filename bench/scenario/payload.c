@@ -49,14 +49,14 @@ static void enqueue_big(const struct place *place, size_t size) {
 
     message.topic = BOXCAR_STR(BENCH_TOPIC);
     message.payload = (boxcar_str){payload, size};
-    bench_must(boxcar_enqueue(store, &message, NULL, &err), "enqueue", &err);
+    bench_must(boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &err), "enqueue", &err);
     free(payload);
     boxcar_store_close(store);
 }
 
 static void claim_big(const struct place *place, size_t size) {
     boxcar_store *store = place_open(place);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
 

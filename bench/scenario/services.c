@@ -39,14 +39,16 @@ static void close_service(void *connection) {
 static void ack(struct service *service, const boxcar_message_list *list) {
     size_t count = list->count, affected = 0;
     boxcar_settlement *items = bench_alloc(count, sizeof(*items));
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
+    me.owner = service->owner;
     for (size_t i = 0; i < count; i++) {
         items[i] = BOXCAR_SETTLEMENT_INIT;
         items[i].work_id = list->items[i]->work_id;
         items[i].epoch = list->items[i]->epoch;
     }
-    bench_must(boxcar_ack(service->store, service->owner, items, count, NULL, &affected, &err), "ack", &err);
+    bench_must(boxcar_ack(service->store, &me, items, count, NULL, &affected, &err), "ack", &err);
     if (affected != count)
         bench_die("ack: %zu of %zu messages were acked", affected, count);
     free(items);
@@ -55,7 +57,7 @@ static void ack(struct service *service, const boxcar_message_list *list) {
 /* A service that has had all its messages sleeps, as a worker would. */
 static size_t serve(void *connection, size_t batch) {
     struct service *service = connection;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_str topic = boxcar_str_of(service->topic);
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -98,7 +100,7 @@ static void fill(const struct place *place, size_t topics, size_t messages) {
     for (size_t left = messages; left > 0;) {
         size_t part = left < FILL ? left : FILL;
 
-        bench_must(boxcar_enqueue_many(store, batch, part, NULL, &err), "enqueue", &err);
+        bench_must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, batch, part, NULL, &err), "enqueue", &err);
         left -= part;
     }
     boxcar_store_close(store);

@@ -31,7 +31,7 @@ static void fill(boxcar_store *store, size_t streams, size_t count) {
             snprintf(keys[i], sizeof(keys[i]), "stream-%zu", (done + i) % streams);
             messages[i].stream = boxcar_str_of(keys[i]);
         }
-        bench_must(boxcar_enqueue_many(store, messages, part, NULL, &err), "enqueue", &err);
+        bench_must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, part, NULL, &err), "enqueue", &err);
         done += part;
     }
     free(keys);

@@ -47,13 +47,13 @@ static void enqueue_outbox(boxcar_store *store, const struct path *path, boxcar_
             messages[i].key = boxcar_str_of(keys[i]);
     }
     if (count == 1)
-        bench_must(boxcar_enqueue(store, messages, NULL, &err), "enqueue", &err);
+        bench_must(boxcar_enqueue(store, BOXCAR_OUTBOX, messages, NULL, &err), "enqueue", &err);
     else
-        bench_must(boxcar_enqueue_many(store, messages, count, NULL, &err), "enqueue", &err);
+        bench_must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, count, NULL, &err), "enqueue", &err);
 }
 
 static void enqueue_inbox(boxcar_store *store, size_t first) {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     char id[BENCH_KEY_SIZE];
 
@@ -62,7 +62,7 @@ static void enqueue_inbox(boxcar_store *store, size_t first) {
     message.external_id = boxcar_str_of(id);
     message.topic = BOXCAR_STR(BENCH_TOPIC);
     message.payload = bench_payload();
-    bench_must(boxcar_inbox_enqueue(store, &message, NULL, &err), "inbox enqueue", &err);
+    bench_must(boxcar_enqueue(store, BOXCAR_INBOX, &message, NULL, &err), "inbox enqueue", &err);
 }
 
 static void enqueue(boxcar_store *store, const struct path *path, size_t messages) {
@@ -102,10 +102,12 @@ static void ack_some(boxcar_store *store, const struct path *path, struct claime
                      size_t count) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t affected = 0;
-    boxcar_status status =
-        path->inbox ? boxcar_inbox_ack(store, claimed->owner, &claimed->items[first], count, NULL, &affected, &err)
-                    : boxcar_ack(store, claimed->owner, &claimed->items[first], count, NULL, &affected, &err);
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
+    boxcar_status status;
 
+    me.box = path->inbox ? BOXCAR_INBOX : BOXCAR_OUTBOX;
+    me.owner = claimed->owner;
+    status = boxcar_ack(store, &me, &claimed->items[first], count, NULL, &affected, &err);
     bench_must(status, "ack", &err);
     if (affected != count)
         bench_die("ack: %zu of %zu messages were acked", affected, count);
@@ -114,16 +116,16 @@ static void ack_some(boxcar_store *store, const struct path *path, struct claime
 /* A stream's later messages wait for the ack of the earlier ones: with streams each claim is acked before the
  * next one, and both count as claiming. */
 static void claim(boxcar_store *store, const struct path *path, struct claimed *claimed, size_t messages) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
 
+    options.box = path->inbox ? BOXCAR_INBOX : BOXCAR_OUTBOX;
     options.owner = claimed->owner;
     options.lease_ms = BENCH_LEASE_MS;
     options.batch_size = (int)path->batch;
     while (claimed->count < messages) {
         boxcar_message_list *list = NULL;
         boxcar_error err = BOXCAR_ERROR_INIT;
-        boxcar_status status = path->inbox ? boxcar_inbox_claim(store, &options, &list, &err)
-                                           : boxcar_claim(store, &options, &list, &err);
+        boxcar_status status = boxcar_claim(store, &options, &list, &err);
 
         bench_must(status, "claim", &err);
         if (list->count == 0)

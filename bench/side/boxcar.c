@@ -55,7 +55,7 @@ static void enqueue(void *connection, size_t count) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     make_room(c, count);
-    bench_must(boxcar_enqueue_many(c->store, c->messages, count, c->enqueued, &err), "enqueue", &err);
+    bench_must(boxcar_enqueue_many(c->store, BOXCAR_OUTBOX, c->messages, count, c->enqueued, &err), "enqueue", &err);
 }
 
 static void enqueue_one(void *connection) {
@@ -63,21 +63,23 @@ static void enqueue_one(void *connection) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     make_room(c, 1);
-    bench_must(boxcar_enqueue(c->store, &c->messages[0], &c->enqueued[0], &err), "enqueue", &err);
+    bench_must(boxcar_enqueue(c->store, BOXCAR_OUTBOX, &c->messages[0], &c->enqueued[0], &err), "enqueue", &err);
 }
 
 static void ack(struct connection *c, size_t count) {
     boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_claimer me = BOXCAR_CLAIMER_INIT;
     size_t affected = 0;
 
-    bench_must(boxcar_ack(c->store, c->owner, c->settlements, count, NULL, &affected, &err), "ack", &err);
+    me.owner = c->owner;
+    bench_must(boxcar_ack(c->store, &me, c->settlements, count, NULL, &affected, &err), "ack", &err);
     if (affected != count)
         bench_die("ack: %zu of %zu messages were acked", affected, count);
 }
 
 static size_t drain(void *connection, size_t batch) {
     struct connection *c = connection;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t count;

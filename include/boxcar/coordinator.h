@@ -7,8 +7,8 @@
  *     options.store = &store_options;
  *     options.strategy = BOXCAR_STRATEGY_SCOPED;
  *     boxcar_coordinator_new(&options, &coordinator, &err);
- *     boxcar_coordinator_enqueue(coordinator, &message, &ticket, &err);
- *     boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, &settlement, 1, NULL, &err);
+ *     boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &err);
+ *     boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, NULL, &err);
  *     boxcar_coordinator_flush(coordinator, NULL, &flush, &err);      what became of each ticket
  *     boxcar_flush_free(flush);
  *     boxcar_coordinator_close(coordinator, &err);
@@ -24,10 +24,8 @@
 #define BOXCAR_COORDINATOR_H
 
 #include "error.h"
-#include "inbox.h"
 #include "message.h"
-#include "outbox.h"
-#include "process.h"
+#include "request.h"
 #include "store.h"
 #include "strategy.h"
 
@@ -63,19 +61,16 @@ typedef struct boxcar_flushed {
 } boxcar_flushed;
 
 /* What one flush did: a result for each operation that is done with, in the order of the tickets. */
-typedef struct boxcar_flush boxcar_flush;
+typedef struct boxcar_flush {
+    const boxcar_flushed *const *items;
+    size_t count;
+    size_t refused_count; /* of the results are BOXCAR_OUTCOME_REFUSED */
+    const boxcar_message_list *claimed[BOXCAR_BOXES]; /* by box, never NULL; boxcar_list_free() is not for them */
+    const boxcar_error *error; /* why the rest is still queued; NULL when nothing is left of what had been queued */
+} boxcar_flush;
 
-BOXCAR_API size_t boxcar_flush_count(const boxcar_flush *flush);
-/* The i-th result; NULL when there is no such. */
-BOXCAR_API const boxcar_flushed *boxcar_flush_get(const boxcar_flush *flush, size_t i);
 /* The result of a ticket; NULL when this flush did not carry it. */
 BOXCAR_API const boxcar_flushed *boxcar_flush_find(const boxcar_flush *flush, uint64_t ticket);
-/* How many of the results are BOXCAR_OUTCOME_REFUSED. */
-BOXCAR_API size_t boxcar_flush_refused_count(const boxcar_flush *flush);
-/* What was claimed from a box; empty when nothing was asked for or ready. Lent. */
-BOXCAR_API const boxcar_message_list *boxcar_flush_claimed(const boxcar_flush *flush, boxcar_box box);
-/* Why the rest is still queued; NULL when nothing is left of what had been queued. */
-BOXCAR_API const boxcar_error *boxcar_flush_error(const boxcar_flush *flush);
 BOXCAR_API void boxcar_flush_free(boxcar_flush *flush); /* NULL is fine */
 
 /* Called after each flush that had something to do, successful or not, on the thread that flushed; by
@@ -119,72 +114,48 @@ BOXCAR_API boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coord
 /* How many operations are queued now. */
 BOXCAR_API size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator);
 
-/* Queueing. Everything is validated and copied now, by the rules of the calls of the same name in
- * outbox.h, inbox.h and process.h: what is wrong is refused at once, and then nothing of the call is queued.
- * *ret_ticket (may be NULL) receives the ticket; of a call with several operations that of the first, the
+/* Queueing. Everything is validated and copied now, by the rules of boxcar_enqueue_many() and
+ * boxcar_settle(): what is wrong is refused at once, and then nothing of the call is queued.
+ * *ticket (may be NULL) is always written: the ticket; of a call with several operations that of the first, the
  * others follow it; 0 when the call leaves nothing behind, neither queued nor stored.
  *
+ * When the answer to a request is lost and it is sent again, what the first try stored in the inbox is a duplicate: keys
+ * are the caller's, and nobody can tell.
+ *
  * BOXCAR_E_UNAVAILABLE: the queue is full and could not be flushed; nothing was queued.
- * With the strategy immediate the error may also be that of the flush. Then *ret_ticket tells: not 0 = it
+ * With the strategy immediate the error may also be that of the flush. Then *ticket tells: not 0 = it
  * is still queued and goes with the next flush; 0 = it was refused at once or for good. */
-BOXCAR_API boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator,
-                                                    const boxcar_new_message *message, uint64_t *ret_ticket,
-                                                    boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
-                                                         const boxcar_new_message *messages, size_t count,
-                                                         uint64_t *ret_ticket, boxcar_error *err);
-/* Messages from outside, into the inbox (boxcar/inbox.h). When the answer to a batch is lost and it is sent
- * again, what the first try stored is a duplicate: keys are the caller's, and nobody can tell. */
-BOXCAR_API boxcar_status boxcar_coordinator_inbox_enqueue(boxcar_coordinator *coordinator,
-                                                          const boxcar_new_inbox_message *message,
-                                                          uint64_t *ret_ticket, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_inbox_enqueue_many(boxcar_coordinator *coordinator,
-                                                               const boxcar_new_inbox_message *messages,
-                                                               size_t count, uint64_t *ret_ticket,
-                                                               boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box box,
-                                                const boxcar_settlement *settlements, size_t count,
-                                                uint64_t *ret_ticket, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar_box box,
-                                                    const boxcar_settlement *settlements, size_t count,
-                                                    uint64_t *ret_ticket, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_box box,
-                                                  const boxcar_settlement *settlements, size_t count,
-                                                  uint64_t *ret_ticket, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_box box,
-                                                 const boxcar_settlement *settlements, size_t count,
-                                                 uint64_t *ret_ticket, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_box box,
-                                                  const boxcar_settlement *settlements, size_t count,
-                                                  int64_t lease_ms, uint64_t *ret_ticket, boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar_box box,
+                                                    const boxcar_new_message *messages, size_t count,
+                                                    uint64_t *ticket, boxcar_error *err);
+/* The owner is the coordinator's. lease_ms: of BOXCAR_RENEW, else not looked at. */
+BOXCAR_API boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box,
+                                                   boxcar_settle_kind kind, const boxcar_settlement *settlements,
+                                                   size_t count, int64_t lease_ms, uint64_t *ticket,
+                                                   boxcar_error *err);
 
-/* Partial completions: the messages stay leased. The `stages` of each settlement say which. */
-BOXCAR_API boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
-                                                          const boxcar_settlement *settlements, size_t count,
-                                                          uint64_t *ret_ticket, boxcar_error *err);
-
-/* What a flush asks for on its way back. The owner of a claim is the coordinator's: leave it none. */
+/* What a flush asks for on its way back. The owner of a claimer is the coordinator's: leave it none. Its box is the
+ * place where it stands here. */
 typedef struct boxcar_flush_options {
     size_t struct_size;
-    const boxcar_claim_options *outbox_claim; /* NULL = claim nothing */
-    const boxcar_claim_options *inbox_claim;
+    const boxcar_claimer *claims[BOXCAR_BOXES]; /* by box; NULL = claim nothing there */
 } boxcar_flush_options;
 
 #ifdef __cplusplus
-#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), 0, 0})
+#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}})
 #else
 #define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
 #endif
 
 /* Sends everything that was queued before the call; waits for a flush that is under way and then sends
  * what is left. `options` (may be NULL) add claims, which come with the last batch: results go out and
- * work comes back in one round trip. *ret_flush (may be NULL) is always written: what this call flushed
+ * work comes back in one round trip. *flush (may be NULL) is always written: what this call flushed
  * (others' flushes are told to on_flush), also when the call fails in the end; NULL when there is
  * nothing to tell. The caller frees it.
  *
  * An error says that something is still queued. Refused operations are no error of the flush. */
 BOXCAR_API boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator,
-                                                  const boxcar_flush_options *options, boxcar_flush **ret_flush,
+                                                  const boxcar_flush_options *options, boxcar_flush **flush,
                                                   boxcar_error *err);
 
 /* Flushes, stops the thread and frees the coordinator, which nobody else may use any more. When the

@@ -34,12 +34,12 @@ typedef boxcar_status (*boxcar_feed_fn)(void *context, int64_t wait_ms, boxcar_c
  * A feed that is slow keeps nobody waiting: the transaction waits for chunks no longer than storing has taken, plus
  * 200 ms. Then it is rolled back, and everything is stored once the feed has ended. The same happens when the
  * connection is lost. So the messages are kept in memory until the end. What locks something that others may want (a
- * message id or a key of the caller's, a join) is stored after the end of the feed, with all that follows it.
+ * message id or a key of the caller's, a join; in the inbox everything does) is stored after the end of the feed, with all that follows it.
  *
  * On a store made from a borrowed handle and in a handler's transaction everything is stored after the end, as one
  * call of boxcar_enqueue_many(). `next` must not use `store`. */
-BOXCAR_API boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_feed_fn next, void *context,
-                                             boxcar_error *err);
+BOXCAR_API boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_box box, boxcar_feed_fn next,
+                                             void *context, boxcar_error *err);
 
 #ifdef __cplusplus
 }

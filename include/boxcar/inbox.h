@@ -4,9 +4,13 @@
  * outside has a key, its source and the id it has there. The inbox remembers every key it has heard of, and
  * there are two ways to use that:
  *
- * - boxcar_inbox_enqueue() stores the message, once for each key; it is then claimed, handled and settled as a
- *   message of the outbox is (boxcar/outbox.h). An ack in the transaction of the handler's effect, on a store made
- *   from a borrowed handle, makes that effect happen exactly once.
+ * - boxcar_enqueue() with BOXCAR_INBOX stores the message, once for each key; it is then claimed, handled and settled
+ *   as a message of the outbox is (boxcar/message.h). An ack in the transaction of the handler's effect, on a store
+ *   made from a borrowed handle, makes that effect happen exactly once.
+ *   It stores nothing if the key is known: also when that message is done, dead, or long gone. A key that was only
+ *   seen (boxcar_inbox_already_processed) is stored now. Two callers at once: one stores it, the other waits for the
+ *   end of that transaction and then finds a duplicate, or stores it after all. When the connection to a server was
+ *   lost and found again in the middle of the call, what it had stored itself may be reported as a duplicate.
  * - boxcar_inbox_accept() says in the caller's own transaction whether a key is new, and marks it as done with
  *   that transaction: for effects that are made at once, without a message.
  *
@@ -19,16 +23,11 @@
 #include "error.h"
 #include "inspect.h"
 #include "message.h"
-#include "outbox.h"
 #include "store.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define BOXCAR_SOURCE_MAX 255 /* characters */
-#define BOXCAR_EXTERNAL_ID_MAX 255
-#define BOXCAR_CONTENT_HASH_MAX 255
 
 /* Names a message from outside. Both parts are 1 to 255 characters of UTF-8 without NUL bytes, compared byte by
  * byte. Two sources may use the same id. */
@@ -40,56 +39,6 @@ typedef struct boxcar_inbox_key {
 /* The message id that a key stands for, in C, in SQL and on the command line: with it such a message can be found,
  * attached to a join, cancelled. None (all zero) for a key that is empty or too long. */
 BOXCAR_API boxcar_message_id boxcar_inbox_message_id(boxcar_inbox_key key);
-
-/* ---- storing ---- */
-
-/* What enqueue takes. Start from BOXCAR_NEW_INBOX_MESSAGE_INIT and fill in source, external_id, topic and payload;
- * everything else is optional and as in boxcar_new_message. */
-typedef struct boxcar_new_inbox_message {
-    size_t struct_size;
-    boxcar_str source;
-    boxcar_str external_id;
-    boxcar_str content_hash; /* at most 255 characters, opaque; empty = none. The first that is given for a key
-                                stays; another one later is reported and logged (WARN), and nothing else */
-    boxcar_str topic;
-    boxcar_str payload;
-    boxcar_str correlation_id;
-    boxcar_str stream;
-    boxcar_str headers;
-    boxcar_time due_at;
-    int64_t delay_ms;
-    int64_t ttl_ms;
-    int max_attempts;
-} boxcar_new_inbox_message;
-
-#ifdef __cplusplus
-#define BOXCAR_NEW_INBOX_MESSAGE_INIT (boxcar_new_inbox_message{sizeof(boxcar_new_inbox_message), {0, 0}, {0, 0}, \
-    {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, BOXCAR_TIME_NONE, 0, 0, 0})
-#else
-#define BOXCAR_NEW_INBOX_MESSAGE_INIT ((boxcar_new_inbox_message){ \
-    .struct_size = sizeof(boxcar_new_inbox_message), .due_at = BOXCAR_TIME_NONE})
-#endif
-
-typedef struct boxcar_inbox_enqueued {
-    boxcar_work_id work_id; /* 0: the key is known, but has no message: it was accepted, or the message is gone */
-    boxcar_message_id message_id;
-    bool duplicate;         /* the key was known; nothing was stored */
-    bool hash_mismatch;     /* it came with another hash before */
-} boxcar_inbox_enqueued;
-
-/* Stores a message, unless its key is known: also when that one is done, dead, or long gone. A key that was only
- * seen (boxcar_inbox_already_processed) is stored now. Two callers at once: one stores it, the other waits for
- * the end of that transaction and then finds a duplicate, or stores it after all. When the connection to a server
- * was lost and found again in the middle of the call, what it had stored itself may be reported as a duplicate. */
-BOXCAR_API boxcar_status boxcar_inbox_enqueue(boxcar_store *store, const boxcar_new_inbox_message *message,
-                                              boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err);
-
-/* Stores many in one transaction: all or none. A key that comes twice is stored once and a duplicate after that.
- * ret_enqueued has room for `count` entries, in the order of `messages`, or is NULL. Argument errors name the
- * message by its index ("messages[3].source"). */
-BOXCAR_API boxcar_status boxcar_inbox_enqueue_many(boxcar_store *store, const boxcar_new_inbox_message *messages,
-                                                   size_t count, boxcar_inbox_enqueued *ret_enqueued,
-                                                   boxcar_error *err);
 
 /* ---- asking ---- */
 
@@ -145,34 +94,7 @@ typedef struct boxcar_inbox_receipt_list {
 BOXCAR_API boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
                                            boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
 
-/* ---- working ---- */
-
-/* As boxcar_claim() and the five ways to settle in boxcar/outbox.h, for the inbox. Claimed messages say their
- * source and external_id. For an effect that happens exactly once: claim; begin a transaction; make the effect;
- * boxcar_inbox_ack() on a store made from that connection; roll back unless it affected the message; commit. */
-BOXCAR_API boxcar_status boxcar_inbox_claim(boxcar_store *store, const boxcar_claim_options *options,
-                                            boxcar_message_list **ret_list, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_ack(boxcar_store *store, boxcar_owner owner,
-                                          const boxcar_settlement *settlements, size_t count,
-                                          boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                                          boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_abandon(boxcar_store *store, boxcar_owner owner,
-                                              const boxcar_settlement *settlements, size_t count,
-                                              boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                                              boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_defer(boxcar_store *store, boxcar_owner owner,
-                                            const boxcar_settlement *settlements, size_t count,
-                                            boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                                            boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_fail(boxcar_store *store, boxcar_owner owner,
-                                           const boxcar_settlement *settlements, size_t count,
-                                           boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                                           boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_renew(boxcar_store *store, boxcar_owner owner,
-                                            const boxcar_settlement *settlements, size_t count,
-                                            int64_t lease_ms, boxcar_work_id *ret_affected,
-                                            size_t *ret_affected_count, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_inbox_reap(boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+/* ---- reviving ---- */
 
 /* Makes a dead letter of the inbox ready again, its counters at zero. `reason` is required, at least one character,
  * and kept in its history. *ret_work_id (may be NULL) names it. BOXCAR_E_NOT_FOUND: there is no such message;

@@ -6,12 +6,12 @@
  * ids, whatever the order of the list. Messages without a stream are on their own.
  *
  *     boxcar_coordinator_flush(coordinator, &claims, &flush, &err);
- *     boxcar_ordered_run(boxcar_flush_claimed(flush, BOXCAR_OUTBOX), NULL, handle, NULL, &results, &err);
+ *     boxcar_ordered_run(flush->claimed[BOXCAR_OUTBOX], NULL, handle, NULL, &results, &err);
  *     boxcar_ordered_settle(coordinator, results, NULL, &err);
  *     boxcar_coordinator_flush(coordinator, &claims, ...);      what was handled goes out, work comes in
  *
- * For programs that want no boxcar_worker: leases are not renewed here, and nobody stops a handler that
- * takes too long. */
+ * Handlers are those of workers (boxcar/worker.h). But leases are not renewed here, nobody stops a handler that takes
+ * too long, and boxcar_delivery_begin() is BOXCAR_E_UNSUPPORTED. */
 #ifndef BOXCAR_ORDERED_H
 #define BOXCAR_ORDERED_H
 
@@ -24,23 +24,6 @@
 extern "C" {
 #endif
 
-/* What a handler says besides its verdict: lent for the call. */
-typedef struct boxcar_ordered_report boxcar_ordered_report;
-
-/* Runs on several threads at once, for different streams. */
-typedef boxcar_verdict (*boxcar_ordered_fn)(void *context, const boxcar_message *message,
-                                            boxcar_ordered_report *report);
-
-/* As boxcar_delivery_set_error(): copied, cut at 4 KiB, payloads hidden. */
-BOXCAR_API void boxcar_ordered_report_set_error(boxcar_ordered_report *report, boxcar_str text);
-/* When to try again, with the verdicts retry (instead of the backoff) and defer (default: one second).
- * Out of range is clamped to 0 and BOXCAR_DELAY_MS_MAX. */
-BOXCAR_API void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t delay_ms);
-/* Says that these stages are done (boxcar_stage flags), beside those that were said before: should the message
- * come again, message->stages has them. */
-BOXCAR_API boxcar_status boxcar_ordered_report_record_stages(boxcar_ordered_report *report, int stages,
-                                                             boxcar_error *err);
-
 /* What became of one message. Lent by the results. */
 typedef struct boxcar_ordered_result {
     const boxcar_message *message; /* as it was given: must outlive the results */
@@ -52,12 +35,12 @@ typedef struct boxcar_ordered_result {
     int stages;                    /* that were said to be done */
 } boxcar_ordered_result;
 
-typedef struct boxcar_ordered_results boxcar_ordered_results;
-
 /* One result for each message, in the order in which they were given. */
-BOXCAR_API size_t boxcar_ordered_results_count(const boxcar_ordered_results *results);
-/* The i-th; NULL when there is no such. */
-BOXCAR_API const boxcar_ordered_result *boxcar_ordered_results_get(const boxcar_ordered_results *results, size_t i);
+typedef struct boxcar_ordered_results {
+    const boxcar_ordered_result *const *items;
+    size_t count;
+} boxcar_ordered_results;
+
 BOXCAR_API void boxcar_ordered_results_free(boxcar_ordered_results *results); /* NULL is fine */
 
 typedef struct boxcar_ordered_options {
@@ -73,22 +56,23 @@ typedef struct boxcar_ordered_options {
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT})
 #endif
 
-/* Handles every message of a list, and returns when all have a result. `options` may be NULL. The
- * messages are of one store, of one box or of both; one that is in the list twice is BOXCAR_E_INVALID. Where the
- * system gives fewer threads, fewer are used. The caller owns *ret_results. */
+/* Handles every message of a list, and returns when all have a result. `options` may be NULL. The handler runs on several
+ * threads at once, for different streams. The messages are of one store, of one box or of both; one that is in the list
+ * twice is BOXCAR_E_INVALID. Where the system gives fewer threads, fewer are used. The caller owns *ret_results. */
 BOXCAR_API boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
-                                            boxcar_ordered_fn handle, void *context,
+                                            boxcar_handler_fn handle, void *context,
                                             boxcar_ordered_results **ret_results, boxcar_error *err);
 /* The same for messages from anywhere. */
 BOXCAR_API boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages, size_t count,
                                                      const boxcar_ordered_options *options,
-                                                     boxcar_ordered_fn handle, void *context,
+                                                     boxcar_handler_fn handle, void *context,
                                                      boxcar_ordered_results **ret_results, boxcar_error *err);
 
-/* Queues the results as acks, abandons, fails and defers, and before them the stages of messages that come
- * again; all of it or nothing. The i-th result has the ticket *ret_ticket + i (may be NULL). The messages must have been claimed with the coordinator's owner. */
+/* Queues the results as acks, abandons, fails and defers, and before them the stages of messages that come again; all of
+ * it or nothing. The i-th result has the ticket *ticket + i (see boxcar_coordinator_settle(); may be NULL). The messages
+ * must have been claimed with the coordinator's owner. */
 BOXCAR_API boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator,
-                                               const boxcar_ordered_results *results, uint64_t *ret_ticket,
+                                               const boxcar_ordered_results *results, uint64_t *ticket,
                                                boxcar_error *err);
 
 #ifdef __cplusplus

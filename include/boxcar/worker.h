@@ -8,7 +8,7 @@
  *     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
  *     options.store = &store_options;
  *     boxcar_worker_new(&options, &worker, &err);
- *     boxcar_worker_handle(worker, BOXCAR_STR("orders.*"), on_order, NULL, &err);
+ *     boxcar_worker_on(worker, BOXCAR_STR("orders.*"), on_order, NULL, &err);
  *     boxcar_worker_run(worker, &err);      until boxcar_worker_stop()
  *     boxcar_worker_free(worker);
  *
@@ -23,7 +23,6 @@
 #include "backoff.h"
 #include "error.h"
 #include "message.h"
-#include "outbox.h"
 #include "store.h"
 #include "strategy.h"
 
@@ -152,30 +151,46 @@ typedef struct boxcar_worker_options {
 BOXCAR_API boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
                                            boxcar_error *err);
 
-/* Registers a handler for a topic of the outbox: exact, or ending in * for a prefix. The longest match wins.
- * A second handler for the same pattern is BOXCAR_E_CONFLICT. */
-BOXCAR_API boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic,
-                                              boxcar_handler_fn handler, void *context, boxcar_error *err);
+typedef enum boxcar_handler_kind {
+    BOXCAR_HANDLER_FUNCTION = 0, /* `run` */
+    BOXCAR_HANDLER_EXEC = 1,     /* the program `command` */
+    BOXCAR_HANDLER_DISCARD = 2   /* acks at once: drops a topic on purpose, and serves load tests */
+} boxcar_handler_kind;
 
-/* A handler that is a program: COMMAND is split into words (quotes work, there is no shell),
- * gets the payload on standard input and BOXCAR_ variables in a clean environment. Exit 0 is
- * ack, 65 fail, anything else retry; the tail of its standard error becomes the last error.
- * See docs/worker.md. */
-BOXCAR_API boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar_str topic,
-                                                   boxcar_str command, boxcar_error *err);
+/* Who handles the messages of a topic. Start from BOXCAR_HANDLER_INIT. Copied, but for the context. */
+typedef struct boxcar_handler {
+    size_t struct_size;
+    boxcar_box box;
+    boxcar_str topic; /* exact, or ending in * for a prefix. The longest match wins */
+    boxcar_handler_kind kind;
+    boxcar_handler_fn run;
+    void *context;
+    boxcar_str command; /* is split into words (quotes work, there is no shell), gets the payload on standard input and
+                           BOXCAR_ variables in a clean environment. Exit 0 is ack, 65 fail, anything else retry; the
+                           tail of its standard error becomes the last error. See docs/worker.md */
+} boxcar_handler;
 
-/* A handler that acks at once: drops a topic on purpose, and serves load tests. */
-BOXCAR_API boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic,
-                                                      boxcar_error *err);
+#ifdef __cplusplus
+#define BOXCAR_HANDLER_INIT (boxcar_handler{sizeof(boxcar_handler), BOXCAR_OUTBOX, {0, 0}, BOXCAR_HANDLER_FUNCTION, 0, 0, {0, 0}})
+#else
+#define BOXCAR_HANDLER_INIT ((boxcar_handler){.struct_size = sizeof(boxcar_handler)})
+#endif
 
-/* The same for messages of the inbox. A worker serves the boxes that it has handlers for, and asks only
- * those: both in the same round trip. A topic may have a handler in each box. */
-BOXCAR_API boxcar_status boxcar_worker_handle_inbox(boxcar_worker *worker, boxcar_str topic,
-                                                    boxcar_handler_fn handler, void *context, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_worker_handle_inbox_exec(boxcar_worker *worker, boxcar_str topic,
-                                                         boxcar_str command, boxcar_error *err);
-BOXCAR_API boxcar_status boxcar_worker_handle_inbox_discard(boxcar_worker *worker, boxcar_str topic,
-                                                            boxcar_error *err);
+/* Registers a handler. A worker serves the boxes that it has handlers for, and asks only those: both in the same round
+ * trip. A topic may have a handler in each box; a second one for the same pattern in the same box is
+ * BOXCAR_E_CONFLICT. */
+BOXCAR_API boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *handler, boxcar_error *err);
+
+/* The common case: a function for a topic of the outbox. */
+static inline boxcar_status boxcar_worker_on(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn run,
+                                             void *context, boxcar_error *err) {
+    boxcar_handler handler = BOXCAR_HANDLER_INIT;
+
+    handler.topic = topic;
+    handler.run = run;
+    handler.context = context;
+    return boxcar_worker_handle(worker, &handler, err);
+}
 
 /* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once
  * when the store cannot be opened; later troubles of the store are waited out. Without handlers it

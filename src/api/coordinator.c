@@ -1,11 +1,10 @@
 #include <stdio.h>
 
-#include "api/inbox/messages.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "check.h"
 #include "core/limits.h"
-#include "flow/coordinator/coordinator.h"
+#include "request/coordinator/coordinator.h"
 
 /* ---- options ---- */
 
@@ -92,234 +91,122 @@ size_t boxcar_coordinator_queued(boxcar_coordinator *coordinator) {
 
 /* ---- queueing ---- */
 
-static boxcar_status queue(boxcar_coordinator *coordinator, const struct request *request,
-                           uint64_t *ret_ticket, boxcar_error *err) {
-    uint64_t ticket = 0;
-    boxcar_status status = coordinator_queue(coordinator, request, &ticket, err);
-
-    if (ret_ticket)
-        *ret_ticket = ticket;
-    return status;
-}
-
-static boxcar_status refuse(boxcar_status status, uint64_t *ret_ticket) {
-    if (ret_ticket)
-        *ret_ticket = 0;
-    return status;
-}
-
-static void get_message(const void *from, size_t i, struct operation *ret_operation) {
-    const boxcar_new_message *messages = from;
-
-    *ret_operation =
-        (struct operation){.box = BOXCAR_OUTBOX, .message = &messages[i]};
-}
-
-boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, const boxcar_new_message *message,
-                                         uint64_t *ret_ticket, boxcar_error *err) {
-    struct request request = {1, get_message, message};
-    boxcar_status status = check_given(coordinator, "coordinator", err);
-
-    if (status == BOXCAR_OK)
-        status = check_given(message, "message", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_new_message(message, "", err);
-    return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
-}
-
-boxcar_status boxcar_coordinator_enqueue_many(boxcar_coordinator *coordinator,
-                                              const boxcar_new_message *messages, size_t count,
-                                              uint64_t *ret_ticket, boxcar_error *err) {
-    struct request request = {count, get_message, messages};
-    boxcar_status status = check_given(coordinator, "coordinator", err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_new_messages(messages, count, err);
-    return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
-}
-
-static void get_inbox_message(const void *from, size_t i, struct operation *ret_operation) {
-    const struct batch_part *part = from;
-
-    *ret_operation = (struct operation){.box = BOXCAR_INBOX,
-                                        .message = &part->messages[i],
-                                        .origin = &part->origins[i]};
-}
-
-static boxcar_status queue_inbox_messages(boxcar_coordinator *coordinator, const boxcar_new_inbox_message *messages,
-                                          size_t count, uint64_t *ret_ticket, boxcar_error *err) {
-    AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct batch_part part = {.message_count = 0};
-    struct request request = {count, get_inbox_message, &part};
-    boxcar_status status = inbox_messages_add(&arena, messages, count, &part, err);
-
-    return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
-}
-
-boxcar_status boxcar_coordinator_inbox_enqueue(boxcar_coordinator *coordinator,
-                                               const boxcar_new_inbox_message *message, uint64_t *ret_ticket,
-                                               boxcar_error *err) {
-    boxcar_new_inbox_message said = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    boxcar_status status = check_given(coordinator, "coordinator", err);
-
-    if (status == BOXCAR_OK)
-        status = check_given(message, "message", err);
-    if (status == BOXCAR_OK)
-        status = options_read(&said, sizeof(said), message, "message", err);
-    if (status == BOXCAR_OK)
-        status = inbox_message_check(&said, err);
-    return status == BOXCAR_OK ? queue_inbox_messages(coordinator, &said, 1, ret_ticket, err)
-                               : refuse(status, ret_ticket);
-}
-
-boxcar_status boxcar_coordinator_inbox_enqueue_many(boxcar_coordinator *coordinator,
-                                                    const boxcar_new_inbox_message *messages, size_t count,
-                                                    uint64_t *ret_ticket, boxcar_error *err) {
-    boxcar_status status = check_given(coordinator, "coordinator", err);
-
-    if (status == BOXCAR_OK)
-        status = inbox_messages_check(messages, count, err);
-    return status == BOXCAR_OK ? queue_inbox_messages(coordinator, messages, count, ret_ticket, err)
-                               : refuse(status, ret_ticket);
-}
-
-/* Settlements of one kind. */
-struct settle_call {
-    boxcar_settle_kind kind;
+/* Where operations come from. */
+struct call {
     boxcar_box box;
+    const boxcar_new_message *messages; /* or: */
+    boxcar_settle_kind kind;
     const boxcar_settlement *settlements;
-    size_t count;
-    int64_t lease_ms; /* renew only */
+    int64_t lease_ms;
 };
 
-static void get_settlement(const void *from, size_t i, struct operation *ret_operation) {
-    const struct settle_call *call = from;
+static void get_operation(const void *from, size_t i, struct operation *ret_operation) {
+    const struct call *call = from;
 
-    *ret_operation = (struct operation){.kind = call->kind,
-                                        .box = call->box,
-                                        .settlement = &call->settlements[i],
+    *ret_operation = (struct operation){.box = call->box,
+                                        .message = call->messages ? &call->messages[i] : NULL,
+                                        .kind = call->kind,
+                                        .settlement = call->settlements ? &call->settlements[i] : NULL,
                                         .lease_ms = call->lease_ms};
 }
 
-static boxcar_status settle(boxcar_coordinator *coordinator, const struct settle_call *call,
-                            uint64_t *ret_ticket, boxcar_error *err) {
-    struct request request = {call->count, get_settlement, call};
+/* What was queued has a ticket also when its flush failed. */
+static boxcar_status queue(boxcar_coordinator *coordinator, boxcar_status status, const struct call *call, size_t count,
+                           uint64_t *ticket, boxcar_error *err) {
+    struct operations operations = {count, get_operation, call};
+    uint64_t first = 0;
+
+    if (status == BOXCAR_OK)
+        status = coordinator_queue(coordinator, &operations, &first, err);
+    if (ticket)
+        *ticket = first;
+    return status;
+}
+
+boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar_box box,
+                                         const boxcar_new_message *messages, size_t count, uint64_t *ticket,
+                                         boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_new_message_list list = {messages, count};
+    boxcar_status status = check_given(coordinator, "coordinator", err);
+    struct call call = {.box = box};
+
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
+    if (status == BOXCAR_OK)
+        status = limits_read_new_messages(&arena, box, &list, 0, err);
+    call.messages = list.items;
+    return queue(coordinator, status, &call, count, ticket, err);
+}
+
+boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box, boxcar_settle_kind kind,
+                                        const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
+                                        uint64_t *ticket, boxcar_error *err) {
+    struct call call = {.box = box, .kind = kind, .settlements = settlements, .lease_ms = lease_ms};
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
     if (status == BOXCAR_OK)
-        status = limits_check_box(call->box, err);
-    if (status == BOXCAR_OK && call->kind == BOXCAR_RENEW)
-        status = limits_check_lease_ms(call->lease_ms, err);
+        status = limits_check_box(box, err);
     if (status == BOXCAR_OK)
-        status = limits_check_settlements(call->kind, call->settlements, call->count, err);
-    return status == BOXCAR_OK ? queue(coordinator, &request, ret_ticket, err) : refuse(status, ret_ticket);
-}
-
-boxcar_status boxcar_coordinator_ack(boxcar_coordinator *coordinator, boxcar_box box,
-                                     const boxcar_settlement *settlements, size_t count, uint64_t *ret_ticket,
-                                     boxcar_error *err) {
-    struct settle_call call = {BOXCAR_ACK, box, settlements, count, 0};
-
-    return settle(coordinator, &call, ret_ticket, err);
-}
-
-boxcar_status boxcar_coordinator_abandon(boxcar_coordinator *coordinator, boxcar_box box,
-                                         const boxcar_settlement *settlements, size_t count,
-                                         uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_ABANDON, box, settlements, count, 0};
-
-    return settle(coordinator, &call, ret_ticket, err);
-}
-
-boxcar_status boxcar_coordinator_defer(boxcar_coordinator *coordinator, boxcar_box box,
-                                       const boxcar_settlement *settlements, size_t count,
-                                       uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_DEFER, box, settlements, count, 0};
-
-    return settle(coordinator, &call, ret_ticket, err);
-}
-
-boxcar_status boxcar_coordinator_fail(boxcar_coordinator *coordinator, boxcar_box box,
-                                      const boxcar_settlement *settlements, size_t count,
-                                      uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_FAIL, box, settlements, count, 0};
-
-    return settle(coordinator, &call, ret_ticket, err);
-}
-
-boxcar_status boxcar_coordinator_renew(boxcar_coordinator *coordinator, boxcar_box box,
-                                       const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                       uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_RENEW, box, settlements, count, lease_ms};
-
-    return settle(coordinator, &call, ret_ticket, err);
-}
-
-boxcar_status boxcar_coordinator_record_stages(boxcar_coordinator *coordinator, boxcar_box box,
-                                               const boxcar_settlement *settlements, size_t count,
-                                               uint64_t *ret_ticket, boxcar_error *err) {
-    struct settle_call call = {BOXCAR_RECORD, box, settlements, count, 0};
-
-    return settle(coordinator, &call, ret_ticket, err);
+        status = limits_check_settle_kind(kind, err);
+    if (status == BOXCAR_OK && kind == BOXCAR_RENEW)
+        status = limits_check_lease_ms(lease_ms, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_settlements(kind, settlements, count, err);
+    return queue(coordinator, status, &call, count, ticket, err);
 }
 
 /* ---- flushing ---- */
 
-static boxcar_status read_claim(const boxcar_coordinator *coordinator, const boxcar_claim_options *given,
-                                struct batch_part *ret_part, boxcar_error *err) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
-    boxcar_status status;
+static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_box box, const boxcar_claimer *given,
+                                boxcar_claimer *ret_claimer, boxcar_error *err) {
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    boxcar_status status = options_read(&claimer, sizeof(claimer), given, "claimer", err);
 
-    if (!given)
-        return BOXCAR_OK;
-    status = options_read(&options, sizeof(options), given, "options", err);
     if (status != BOXCAR_OK)
         return status;
-    if (!boxcar_uuid_is_none(options.owner.uuid) && !coordinator_is_owner(coordinator, options.owner))
+    if (!boxcar_uuid_is_none(claimer.owner.uuid) && !coordinator_is_owner(coordinator, claimer.owner))
         return error_invalid(err, "owner", "owner is not the coordinator's: leave it none");
-    options.owner = coordinator->owner;
-    status = limits_check_claim(&options, err);
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_part = (struct batch_part){.claim_size = options.batch_size,
-                                    .claim_lease_ms = options.lease_ms,
-                                    .claim_bytes = options.batch_bytes,
-                                    .topics = options.topics,
-                                    .topic_count = options.topic_count};
-    return BOXCAR_OK;
+    claimer.owner = coordinator->owner;
+    claimer.box = box;
+    status = limits_check_claim(&claimer, err);
+    if (status == BOXCAR_OK)
+        *ret_claimer = claimer;
+    return status;
 }
 
 static boxcar_status read_claims(const boxcar_coordinator *coordinator, const boxcar_flush_options *given,
-                                 struct batch_part ret_claims[BOXES], boxcar_error *err) {
+                                 boxcar_claimer ret_claimers[BOXES], const boxcar_claimer *ret_claims[BOXES],
+                                 boxcar_error *err) {
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
     boxcar_status status = BOXCAR_OK;
+    char where[20];
 
     if (given)
         status = options_read(&options, sizeof(options), given, "options", err);
-    if (status != BOXCAR_OK)
-        return status;
-    status = error_locate(read_claim(coordinator, options.outbox_claim, &ret_claims[BOXCAR_OUTBOX], err),
-                          "outbox_claim.", err);
-    return status == BOXCAR_OK
-               ? error_locate(read_claim(coordinator, options.inbox_claim, &ret_claims[BOXCAR_INBOX], err),
-                              "inbox_claim.", err)
-               : status;
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        if (!options.claims[box])
+            continue;
+        snprintf(where, sizeof(where), "claims[%d].", box);
+        status = error_locate(read_claim(coordinator, (boxcar_box)box, options.claims[box], &ret_claimers[box], err), where, err);
+        ret_claims[box] = &ret_claimers[box];
+    }
+    return status;
 }
 
 boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const boxcar_flush_options *options,
-                                       boxcar_flush **ret_flush, boxcar_error *err) {
-    struct batch_part claims[BOXES] = {{.claim_size = 0}, {.claim_size = 0}};
+                                       boxcar_flush **flush, boxcar_error *err) {
+    boxcar_claimer claimers[BOXES];
+    const boxcar_claimer *claims[BOXES] = {NULL, NULL};
     boxcar_status status = check_given(coordinator, "coordinator", err);
-    bool claiming;
 
-    if (ret_flush)
-        *ret_flush = NULL;
+    if (flush)
+        *flush = NULL;
     if (status == BOXCAR_OK)
-        status = read_claims(coordinator, options, claims, err);
+        status = read_claims(coordinator, options, claimers, claims, err);
     if (status != BOXCAR_OK)
         return status;
-    claiming = claims[BOXCAR_OUTBOX].claim_size + claims[BOXCAR_INBOX].claim_size > 0;
-    return coordinator_flush(coordinator, claiming ? claims : NULL, ret_flush, err);
+    return coordinator_flush(coordinator, claims[BOXCAR_OUTBOX] || claims[BOXCAR_INBOX] ? claims : NULL, flush, err);
 }
 
 boxcar_status boxcar_coordinator_close(boxcar_coordinator *coordinator, boxcar_error *err) {

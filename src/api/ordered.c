@@ -2,59 +2,18 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/utf8.h"
 #include "check.h"
 #include "core/limits.h"
-#include "flow/coordinator/coordinator.h"
-#include "flow/ordered.h"
-#include "worker/crew/hide.h"
-
-/* ---- what a handler says ---- */
-
-void boxcar_ordered_report_set_error(boxcar_ordered_report *report, boxcar_str text) {
-    AUTO_BUF struct buf open = BUF_INIT;
-
-    buf_clear(&report->error);
-    report->has_error = false;
-    if (!text.data)
-        return;
-    hide_payload(&open, text, report->message->payload);
-    if (open.failed)
-        return;
-    report->has_error = utf8_repair(&report->error, (boxcar_str){open.data ? open.data : "", open.len},
-                                    BOXCAR_ERROR_TEXT_MAX);
-}
-
-void boxcar_ordered_report_set_delay_ms(boxcar_ordered_report *report, int64_t delay_ms) {
-    report->delay_ms = delay_ms < 0 ? 0 : delay_ms > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay_ms;
-}
-
-boxcar_status boxcar_ordered_report_record_stages(boxcar_ordered_report *report, int stages,
-                                                  boxcar_error *err) {
-    boxcar_status status = check_given(report, "report", err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_stages(stages, err);
-    if (status == BOXCAR_OK)
-        report->stages |= stages;
-    return status;
-}
-
-/* ---- results ---- */
-
-size_t boxcar_ordered_results_count(const boxcar_ordered_results *results) {
-    return results ? results->count : 0;
-}
-
-const boxcar_ordered_result *boxcar_ordered_results_get(const boxcar_ordered_results *results, size_t i) {
-    return results && i < results->count ? &results->items[i] : NULL;
-}
+#include "request/coordinator/coordinator.h"
+#include "worker/ordered.h"
 
 void boxcar_ordered_results_free(boxcar_ordered_results *results) {
-    if (!results)
+    struct ordered_results *memory = (struct ordered_results *)results;
+
+    if (!memory)
         return;
-    arena_release(&results->arena);
-    free(results);
+    arena_release(&memory->arena);
+    free(memory);
 }
 
 /* ---- running ---- */
@@ -83,7 +42,7 @@ static boxcar_status read_options(const boxcar_ordered_options *given, boxcar_or
 }
 
 boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages, size_t count,
-                                          const boxcar_ordered_options *options, boxcar_ordered_fn handle,
+                                          const boxcar_ordered_options *options, boxcar_handler_fn handle,
                                           void *context, boxcar_ordered_results **ret_results,
                                           boxcar_error *err) {
     boxcar_ordered_options checked = BOXCAR_ORDERED_OPTIONS_INIT;
@@ -101,7 +60,7 @@ boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages,
 }
 
 boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
-                                 boxcar_ordered_fn handle, void *context,
+                                 boxcar_handler_fn handle, void *context,
                                  boxcar_ordered_results **ret_results, boxcar_error *err) {
     boxcar_status status = check_given(list, "list", err);
 
@@ -122,7 +81,7 @@ static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
 
 /* Results as settlements, made before the queue is touched; first the records of stages. */
 struct settle_list {
-    const struct boxcar_ordered_results *results;
+    const boxcar_ordered_results *results;
     boxcar_settlement *settlements;
     size_t *recorded; /* indexes of results whose stages are recorded */
     size_t recorded_count;
@@ -132,7 +91,7 @@ static void get_result(const void *from, size_t i, struct operation *ret_operati
     const struct settle_list *list = from;
     bool records = i < list->recorded_count;
     size_t at = records ? list->recorded[i] : i - list->recorded_count;
-    const boxcar_ordered_result *result = &list->results->items[at];
+    const boxcar_ordered_result *result = list->results->items[at];
 
     *ret_operation =
         (struct operation){.kind = records ? BOXCAR_RECORD : (boxcar_settle_kind)result->verdict,
@@ -152,8 +111,8 @@ static bool make_list(struct arena *arena, const boxcar_ordered_results *results
     if (!list->settlements || !list->recorded)
         return false;
     for (size_t i = 0; i < results->count; i++) {
-        list->settlements[i] = settlement_of(&results->items[i]);
-        if (records_stages(&results->items[i]))
+        list->settlements[i] = settlement_of(results->items[i]);
+        if (records_stages(results->items[i]))
             list->recorded[list->recorded_count++] = i;
     }
     return true;
@@ -162,7 +121,7 @@ static bool make_list(struct arena *arena, const boxcar_ordered_results *results
 static boxcar_status check_owners(const boxcar_coordinator *coordinator,
                                   const boxcar_ordered_results *results, boxcar_error *err) {
     for (size_t i = 0; i < results->count; i++)
-        if (!coordinator_is_owner(coordinator, results->items[i].message->owner))
+        if (!coordinator_is_owner(coordinator, results->items[i]->message->owner))
             return error_invalid(err, "results",
                                  "results[%zu] was not claimed with the coordinator's owner: claim with "
                                  "boxcar_coordinator_flush(), or give the coordinator that owner",
@@ -173,7 +132,7 @@ static boxcar_status check_owners(const boxcar_coordinator *coordinator,
 static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
                             uint64_t *ret_ticket, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct request request = {.get = get_result};
+    struct operations operations = {.get = get_result};
     struct settle_list list;
     boxcar_status status;
 
@@ -182,17 +141,17 @@ static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordere
     status = limits_check_settlements(BOXCAR_ACK, list.settlements, results->count, err);
     if (status != BOXCAR_OK)
         return status;
-    request.count = list.recorded_count + results->count;
-    request.from = &list;
-    status = coordinator_queue(coordinator, &request, ret_ticket, err);
+    operations.count = list.recorded_count + results->count;
+    operations.from = &list;
+    status = coordinator_queue(coordinator, &operations, ret_ticket, err);
     if (*ret_ticket != 0)
         *ret_ticket += list.recorded_count;
     return status;
 }
 
 boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
-                                    uint64_t *ret_ticket, boxcar_error *err) {
-    uint64_t ticket = 0;
+                                    uint64_t *ticket, boxcar_error *err) {
+    uint64_t first = 0;
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
     if (status == BOXCAR_OK)
@@ -200,8 +159,8 @@ boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxca
     if (status == BOXCAR_OK)
         status = check_owners(coordinator, results, err);
     if (status == BOXCAR_OK)
-        status = settle(coordinator, results, &ticket, err);
-    if (ret_ticket)
-        *ret_ticket = ticket;
+        status = settle(coordinator, results, &first, err);
+    if (ticket)
+        *ticket = first;
     return status;
 }

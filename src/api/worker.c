@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "check.h"
 #include "core/limits.h"
 #include "worker/exec/exec.h"
@@ -28,72 +29,46 @@ static bool has_begun(const boxcar_worker *worker) {
     return atomic_load(&worker->state) != BOXCAR_WORKER_IDLE;
 }
 
-static boxcar_status check_handler(const boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
-    boxcar_status status = check_given(worker, "worker", err);
+static boxcar_status check_handler(const boxcar_handler *handler, boxcar_error *err) {
+    boxcar_status status = limits_check_box(handler->box, err);
 
     if (status == BOXCAR_OK)
-        status = limits_check_topic_pattern(topic, "topic", err);
-    if (status == BOXCAR_OK && has_begun(worker))
-        return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started: register handlers before");
+        status = limits_check_topic_pattern(handler->topic, "topic", err);
+    if (status == BOXCAR_OK && (unsigned)handler->kind > BOXCAR_HANDLER_DISCARD)
+        status = error_invalid(err, "kind", "kind is unknown: give one of BOXCAR_HANDLER_*");
+    if (status == BOXCAR_OK && handler->kind == BOXCAR_HANDLER_FUNCTION && !handler->run)
+        status = error_invalid(err, "run", "run is NULL: it is required");
     return status;
-}
-
-static boxcar_status add_function(boxcar_worker *worker, boxcar_box box, boxcar_str topic,
-                                  boxcar_handler_fn handler, void *context, boxcar_error *err) {
-    boxcar_status status = check_handler(worker, topic, err);
-
-    if (status == BOXCAR_OK && !handler)
-        status = error_invalid(err, "handler", "handler is NULL: it is required");
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, box, topic, handler, context, NULL, err)
-                               : status;
 }
 
 static void release_command(void *command) { exec_command_free(command); }
 
-static boxcar_status add_command(boxcar_worker *worker, boxcar_box box, boxcar_str topic, boxcar_str command,
-                                 boxcar_error *err) {
+static boxcar_status add_command(boxcar_worker *worker, const boxcar_handler *handler, boxcar_error *err) {
     struct exec_command *words = NULL;
-    boxcar_status status = check_handler(worker, topic, err);
+    boxcar_status status = exec_command_new(handler->command, &words, err);
+
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, handler->box, handler->topic, exec_run, words,
+                                                   release_command, err)
+                               : status;
+}
+
+boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *given, boxcar_error *err) {
+    boxcar_handler handler = BOXCAR_HANDLER_INIT;
+    boxcar_status status = check_given(worker, "worker", err);
 
     if (status == BOXCAR_OK)
-        status = exec_command_new(command, &words, err);
-    return status == BOXCAR_OK
-               ? handler_table_add(worker->handlers, box, topic, exec_run, words, release_command, err)
-               : status;
-}
-
-static boxcar_status add_discard(boxcar_worker *worker, boxcar_box box, boxcar_str topic, boxcar_error *err) {
-    boxcar_status status = check_handler(worker, topic, err);
-
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, box, topic, NULL, NULL, NULL, err) : status;
-}
-
-boxcar_status boxcar_worker_handle(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
-                                   void *context, boxcar_error *err) {
-    return add_function(worker, BOXCAR_OUTBOX, topic, handler, context, err);
-}
-
-boxcar_status boxcar_worker_handle_inbox(boxcar_worker *worker, boxcar_str topic, boxcar_handler_fn handler,
-                                         void *context, boxcar_error *err) {
-    return add_function(worker, BOXCAR_INBOX, topic, handler, context, err);
-}
-
-boxcar_status boxcar_worker_handle_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
-                                        boxcar_error *err) {
-    return add_command(worker, BOXCAR_OUTBOX, topic, command, err);
-}
-
-boxcar_status boxcar_worker_handle_inbox_exec(boxcar_worker *worker, boxcar_str topic, boxcar_str command,
-                                              boxcar_error *err) {
-    return add_command(worker, BOXCAR_INBOX, topic, command, err);
-}
-
-boxcar_status boxcar_worker_handle_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
-    return add_discard(worker, BOXCAR_OUTBOX, topic, err);
-}
-
-boxcar_status boxcar_worker_handle_inbox_discard(boxcar_worker *worker, boxcar_str topic, boxcar_error *err) {
-    return add_discard(worker, BOXCAR_INBOX, topic, err);
+        status = options_read(&handler, sizeof(handler), given, "handler", err);
+    if (status == BOXCAR_OK)
+        status = check_handler(&handler, err);
+    if (status == BOXCAR_OK && has_begun(worker))
+        return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started: register handlers before");
+    if (status != BOXCAR_OK)
+        return status;
+    if (handler.kind == BOXCAR_HANDLER_EXEC)
+        return add_command(worker, &handler, err);
+    if (handler.kind == BOXCAR_HANDLER_DISCARD)
+        handler.run = NULL;
+    return handler_table_add(worker->handlers, handler.box, handler.topic, handler.run, handler.context, NULL, err);
 }
 
 boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {

@@ -1,7 +1,7 @@
 #include "backoff.h"
 
 #include "base/options.h"
-#include "boxcar/outbox.h"
+#include "boxcar/message.h"
 #include "topic.h"
 
 static double clamp(double value, double low, double high) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "topic.h"
 
@@ -142,12 +143,12 @@ static boxcar_status check_due(const boxcar_new_message *message, boxcar_error *
     return status == BOXCAR_OK ? check_time(message->due_at, "due_at", err) : status;
 }
 
-static boxcar_status check_identity(const boxcar_new_message *message, boxcar_error *err) {
-    if (message->unique > 1)
-        return error_invalid(err, "unique", "unique is neither 0 nor 1: start from BOXCAR_NEW_MESSAGE_INIT");
+static boxcar_status check_outbox_identity(const boxcar_new_message *message, boxcar_error *err) {
+    if (message->source.data || message->external_id.data || message->content_hash.data)
+        return error_invalid(err, "source", "source, external_id and content_hash are for the inbox: leave them absent");
     if (str_is_absent(message->key) && message->key.len == 0) {
         if (message->unique)
-            return error_invalid(err, "unique", "unique needs a key: give one, or leave unique 0");
+            return error_invalid(err, "unique", "unique needs a key: give one, or leave unique false");
         return BOXCAR_OK;
     }
     if (!boxcar_uuid_is_none(message->message_id.uuid))
@@ -157,46 +158,61 @@ static boxcar_status check_identity(const boxcar_new_message *message, boxcar_er
     return limits_check_text(message->key, "key", BOXCAR_KEY_MAX, err);
 }
 
-static boxcar_status check_reserved(const boxcar_new_message *message, boxcar_error *err) {
-    for (size_t i = 0; i < sizeof(message->reserved) / sizeof(message->reserved[0]); i++) {
-        if (message->reserved[i] != 0)
-            return error_invalid(err, "reserved", "reserved is not zero: start from BOXCAR_NEW_MESSAGE_INIT");
-    }
-    return BOXCAR_OK;
+/* Its key is its source and its id there; it is attached to a join by the id that this key stands for. */
+static boxcar_status check_inbox_identity(const boxcar_new_message *message, boxcar_error *err) {
+    if (message->key.data || message->unique || !boxcar_uuid_is_none(message->message_id.uuid) ||
+        !boxcar_uuid_is_none(message->join_id.uuid))
+        return error_invalid(err, "key", "key, unique, message_id and join_id are for the outbox: leave them out");
+    return limits_check_inbox_key((boxcar_inbox_key){message->source, message->external_id}, message->content_hash,
+                                  err);
 }
 
-boxcar_status limits_check_new_message(const boxcar_new_message *message, const char *where,
+boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, const char *where,
                                        boxcar_error *err) {
-    boxcar_status status = check_message_texts(message, err);
+    boxcar_status status = BOXCAR_OK;
 
+    if (box == BOXCAR_INBOX)
+        status = check_inbox_identity(message, err);
+    if (status == BOXCAR_OK)
+        status = check_message_texts(message, err);
     if (status == BOXCAR_OK)
         status = check_due(message, err);
     if (status == BOXCAR_OK)
         status = check_range(message->ttl_ms, "ttl_ms", 0, BOXCAR_DELAY_MS_MAX, err);
-    if (status == BOXCAR_OK)
-        status = check_identity(message, err);
+    if (status == BOXCAR_OK && box == BOXCAR_OUTBOX)
+        status = check_outbox_identity(message, err);
     if (status == BOXCAR_OK)
         status = check_range(message->max_attempts, "max_attempts", 0, BOXCAR_MAX_ATTEMPTS_MAX, err);
-    if (status == BOXCAR_OK)
-        status = check_reserved(message, err);
     return error_locate(status, where, err);
 }
 
-boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err) {
+boxcar_status limits_check_new_messages(boxcar_box box, boxcar_new_message_list messages, size_t first,
+                                        boxcar_error *err) {
     char where[40];
 
-    if (count > 0 && !messages)
+    if (messages.count > 0 && !messages.items)
         return error_invalid(err, "messages", "messages is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
+    if (messages.count > LIMITS_COUNT_MAX - first)
         return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < count; i++) {
-        boxcar_status status = limits_check_new_message(&messages[i], "", err);
+    for (size_t i = 0; i < messages.count; i++) {
+        boxcar_status status = limits_check_new_message(box, &messages.items[i], "", err);
         if (status == BOXCAR_OK)
             continue;
-        snprintf(where, sizeof(where), "messages[%zu].", i);
+        snprintf(where, sizeof(where), "messages[%zu].", first + i);
         return error_locate(status, where, err);
     }
     return BOXCAR_OK;
+}
+
+boxcar_status limits_read_new_messages(struct arena *arena, boxcar_box box, boxcar_new_message_list *messages,
+                                       size_t first, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    if (messages->count <= LIMITS_COUNT_MAX)
+        status = OPTIONS_READ_ARRAY(arena, BOXCAR_NEW_MESSAGE_INIT, &messages->items, messages->count, "messages", err);
+    if (status != BOXCAR_OK)
+        return status;
+    return limits_check_new_messages(box, *messages, first, err);
 }
 
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err) {
@@ -240,11 +256,17 @@ boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count
     return status;
 }
 
-boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err) {
-    boxcar_status status = limits_check_owner(options->owner, err);
+boxcar_status limits_check_claimer(const boxcar_claimer *options, boxcar_error *err) {
+    boxcar_status status = limits_check_box(options->box, err);
 
     if (status == BOXCAR_OK)
-        status = limits_check_lease_ms(options->lease_ms, err);
+        status = limits_check_owner(options->owner, err);
+    return status == BOXCAR_OK ? limits_check_lease_ms(options->lease_ms, err) : status;
+}
+
+boxcar_status limits_check_claim(const boxcar_claimer *options, boxcar_error *err) {
+    boxcar_status status = limits_check_claimer(options, err);
+
     if (status == BOXCAR_OK)
         status = limits_check_batch_size(options->batch_size, err);
     if (status == BOXCAR_OK)
@@ -252,6 +274,12 @@ boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_err
     if (status == BOXCAR_OK)
         status = limits_check_topic_patterns(options->topics, options->topic_count, err);
     return status;
+}
+
+boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err) {
+    if ((unsigned)kind < BOXCAR_SETTLE_KINDS && kind != BOXCAR_RESOLVE)
+        return BOXCAR_OK;
+    return error_invalid(err, "kind", "kind is none that a caller settles by: give BOXCAR_ACK or one of its siblings");
 }
 
 boxcar_status limits_check_stages(int stages, boxcar_error *err) {

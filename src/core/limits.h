@@ -6,12 +6,13 @@
 #ifndef BOXCAR_CORE_LIMITS_H
 #define BOXCAR_CORE_LIMITS_H
 
+#include "base/arena.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/message.h"
-#include "boxcar/outbox.h"
+#include "boxcar/request.h"
 #include "boxcar/stream.h"
 
 /* Due times and other points in time must lie between the years 1970 and 9999. */
@@ -23,9 +24,14 @@
 /* How many things one call may bring. */
 #define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
 
-boxcar_status limits_check_new_message(const boxcar_new_message *message, const char *where,
+boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, const char *where,
                                        boxcar_error *err);
-boxcar_status limits_check_new_messages(const boxcar_new_message *messages, size_t count, boxcar_error *err);
+/* `first`: the number of the first of them, in the caller's counting. */
+boxcar_status limits_check_new_messages(boxcar_box box, boxcar_new_message_list messages, size_t first,
+                                        boxcar_error *err);
+/* The same for messages that come from outside, whose structs may be smaller: see options_read_array(). */
+boxcar_status limits_read_new_messages(struct arena *arena, boxcar_box box, boxcar_new_message_list *messages,
+                                       size_t first, boxcar_error *err);
 /* UTF-8 without NUL of at most max_characters (SIZE_MAX = any length); absent is fine. */
 boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
                                 boxcar_error *err);
@@ -40,7 +46,11 @@ boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
 boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err);
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
-boxcar_status limits_check_claim(const boxcar_claim_options *options, boxcar_error *err);
+/* What settling looks at, and what claiming does. */
+boxcar_status limits_check_claimer(const boxcar_claimer *claimer, boxcar_error *err);
+boxcar_status limits_check_claim(const boxcar_claimer *claimer, boxcar_error *err);
+/* A way that callers settle by. */
+boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err);
 /* Flags of boxcar_stage, at least one. */
 boxcar_status limits_check_stages(int stages, boxcar_error *err);
 /* The same rules for every way to settle, also for fields it does not look at; only a record looks at the stages. */

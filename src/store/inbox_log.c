@@ -19,13 +19,15 @@ void inbox_log_hash(const struct boxcar_store *store, const struct inbox_origin 
                       "a message came again with another content hash; the first one stays");
 }
 
-void inbox_log_enqueued(const struct boxcar_store *store, const struct batch_part *part,
-                        const struct part_result *result) {
+void inbox_log_enqueued(const struct boxcar_store *store, boxcar_new_message_list messages,
+                        const boxcar_enqueued *enqueued) {
     if (!store_logs(store, BOXCAR_LOG_WARN))
         return;
-    for (size_t i = 0; i < part->message_count; i++) {
-        inbox_log_key(store, BOXCAR_LOG_INFO, "inbox_enqueue", &part->origins[i],
-                      result->inbox_enqueued[i].duplicate ? "message is known already" : "message enqueued");
-        inbox_log_hash(store, &part->origins[i], result->inbox_enqueued[i].hash_mismatch);
+    for (size_t i = 0; i < messages.count; i++) {
+        struct inbox_origin origin = inbox_origin_of(&messages.items[i]);
+
+        inbox_log_key(store, BOXCAR_LOG_INFO, "inbox_enqueue", &origin,
+                      enqueued[i].duplicate ? "message is known already" : "message enqueued");
+        inbox_log_hash(store, &origin, enqueued[i].hash_mismatch);
     }
 }

@@ -9,8 +9,8 @@ void inbox_log_key(const struct boxcar_store *store, boxcar_log_level level, con
                    const struct inbox_origin *origin, const char *text);
 /* WARN, "inbox_hash_mismatch", if there is one (BX-080). */
 void inbox_log_hash(const struct boxcar_store *store, const struct inbox_origin *origin, bool mismatch);
-/* INFO, "inbox_enqueue": each message of the part; and its hash. */
-void inbox_log_enqueued(const struct boxcar_store *store, const struct batch_part *part,
-                        const struct part_result *result);
+/* INFO, "inbox_enqueue": each of the messages; and its hash. */
+void inbox_log_enqueued(const struct boxcar_store *store, boxcar_new_message_list messages,
+                        const boxcar_enqueued *enqueued);
 
 #endif

@@ -21,13 +21,13 @@ static void log_enqueued(const struct boxcar_store *store, const boxcar_new_mess
               enqueued->duplicate ? "message is already there" : "message enqueued");
 }
 
-void message_log_enqueued(const struct boxcar_store *store, const struct batch_part *part,
-                          const struct part_result *result) {
+void message_log_enqueued(const struct boxcar_store *store, boxcar_new_message_list messages,
+                          const boxcar_enqueued *enqueued) {
     if (!store_logs(store, BOXCAR_LOG_INFO))
         return;
-    for (size_t i = 0; i < part->message_count; i++) {
-        log_enqueued(store, &part->messages[i], &result->enqueued[i]);
-        if (!boxcar_uuid_is_none(part->messages[i].join_id.uuid))
-            join_log_attached(store, part->messages[i].join_id, result->enqueued[i].message_id);
+    for (size_t i = 0; i < messages.count; i++) {
+        log_enqueued(store, &messages.items[i], &enqueued[i]);
+        if (!boxcar_uuid_is_none(messages.items[i].join_id.uuid))
+            join_log_attached(store, messages.items[i].join_id, enqueued[i].message_id);
     }
 }

@@ -4,8 +4,8 @@
 
 #include "store.h"
 
-/* INFO, "enqueue": each message of the part (OBX-102), with the join it was attached to. */
-void message_log_enqueued(const struct boxcar_store *store, const struct batch_part *part,
-                          const struct part_result *result);
+/* INFO, "enqueue": each of the messages (OBX-102), with the join it was attached to. */
+void message_log_enqueued(const struct boxcar_store *store, boxcar_new_message_list messages,
+                          const boxcar_enqueued *enqueued);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef BOXCAR_STORE_STORE_H
 #define BOXCAR_STORE_STORE_H
 
-#include "batch.h"
+#include "request.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/inbox.h"
@@ -117,8 +117,8 @@ struct store_ops {
     void (*close)(struct boxcar_store *store); /* frees the store */
     boxcar_status (*deploy)(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err);
 
-    boxcar_status (*process)(struct boxcar_store *store, const struct batch *batch,
-                             struct batch_result *ret_result, boxcar_error *err);
+    boxcar_status (*process)(struct boxcar_store *store, const struct request *request,
+                             struct result *ret_result, boxcar_error *err);
 
     /* A transaction that spans calls, for handlers. Between begin and commit or rollback, process()
      * is part of it and nothing is retried or reconnected; begin itself may reconnect. commit:
@@ -130,7 +130,7 @@ struct store_ops {
 
     /* Instances say that they live (again and again, for each box they serve) and that they go, from both
      * boxes. A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
-     * longer than the setting instance_timeout are removed, by maintenance and by batches that ask for it. */
+     * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it. */
     boxcar_status (*heartbeat)(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
     boxcar_status (*farewell)(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 
@@ -197,7 +197,7 @@ struct store_ops {
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
-    /* The inbox, but for its messages, which go with a batch; see boxcar/inbox.h. look: has it been processed?
+    /* The inbox, but for its messages, which go with a request; see boxcar/inbox.h. look: has it been processed?
      * It was seen now. accept: what is not known as more than seen is done now; never sent twice. find:
      * BOXCAR_E_NOT_FOUND. */
     boxcar_status (*inbox_look)(struct boxcar_store *store, const struct inbox_origin *origin,

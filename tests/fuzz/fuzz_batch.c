@@ -11,7 +11,7 @@ static void check_outbox(const struct json_lines *lines) {
 }
 
 static void check_inbox(const struct json_lines *lines) {
-    const boxcar_new_inbox_message *messages = lines->items;
+    const boxcar_new_message *messages = lines->items;
 
     for (size_t i = 0; i < lines->count; i++)
         PROMISE(messages[i].source.data != NULL && messages[i].external_id.data != NULL);

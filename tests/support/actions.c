@@ -32,7 +32,7 @@ boxcar_new_message new_message(const char *topic, const char *payload) {
 
 boxcar_enqueued enqueue_message(struct fixture *f, const boxcar_new_message *message) {
     boxcar_enqueued enqueued;
-    ASSERT_OK(f, boxcar_enqueue(f->store, message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, message, &enqueued, &f->err));
     return enqueued;
 }
 
@@ -53,7 +53,7 @@ void enqueue_many(struct fixture *f, const char *topic, size_t count, boxcar_wor
     assert_true(messages && enqueued);
     for (size_t i = 0; i < count; i++)
         messages[i] = new_message(topic, "p");
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, count, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, count, enqueued, &f->err));
     for (size_t i = 0; ret_ids && i < count; i++)
         ret_ids[i] = enqueued[i].work_id;
     free(messages);
@@ -62,7 +62,7 @@ void enqueue_many(struct fixture *f, const char *topic, size_t count, boxcar_wor
 
 static boxcar_message_list *claim_with(struct fixture *f, boxcar_owner owner, int batch_size,
                                        int64_t lease_ms, const boxcar_str *topics, size_t topic_count) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = owner;
     options.batch_size = batch_size;
     options.lease_ms = lease_ms;
@@ -153,51 +153,56 @@ boxcar_settlement settlement_of(struct taken taken) {
     return settlement;
 }
 
-bool settle(struct fixture *f, settle_fn how, boxcar_owner owner, const boxcar_settlement *settlement) {
+bool settle_in_box(struct fixture *f, boxcar_box box, boxcar_settle_kind how, boxcar_owner owner,
+                   const boxcar_settlement *settlement) {
     boxcar_work_id affected = {0};
     size_t count = 99;
-    ASSERT_OK(f, how(f->store, owner, settlement, 1, &affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(box, owner), how, settlement, 1, &affected, &count, &f->err));
     assert_in_range(count, 0, 1);
     if (count == 1)
         assert_int_equal(affected.value, settlement->work_id.value);
     return count == 1;
 }
 
+bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner, const boxcar_settlement *settlement) {
+    return settle_in_box(f, BOXCAR_OUTBOX, how, owner, settlement);
+}
+
 bool ack(struct fixture *f, boxcar_owner owner, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
-    return settle(f, boxcar_ack, owner, &settlement);
+    return settle(f, BOXCAR_ACK, owner, &settlement);
 }
 
 bool abandon(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.delay_ms = delay_ms;
     settlement.error = BOXCAR_STR("it did not work");
-    return settle(f, boxcar_abandon, owner, &settlement);
+    return settle(f, BOXCAR_ABANDON, owner, &settlement);
 }
 
 bool defer(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.delay_ms = delay_ms;
-    return settle(f, boxcar_defer, owner, &settlement);
+    return settle(f, BOXCAR_DEFER, owner, &settlement);
 }
 
 bool bury(struct fixture *f, boxcar_owner owner, struct taken taken, const char *error) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.error = boxcar_str_of(error);
-    return settle(f, boxcar_fail, owner, &settlement);
+    return settle(f, BOXCAR_FAIL, owner, &settlement);
 }
 
 bool renew(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t lease_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     size_t count = 99;
-    ASSERT_OK(f, boxcar_renew(f->store, owner, &settlement, 1, lease_ms, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, owner, lease_ms), BOXCAR_RENEW, &settlement, 1, NULL, &count, &f->err));
     assert_in_range(count, 0, 1);
     return count == 1;
 }
 
 int64_t reap(struct fixture *f) {
     int64_t count = -1;
-    ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+    ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_OUTBOX, &count, &f->err));
     return count;
 }
 

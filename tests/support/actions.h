@@ -66,10 +66,10 @@ struct taken take_wait(struct fixture *f, boxcar_owner owner, boxcar_work_id wan
 size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct taken *ret_taken, size_t max);
 
 /* Settle one; true = it was affected. */
-typedef boxcar_status (*settle_fn)(boxcar_store *, boxcar_owner, const boxcar_settlement *, size_t,
-                                   boxcar_work_id *, size_t *, boxcar_error *);
 boxcar_settlement settlement_of(struct taken taken);
-bool settle(struct fixture *f, settle_fn how, boxcar_owner owner, const boxcar_settlement *settlement);
+bool settle_in_box(struct fixture *f, boxcar_box box, boxcar_settle_kind how, boxcar_owner owner,
+                   const boxcar_settlement *settlement);
+bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner, const boxcar_settlement *settlement);
 bool ack(struct fixture *f, boxcar_owner owner, struct taken taken);
 bool abandon(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms);
 bool defer(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms);

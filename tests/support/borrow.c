@@ -57,6 +57,6 @@ int64_t count_effects(struct fixture *f) {
 boxcar_enqueued borrowed_enqueue(struct fixture *f, struct borrowed *b, const char *payload) {
     boxcar_new_message message = new_message("t", payload);
     boxcar_enqueued enqueued;
-    ASSERT_OK(f, boxcar_enqueue(b->store, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(b->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     return enqueued;
 }

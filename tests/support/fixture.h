@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "boxcar.h"
+#include "claimers.h"
 #include "boxcar/postgres.h"
 #include "boxcar/sqlite.h"
 

@@ -1,70 +1,27 @@
-/* The inbox: storing once for each key, asking, accepting, reviving. Claiming and settling are with those of
- * the outbox, in message/outbox.c and message/settle.c. */
-#include <string.h>
-
+/* The inbox: asking, accepting, reviving. Its messages are stored, claimed and settled in message/message.c. */
 #include "api/check.h"
-#include "base/memory.h"
-#include "base/options.h"
 #include "base/utf8.h"
 #include "core/limits.h"
-#include "messages.h"
 #include "store/inbox_log.h"
 #include "store/store.h"
 
-#define AUTO_RESULT CLEANUP(batch_result_release)
 #define REVIVE_TRIES 3
 
 static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
                                  struct inbox_origin *ret_origin, boxcar_error *err) {
     boxcar_status status = limits_check_inbox_key(key, content_hash, err);
+    boxcar_message_id message_id;
 
-    return status == BOXCAR_OK ? inbox_origin_of(key, content_hash, ret_origin, err) : status;
-}
-
-/* ---- storing ---- */
-
-static boxcar_status enqueue_checked(boxcar_store *store, const boxcar_new_inbox_message *messages, size_t count,
-                                     boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    AUTO_ARENA struct arena arena = ARENA_INIT;
-    AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.sent_before = false};
-    struct batch_part *part = &batch.parts[BOXCAR_INBOX];
-    boxcar_status status = inbox_messages_add(&arena, messages, count, part, err);
-
-    if (status == BOXCAR_OK)
-        status = store->ops->process(store, &batch, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    inbox_log_enqueued(store, part, &result.parts[BOXCAR_INBOX]);
-    if (ret_enqueued)
-        memcpy(ret_enqueued, result.parts[BOXCAR_INBOX].inbox_enqueued, count * sizeof(*ret_enqueued));
+    message_id = boxcar_inbox_message_id(key);
+    if (boxcar_uuid_is_none(message_id.uuid))
+        return error_no_memory(err);
+    *ret_origin = (struct inbox_origin){.source = key.source,
+                                        .external_id = key.external_id,
+                                        .content_hash = str_is_empty(content_hash) ? BOXCAR_NO_STR : content_hash,
+                                        .message_id = message_id};
     return BOXCAR_OK;
-}
-
-boxcar_status boxcar_inbox_enqueue(boxcar_store *store, const boxcar_new_inbox_message *message,
-                                   boxcar_inbox_enqueued *ret_enqueued, boxcar_error *err) {
-    boxcar_new_inbox_message said = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    boxcar_status status = check_given(store, "store", err);
-
-    if (status == BOXCAR_OK)
-        status = check_given(message, "message", err);
-    if (status == BOXCAR_OK)
-        status = options_read(&said, sizeof(said), message, "message", err);
-    if (status == BOXCAR_OK)
-        status = inbox_message_check(&said, err);
-    return status == BOXCAR_OK ? enqueue_checked(store, &said, 1, ret_enqueued, err) : status;
-}
-
-boxcar_status boxcar_inbox_enqueue_many(boxcar_store *store, const boxcar_new_inbox_message *messages,
-                                        size_t count, boxcar_inbox_enqueued *ret_enqueued,
-                                        boxcar_error *err) {
-    boxcar_status status = check_given(store, "store", err);
-
-    if (status == BOXCAR_OK)
-        status = inbox_messages_check(messages, count, err);
-    if (status != BOXCAR_OK || count == 0)
-        return status;
-    return enqueue_checked(store, messages, count, ret_enqueued, err);
 }
 
 /* ---- asking ---- */

@@ -12,24 +12,22 @@
 #include "api/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "batching.h"
 #include "core/limits.h"
-#include "store/join_log.h"
-#include "store/message_log.h"
-#include "store/store.h"
+#include "request/prepare.h"
+#include "request/request.h"
 
-#define AUTO_RESULT CLEANUP(batch_result_release)
 #define PATIENCE_MS 200 /* for which a transaction waits for chunks in any case */
 
 /* A chunk in the form that stores want. */
 struct chunk {
     struct chunk *next;
-    struct batch_part part;
+    struct request request; /* with its messages */
     boxcar_enqueued *enqueued; /* NULL = nobody wants to know */
 };
 
 struct feed {
     boxcar_store *store;
+    boxcar_box box;
     boxcar_feed_fn next;
     void *context;
     struct arena arena;
@@ -58,41 +56,30 @@ static void fall_back(struct feed *feed, const char *why) {
 
 /* ---- taking chunks ---- */
 
-static boxcar_status check_chunk(const struct feed *feed, const boxcar_chunk *given, boxcar_error *err) {
-    char where[40];
-
-    if (given->count > 0 && !given->messages)
-        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
-    if (given->count > LIMITS_COUNT_MAX - feed->count)
-        return error_invalid(err, "count", "there are too many messages: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < given->count; i++) {
-        boxcar_status status = limits_check_new_message(&given->messages[i], "", err);
-
-        if (status == BOXCAR_OK)
-            continue;
-        snprintf(where, sizeof(where), "messages[%zu].", feed->count + i);
-        return error_locate(status, where, err);
-    }
-    return BOXCAR_OK;
+static size_t count_of(const struct feed *feed, const struct chunk *chunk) {
+    return chunk->request.base.messages[feed->box].count;
 }
 
 /* Somebody is told what became of the messages: the caller, or the log. */
 static bool place_answers(struct feed *feed, struct chunk *chunk, boxcar_enqueued *given) {
+    bool logs = store_logs(feed->store, feed->box == BOXCAR_INBOX ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO);
+
     chunk->enqueued = given;
-    if (!given && store_logs(feed->store, BOXCAR_LOG_INFO))
-        chunk->enqueued = arena_alloc_array(&feed->arena, chunk->part.message_count, sizeof(*chunk->enqueued));
-    return chunk->enqueued || !store_logs(feed->store, BOXCAR_LOG_INFO);
+    if (!given && logs)
+        chunk->enqueued = arena_alloc_array(&feed->arena, count_of(feed, chunk), sizeof(*chunk->enqueued));
+    return chunk->enqueued || !logs;
 }
 
 static boxcar_status add_chunk(struct feed *feed, const boxcar_chunk *given, boxcar_error *err) {
-    boxcar_status status = check_chunk(feed, given, err);
+    boxcar_new_message_list messages = {given->messages, given->count};
+    boxcar_status status = limits_read_new_messages(&feed->arena, feed->box, &messages, feed->count, err);
     struct chunk *chunk = arena_alloc(&feed->arena, sizeof(*chunk));
 
     if (status != BOXCAR_OK)
         return status;
     if (!chunk)
         return error_no_memory(err);
-    status = batching_add_messages(&feed->arena, given->messages, given->count, &chunk->part, err);
+    status = prepare_messages(&feed->arena, &chunk->request, feed->box, messages, err);
     if (status != BOXCAR_OK)
         return status;
     if (!place_answers(feed, chunk, given->enqueued))
@@ -134,76 +121,78 @@ static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_err
 
 /* ---- storing ---- */
 
-static void keep_answers(struct chunk *chunk, const boxcar_enqueued *enqueued) {
-    if (chunk->enqueued)
-        memcpy(chunk->enqueued, enqueued, chunk->part.message_count * sizeof(*enqueued));
-}
-
-/* Stores chunks from `from` on by one call of the store, as `part`. */
-static boxcar_status store_as(struct feed *feed, struct chunk *from, const struct batch_part *part, bool sent_before,
-                              boxcar_error *err) {
-    AUTO_RESULT struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.sent_before = sent_before, .parts[BOXCAR_OUTBOX] = *part};
-    boxcar_status status = feed->store->ops->process(feed->store, &batch, &result, err);
+/* Stores chunks from `from` on by one request. */
+static boxcar_status store_as(struct feed *feed, struct chunk *from, const struct request *request, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    boxcar_status status = request_send_part(feed->store, request, &result, err);
     size_t done = 0;
 
     if (status != BOXCAR_OK)
         return status;
-    for (struct chunk *chunk = from; chunk && done < part->message_count; chunk = chunk->next) {
-        keep_answers(chunk, result.parts[BOXCAR_OUTBOX].enqueued + done);
-        done += chunk->part.message_count;
+    for (struct chunk *chunk = from; chunk && done < request->base.messages[feed->box].count; chunk = chunk->next) {
+        if (chunk->enqueued)
+            memcpy(chunk->enqueued, result.parts[feed->box].enqueued + done,
+                   count_of(feed, chunk) * sizeof(*chunk->enqueued));
+        done += count_of(feed, chunk);
     }
-    join_log_ended(feed->store, result.ended, result.ended_count);
     return BOXCAR_OK;
 }
 
 /* All chunks from `from` on as one. */
-static boxcar_status unite(struct feed *feed, const struct chunk *from, struct batch_part *ret_part, boxcar_error *err) {
-    struct batch_part part = {.fresh_ids = true};
+static boxcar_status unite(struct feed *feed, const struct chunk *from, struct request *ret_request,
+                           boxcar_error *err) {
+    struct request_own own = {.fresh_ids = true};
     boxcar_new_message *messages;
     struct message_key *keys;
-    size_t done = 0;
+    size_t count = 0, done = 0;
 
     for (const struct chunk *chunk = from; chunk; chunk = chunk->next)
-        part.message_count += chunk->part.message_count;
-    part.messages = messages = arena_alloc_array(&feed->arena, part.message_count, sizeof(*messages));
-    keys = arena_alloc_array(&feed->arena, part.message_count, sizeof(*keys));
+        count += count_of(feed, chunk);
+    messages = arena_alloc_array(&feed->arena, count, sizeof(*messages));
+    keys = arena_alloc_array(&feed->arena, count, sizeof(*keys));
     if (!messages || !keys)
         return error_no_memory(err);
     for (const struct chunk *chunk = from; chunk; chunk = chunk->next) {
-        memcpy(messages + done, chunk->part.messages, chunk->part.message_count * sizeof(*messages));
-        if (chunk->part.keys) {
-            memcpy(keys + done, chunk->part.keys, chunk->part.message_count * sizeof(*keys));
-            part.keys = keys;
+        struct new_messages new = request_messages(&chunk->request, feed->box);
+
+        memcpy(messages + done, new.items, new.count * sizeof(*messages));
+        if (new.keys) {
+            memcpy(keys + done, new.keys, new.count * sizeof(*keys));
+            own.keys = keys;
         }
-        part.fresh_ids = part.fresh_ids && chunk->part.fresh_ids;
-        done += chunk->part.message_count;
+        own.fresh_ids = own.fresh_ids && new.fresh_ids;
+        done += new.count;
     }
-    *ret_part = part;
+    *ret_request = (struct request){.instances = NULL};
+    ret_request->base.messages[feed->box] = (boxcar_new_message_list){messages, count};
+    ret_request->own[feed->box] = own;
     return BOXCAR_OK;
 }
 
 /* Everything that is not in the transaction, by one call: without a transaction it is one by itself. */
 static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_error *err) {
     struct chunk *from = feed->unsent;
-    struct batch_part part;
+    struct request request;
     boxcar_status status = BOXCAR_OK;
 
     if (!from)
         return BOXCAR_OK;
     if (from->next)
-        status = unite(feed, from, &part, err);
+        status = unite(feed, from, &request, err);
     else
-        part = from->part;
-    return status == BOXCAR_OK ? store_as(feed, from, &part, sent_before, err) : status;
+        request = from->request;
+    if (status != BOXCAR_OK)
+        return status;
+    request.base.sent_before = sent_before;
+    return store_as(feed, from, &request, err);
 }
 
 /* Whether nobody can wait for it, nor it for anybody: locks are taken by one call alone, which knows their order. */
-static bool is_free(const struct batch_part *part) {
-    for (size_t i = 0; part->fresh_ids && i < part->message_count; i++)
-        if (!boxcar_uuid_is_none(part->messages[i].join_id.uuid))
+static bool is_free(struct new_messages new) {
+    for (size_t i = 0; new.fresh_ids && i < new.count; i++)
+        if (!boxcar_uuid_is_none(new.items[i].join_id.uuid))
             return false;
-    return part->fresh_ids;
+    return new.fresh_ids;
 }
 
 /* What follows in the feed waits for the end, with this chunk: its order is kept. */
@@ -211,12 +200,12 @@ static void send_chunk(struct feed *feed, struct chunk *chunk) {
     int64_t began_ms = clock_ms();
     boxcar_error why = BOXCAR_ERROR_INIT;
 
-    feed->sends_at_once = is_free(&chunk->part);
+    feed->sends_at_once = is_free(request_messages(&chunk->request, feed->box));
     if (feed->sends_at_once && !feed->is_open) /* a borrowed store cannot, and gets everything at the end */
         feed->is_open = feed->sends_at_once = feed->store->ops->begin(feed->store, NULL) == BOXCAR_OK;
     if (!feed->sends_at_once)
         return;
-    if (store_as(feed, chunk, &chunk->part, false, &why) != BOXCAR_OK) {
+    if (store_as(feed, chunk, &chunk->request, &why) != BOXCAR_OK) {
         fall_back(feed, why.message);
         return;
     }
@@ -256,7 +245,7 @@ static bool commit(struct feed *feed, bool *ret_unknown) {
 
 static void log_enqueued(const struct feed *feed) {
     for (const struct chunk *chunk = feed->first; chunk && chunk->enqueued; chunk = chunk->next)
-        message_log_enqueued(feed->store, &chunk->part, &(struct part_result){.enqueued = chunk->enqueued});
+        request_log_messages(feed->store, feed->box, chunk->request.base.messages[feed->box], chunk->enqueued);
 }
 
 /* Nothing has to be waited for any more. */
@@ -279,10 +268,13 @@ static boxcar_status run(struct feed *feed, boxcar_error *err) {
     return status;
 }
 
-boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_feed_fn next, void *context, boxcar_error *err) {
-    struct feed feed = {.store = store, .next = next, .context = context, .arena = ARENA_INIT, .sends_at_once = true};
+boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_box box, boxcar_feed_fn next, void *context,
+                                  boxcar_error *err) {
+    struct feed feed = {.store = store, .box = box, .next = next, .context = context, .arena = ARENA_INIT, .sends_at_once = true};
     boxcar_status status = check_given(store, "store", err);
 
+    if (status == BOXCAR_OK)
+        status = limits_check_box(box, err);
     if (status == BOXCAR_OK && !next)
         status = error_invalid(err, "next", "next is NULL: it is required");
     if (status == BOXCAR_OK)

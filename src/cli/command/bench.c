@@ -105,9 +105,12 @@ static boxcar_status new_worker(struct bench *bench, bool drain, boxcar_error *e
     boxcar_status status = boxcar_worker_new(&options, &bench->worker, err);
     if (status != BOXCAR_OK)
         return status;
-    boxcar_str topic = boxcar_str_of(bench->topic);
-    return drain ? boxcar_worker_handle_discard(bench->worker, topic, err)
-                 : boxcar_worker_handle(bench->worker, topic, take_time, bench, err);
+    boxcar_handler handler = BOXCAR_HANDLER_INIT;
+    handler.topic = boxcar_str_of(bench->topic);
+    handler.kind = drain ? BOXCAR_HANDLER_DISCARD : BOXCAR_HANDLER_FUNCTION;
+    handler.run = take_time;
+    handler.context = bench;
+    return boxcar_worker_handle(bench->worker, &handler, err);
 }
 
 static int worker_start(struct bench *bench, bool drain) {
@@ -146,7 +149,7 @@ static boxcar_status enqueue_batches(struct bench *bench, boxcar_new_message *ba
                                      struct progress *progress, boxcar_error *err) {
     for (int done = 0; done < bench->messages;) {
         int count = bench->messages - done < bench->batch_size ? bench->messages - done : bench->batch_size;
-        boxcar_status status = boxcar_enqueue_many(bench->cli->store, batch, (size_t)count, NULL, err);
+        boxcar_status status = boxcar_enqueue_many(bench->cli->store, BOXCAR_OUTBOX, batch, (size_t)count, NULL, err);
         if (status != BOXCAR_OK)
             return status;
         done += count;
@@ -215,7 +218,7 @@ static boxcar_status send_at_rate(struct bench *bench, struct results *results, 
         sleep_until_ns(started + (int64_t)i * (1000000000 / LATENCY_RATE));
         snprintf(stamp, sizeof(stamp), "%0*lld", STAMP_SIZE, (long long)now_ns());
         memcpy(bench->payload, stamp, STAMP_SIZE);
-        status = boxcar_enqueue(bench->cli->store, &message, NULL, err);
+        status = boxcar_enqueue(bench->cli->store, BOXCAR_OUTBOX, &message, NULL, err);
     }
     results->latency_rate = rate((int64_t)bench->latency_capacity, (double)(now_ns() - started) / 1e9);
     return status;

@@ -36,13 +36,13 @@ static int print(const struct cli *cli, const boxcar_message_list *list) {
     return output_list_end(&output, cli);
 }
 
-static int claim(struct cli *cli, boxcar_box box, const boxcar_claim_options *options) {
+static int claim(struct cli *cli, const boxcar_claimer *claimer) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if ((box == BOXCAR_INBOX ? boxcar_inbox_claim : boxcar_claim)(cli->store, options, &list, &err) != BOXCAR_OK)
+    if (boxcar_claim(cli->store, claimer, &list, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     result = print(cli, list);
     boxcar_list_free(list);
@@ -59,20 +59,19 @@ static boxcar_str *read_topics(size_t *ret_count) {
 }
 
 static int run(struct cli *cli, const char *const *args) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
-    boxcar_box box = BOXCAR_OUTBOX;
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, given.box, &box) ||
-        !value_owner(cli, given.owner, &options.owner) ||
-        !value_lease_time(cli, given.lease, &options.lease_ms) ||
-        !value_count(cli, "--batch-size", given.batch_size, &options.batch_size) ||
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, given.box, &claimer.box) ||
+        !value_owner(cli, given.owner, &claimer.owner) ||
+        !value_lease_time(cli, given.lease, &claimer.lease_ms) ||
+        !value_count(cli, "--batch-size", given.batch_size, &claimer.batch_size) ||
         !value_size(cli, "--batch-bytes", given.batch_bytes, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX,
-                    &options.batch_bytes))
+                    &claimer.batch_bytes))
         return CLI_USAGE;
-    boxcar_str *topics = read_topics(&options.topic_count);
+    boxcar_str *topics = read_topics(&claimer.topic_count);
     if (!topics)
         return cli_no_memory(cli);
-    options.topics = topics;
-    int result = claim(cli, box, &options);
+    claimer.topics = topics;
+    int result = claim(cli, &claimer);
     free(topics);
     return result;
 }

@@ -16,25 +16,20 @@
 #include "cli/output/report.h"
 #include "commands.h"
 
-static const char *at(const struct enqueue_kind *kind, const void *enqueued, size_t i) {
-    return (const char *)enqueued + i * kind->enqueued_size;
-}
-
-static int print_ids(const struct enqueue_kind *kind, const void *enqueued, size_t count) {
+static int print_ids(const boxcar_enqueued *enqueued, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char text[BOXCAR_UUID_TEXT_SIZE];
-        boxcar_uuid_format((*(const boxcar_message_id *)(at(kind, enqueued, i) + kind->id_offset)).uuid, text);
+        boxcar_uuid_format(enqueued[i].message_id.uuid, text);
         puts(text);
     }
     return CLI_DONE;
 }
 
 /* Where only ids are printed: everything else has a column for it. */
-static void note_duplicates(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued,
-                            size_t count) {
+static void note_duplicates(const struct cli *cli, const boxcar_enqueued *enqueued, size_t count) {
     size_t duplicates = 0;
     for (size_t i = 0; i < count; i++)
-        duplicates += *(const bool *)(at(kind, enqueued, i) + kind->duplicate_offset);
+        duplicates += enqueued[i].duplicate;
     if (duplicates > 0 && count == 1)
         cli_note(cli, "a duplicate: the store knows this message already, and nothing was stored");
     else if (duplicates > 0)
@@ -42,53 +37,46 @@ static void note_duplicates(const struct cli *cli, const struct enqueue_kind *ki
                  duplicates);
 }
 
-int enqueue_print(const struct cli *cli, const struct enqueue_kind *kind, const void *enqueued, size_t count,
-                  bool is_list) {
+int enqueue_print(const struct cli *cli, const struct enqueue_kind *kind, const boxcar_enqueued *enqueued,
+                  size_t count, bool is_list) {
     struct output output;
     if (cli->format == CLI_FORMAT_UNSET) {
-        note_duplicates(cli, kind, enqueued, count);
-        return print_ids(kind, enqueued, count);
+        note_duplicates(cli, enqueued, count);
+        return print_ids(enqueued, count);
     }
     if (!is_list && cli->format != CLI_FORMAT_TABLE)
         return output_object(cli, kind->row(enqueued));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, kind->columns);
-    for (size_t i = 0; i < count && output_list_add(&output, kind->row(at(kind, enqueued, i))); i++) {
+    for (size_t i = 0; i < count && output_list_add(&output, kind->row(&enqueued[i])); i++) {
     }
     return output_list_end(&output, cli);
 }
 
-/* The store is open and there is room for what it says; *ret_enqueued is the caller's to free(). */
-static int prepare(struct cli *cli, const struct enqueue_kind *kind, size_t count, void **ret_enqueued) {
-    *ret_enqueued = calloc(count + 1, kind->enqueued_size);
-    return *ret_enqueued ? cli_store_open(cli) : cli_no_memory(cli);
-}
-
-int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const void *message) {
+int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const boxcar_new_message *message) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    void *enqueued;
-    int result = prepare(cli, kind, 1, &enqueued);
-    if (result == CLI_DONE) {
-        boxcar_status status = kind->store_one(cli->store, message, enqueued, &err);
-        result = status == BOXCAR_OK ? enqueue_print(cli, kind, enqueued, 1, false) : cli_fail_with(cli, &err);
-    }
-    free(enqueued);
-    return result;
+    boxcar_enqueued enqueued;
+    int result = cli_store_open(cli);
+    if (result != CLI_DONE)
+        return result;
+    if (boxcar_enqueue(cli->store, kind->box, message, &enqueued, &err) != BOXCAR_OK)
+        return cli_fail_with(cli, &err);
+    return enqueue_print(cli, kind, &enqueued, 1, false);
 }
 
-static boxcar_status store_all(struct cli *cli, const struct enqueue_kind *kind,
-                               const struct json_lines *file, void *ret_enqueued, boxcar_error *err) {
+static boxcar_status store_all(struct cli *cli, const struct enqueue_kind *kind, const struct json_lines *file,
+                               boxcar_enqueued *ret_enqueued, boxcar_error *err) {
     char text[48];
     snprintf(text, sizeof(text), "storing %zu messages", file->count);
     struct progress *progress = progress_begin(cli, text);
-    boxcar_status status = kind->store_many(cli->store, file->items, file->count, ret_enqueued, err);
+    boxcar_status status = boxcar_enqueue_many(cli->store, kind->box, file->items, file->count, ret_enqueued, err);
     progress_end(progress);
     return status;
 }
 
 static int enqueue_lines(struct cli *cli, const struct enqueue_kind *kind, const struct json_lines *file) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    void *enqueued;
-    int result = prepare(cli, kind, file->count, &enqueued);
+    boxcar_enqueued *enqueued = calloc(file->count + 1, sizeof(*enqueued));
+    int result = enqueued ? cli_store_open(cli) : cli_no_memory(cli);
     if (result == CLI_DONE) {
         boxcar_status status = store_all(cli, kind, file, enqueued, &err);
         result = status == BOXCAR_OK ? enqueue_print(cli, kind, enqueued, file->count, true)
@@ -172,7 +160,7 @@ static int store_all_feed(struct feed *feed, const struct enqueue_kind *kind) {
     int result = cli_store_open(feed->cli);
     if (result != CLI_DONE)
         return result;
-    boxcar_status status = boxcar_enqueue_feed(feed->cli->store, next_chunk, feed, &err);
+    boxcar_status status = boxcar_enqueue_feed(feed->cli->store, kind->box, next_chunk, feed, &err);
     if (status != BOXCAR_OK)
         return fail(feed, &err);
     progress_end(feed->progress);
@@ -220,22 +208,7 @@ struct borrowed {
 
 static const char *const ENQUEUE_COLUMNS[] = {"work_id", "message_id", "duplicate", NULL};
 
-static boxcar_status store_one_enqueue(boxcar_store *store, const void *message, void *ret_enqueued,
-                                       boxcar_error *err) {
-    return boxcar_enqueue(store, message, ret_enqueued, err);
-}
-
-static json_t *enqueued_row(const void *enqueued) { return enqueued_json(enqueued); }
-
-static const struct enqueue_kind OUTBOX = {
-    .box = BOXCAR_OUTBOX,
-    .store_one = store_one_enqueue,
-    .enqueued_size = sizeof(boxcar_enqueued),
-    .id_offset = offsetof(boxcar_enqueued, message_id),
-    .duplicate_offset = offsetof(boxcar_enqueued, duplicate),
-    .row = enqueued_row,
-    .columns = ENQUEUE_COLUMNS,
-};
+static const struct enqueue_kind OUTBOX = {.box = BOXCAR_OUTBOX, .row = enqueued_json, .columns = ENQUEUE_COLUMNS};
 
 static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
     if (enqueue_given.message_id && enqueue_given.key) {

@@ -8,11 +8,6 @@
 #include "cli/output/report.h"
 #include "commands.h"
 
-/* The library's call, all five in one shape; lease_ms counts for renew only. */
-typedef boxcar_status settle_fn(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err);
-
 /* What the command was given, as typed; NULL where it has no such option. */
 struct settle_given {
     const char *owner;
@@ -72,25 +67,24 @@ static int print(const struct cli *cli, const struct settlements *settlements) {
     return CLI_DONE;
 }
 
-static int settle_all(struct cli *cli, settle_fn *settle, boxcar_box box, boxcar_owner owner, int64_t lease_ms,
+static int settle_all(struct cli *cli, boxcar_settle_kind kind, const boxcar_claimer *claimer,
                       struct settlements *settlements) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (settle(cli->store, box, owner, settlements->items, settlements->count, lease_ms, settlements->affected,
-               &settlements->affected_count, &err) != BOXCAR_OK)
+    if (boxcar_settle(cli->store, claimer, kind, settlements->items, settlements->count, settlements->affected,
+                      &settlements->affected_count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print(cli, settlements);
 }
 
-static int settle_run(struct cli *cli, settle_fn *settle, const struct settle_given *given,
+static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct settle_given *given,
                       const char *const *args) {
-    boxcar_owner owner;
-    boxcar_box box = BOXCAR_OUTBOX;
-    int64_t delay_ms = BOXCAR_BACKOFF, lease_ms = BOXCAR_LEASE_MS_DEFAULT;
-    if (!value_owner(cli, given->owner, &owner) || !value_box(cli, given->box, &box) ||
-        !value_delay(cli, given->delay, &delay_ms) || !value_lease_time(cli, given->lease, &lease_ms))
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    int64_t delay_ms = BOXCAR_BACKOFF;
+    if (!value_owner(cli, given->owner, &claimer.owner) || !value_box(cli, given->box, &claimer.box) ||
+        !value_delay(cli, given->delay, &delay_ms) || !value_lease_time(cli, given->lease, &claimer.lease_ms))
         return CLI_USAGE;
     if (!args[0])
         return cli_usage(cli, "WORK_ID is missing: give one or more, as claim printed them");
@@ -101,7 +95,7 @@ static int settle_run(struct cli *cli, settle_fn *settle, const struct settle_gi
             settlements.items[i].delay_ms = delay_ms;
             settlements.items[i].error = boxcar_str_of(given->error);
         }
-        result = settle_all(cli, settle, box, owner, lease_ms, &settlements);
+        result = settle_all(cli, kind, &claimer, &settlements);
     }
     free(settlements.items);
     free(settlements.affected);
@@ -114,17 +108,9 @@ static struct { char *owner, *box; } ack_given;
 
 static struct poptOption ACK_OPTIONS[] = {SETTLE_OPTION_OWNER(ack_given), OPTION_BOX(ack_given.box), POPT_TABLEEND};
 
-static boxcar_status settle_ack(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
-    (void)lease_ms;
-    return (box == BOXCAR_INBOX ? boxcar_inbox_ack : boxcar_ack)(
-        store, owner, settlements, count, ret_affected, ret_affected_count, err);
-}
-
 static int run_ack(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = ack_given.owner, .box = ack_given.box};
-    return settle_run(cli, settle_ack, &typed, args);
+    return settle_run(cli, BOXCAR_ACK, &typed, args);
 }
 
 static const struct command CMD_ACK = {
@@ -153,20 +139,12 @@ static struct poptOption ABANDON_OPTIONS[] = {
     OPTION_BOX(abandon_given.box),
     POPT_TABLEEND};
 
-static boxcar_status settle_abandon(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                    const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                    boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
-    (void)lease_ms;
-    return (box == BOXCAR_INBOX ? boxcar_inbox_abandon : boxcar_abandon)(
-        store, owner, settlements, count, ret_affected, ret_affected_count, err);
-}
-
 static int run_abandon(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = abandon_given.owner,
                                  .box = abandon_given.box,
                                  .error = abandon_given.error,
                                  .delay = abandon_given.delay};
-    return settle_run(cli, settle_abandon, &typed, args);
+    return settle_run(cli, BOXCAR_ABANDON, &typed, args);
 }
 
 static const struct command CMD_ABANDON = {
@@ -193,17 +171,9 @@ static struct poptOption DEFER_OPTIONS[] = {
     OPTION_BOX(defer_given.box),
     POPT_TABLEEND};
 
-static boxcar_status settle_defer(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                  const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                  boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
-    (void)lease_ms;
-    return (box == BOXCAR_INBOX ? boxcar_inbox_defer : boxcar_defer)(
-        store, owner, settlements, count, ret_affected, ret_affected_count, err);
-}
-
 static int run_defer(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = defer_given.owner, .box = defer_given.box, .delay = defer_given.delay};
-    return settle_run(cli, settle_defer, &typed, args);
+    return settle_run(cli, BOXCAR_DEFER, &typed, args);
 }
 
 static const struct command CMD_DEFER = {
@@ -227,17 +197,9 @@ static struct poptOption FAIL_OPTIONS[] = {
     OPTION_BOX(fail_given.box),
     POPT_TABLEEND};
 
-static boxcar_status settle_fail(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                 const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                 boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
-    (void)lease_ms;
-    return (box == BOXCAR_INBOX ? boxcar_inbox_fail : boxcar_fail)(
-        store, owner, settlements, count, ret_affected, ret_affected_count, err);
-}
-
 static int run_fail(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = fail_given.owner, .box = fail_given.box, .error = fail_given.error};
-    return settle_run(cli, settle_fail, &typed, args);
+    return settle_run(cli, BOXCAR_FAIL, &typed, args);
 }
 
 static const struct command CMD_FAIL = {
@@ -262,16 +224,9 @@ static struct poptOption RENEW_OPTIONS[] = {
     OPTION_BOX(renew_given.box),
     POPT_TABLEEND};
 
-static boxcar_status settle_renew(boxcar_store *store, boxcar_box box, boxcar_owner owner,
-                                  const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                  boxcar_work_id *ret_affected, size_t *ret_affected_count, boxcar_error *err) {
-    return (box == BOXCAR_INBOX ? boxcar_inbox_renew : boxcar_renew)(
-        store, owner, settlements, count, lease_ms, ret_affected, ret_affected_count, err);
-}
-
 static int run_renew(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = renew_given.owner, .box = renew_given.box, .lease = renew_given.lease};
-    return settle_run(cli, settle_renew, &typed, args);
+    return settle_run(cli, BOXCAR_RENEW, &typed, args);
 }
 
 static const struct command CMD_RENEW = {
@@ -302,7 +257,7 @@ static int run_reap(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if ((box == BOXCAR_INBOX ? boxcar_inbox_reap : boxcar_reap)(cli->store, &count, &err) != BOXCAR_OK)
+    if (boxcar_reap(cli->store, box, &count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return output_count(cli, "reaped", count);
 }

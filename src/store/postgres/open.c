@@ -12,7 +12,7 @@
 #include "store/postgres/admin/maintain.h"
 #include "store/postgres/admin/setting.h"
 #include "store/postgres/admin/stats.h"
-#include "store/postgres/batch/batch.h"
+#include "store/postgres/request/request.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/sleep.h"
 #include "store/postgres/connection/transaction.h"

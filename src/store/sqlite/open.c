@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "batch.h"
+#include "request.h"
 #include "boxcar/sqlite.h"
 #include "store/join_log.h"
 #include "store/sqlite/admin/dead.h"

@@ -43,7 +43,7 @@ struct tally {
     size_t count, capacity;
     uint32_t *slots; /* hash table of indexes into entries, + 1; 0 = empty */
     size_t slot_count;
-    size_t last; /* most messages of a batch have the topic of the one before */
+    size_t last; /* most messages of a request have the topic of the one before */
     bool failed; /* out of memory */
 };
 

@@ -70,9 +70,6 @@ static void wake_loop(struct crew *crew) {
     (void)!write(crew->wake_fd, &one, sizeof(one));
 }
 
-/* A late verdict of "later" means soon, not at once: a handler that defers does so for a reason. */
-#define DEFER_MS_DEFAULT 1000
-
 /* A handler that stopped in time, but says nothing of why, stopped for this. */
 static void count_timeout(struct slot *slot, const struct job *job) {
     atomic_fetch_add(&job->handler->timed_out, 1);
@@ -96,10 +93,8 @@ static void take_verdict(struct slot *slot, struct job *job, struct ending endin
     job->settled = ending.settled;
     job->late = ending.late;
     job->microseconds = clock_us() - slot->started_us;
-    job->delay_ms = delivery->delay_ms;
+    job->delay_ms = delivery_delay_ms(delivery, verdict);
     job->shortage = delivery->is_shortage;
-    if (verdict == BOXCAR_VERDICT_DEFER && job->delay_ms == BOXCAR_BACKOFF)
-        job->delay_ms = DEFER_MS_DEFAULT;
     if (delivery_cancel_reason(delivery) == CANCEL_TIMEOUT)
         count_timeout(slot, job);
     job->error = delivery_take_error(delivery, &job->error_len);
@@ -109,14 +104,6 @@ static void take_verdict(struct slot *slot, struct job *job, struct ending endin
         job->given_back = true;
         job->delay_ms = 0;
     }
-}
-
-/* A verdict that is none of the four is a defect of the handler: try again, and say why. */
-static boxcar_verdict check_verdict(struct slot *slot, boxcar_verdict verdict) {
-    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_FAIL)
-        return verdict;
-    boxcar_delivery_set_error(&slot->delivery, BOXCAR_STR("the handler returned an unknown verdict"));
-    return BOXCAR_VERDICT_RETRY;
 }
 
 /* The handler's own transaction ends with its verdict. When it cannot be committed, the message is
@@ -152,7 +139,7 @@ static struct ending run_handler(struct slot *slot, const struct handler *handle
     log_message(&slot->crew->face, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
                 "handling");
     ending.verdict = handler->run(handler->context, &slot->delivery);
-    ending.verdict = check_verdict(slot, ending.verdict);
+    ending.verdict = delivery_check_verdict(&slot->delivery, ending.verdict);
     if (!slot->delivery.in_transaction)
         return ending;
     if (is_abandoned(slot))

@@ -11,7 +11,10 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 #include "hide.h"
-#include "store/join_log.h"
+#include "request/request.h"
+
+/* A verdict of "later" means soon, not at once: a handler that defers does so for a reason. */
+#define DEFER_MS_DEFAULT 1000
 
 bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
                    const boxcar_store_options *store_options) {
@@ -83,29 +86,42 @@ char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len) {
     return text;
 }
 
+/* A verdict that is none of the four is a defect of the handler: try again, and say why. */
+boxcar_verdict delivery_check_verdict(struct boxcar_delivery *delivery, boxcar_verdict verdict) {
+    if ((int)verdict >= BOXCAR_VERDICT_ACK && (int)verdict <= BOXCAR_VERDICT_FAIL)
+        return verdict;
+    boxcar_delivery_set_error(delivery, BOXCAR_STR("the handler returned an unknown verdict"));
+    return BOXCAR_VERDICT_RETRY;
+}
+
+int64_t delivery_delay_ms(const struct boxcar_delivery *delivery, boxcar_verdict verdict) {
+    bool is_open = verdict == BOXCAR_VERDICT_DEFER && delivery->delay_ms == BOXCAR_BACKOFF;
+
+    return is_open ? DEFER_MS_DEFAULT : delivery->delay_ms;
+}
+
 static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
     struct boxcar_store *store = delivery->store;
     boxcar_box box = delivery->message->box;
     boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
-    struct batch batch = {.owner = delivery->message->owner};
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct request request = {.base.owner = delivery->message->owner};
+    struct result result = {.arena = ARENA_INIT};
     boxcar_status status;
     bool acked;
 
     ack.work_id = delivery->message->work_id;
     ack.epoch = delivery->message->epoch;
-    batch.parts[box].settle[BOXCAR_ACK] = (struct settlement_list){&ack, 1};
-    status = store->ops->process(store, &batch, &result, err);
+    request.parts[box].settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
+    status = request_send(store, &request, &result, err);
     acked = status == BOXCAR_OK && result.parts[box].settled[BOXCAR_ACK].count == 1;
     if (!acked) {
-        batch_result_release(&result);
+        result_release(&result);
         store->ops->rollback(store);
         if (status == BOXCAR_OK)
             *ret_acked = false;
         return status;
     }
-    join_log_ended(store, result.ended, result.ended_count); /* by the commit */
-    batch_result_release(&result);
+    result_release(&result);
     status = store->ops->commit(store, err);
     if (status == BOXCAR_OK)
         *ret_acked = true;
@@ -170,6 +186,8 @@ boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **re
     if (!delivery || !ret_store)
         return error_invalid(err, delivery ? "ret_store" : "delivery", "%s is NULL",
                              delivery ? "ret_store" : "delivery");
+    if (!delivery->store_options)
+        return error_set(err, BOXCAR_E_UNSUPPORTED, "only a worker has transactions for its handlers");
     if (!delivery->store)
         status = store_open(delivery->store_options, &delivery->store, err);
     if (status == BOXCAR_OK && !delivery->in_transaction)

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "boxcar/worker.h"
-#include "store/batch.h"
+#include "store/request.h"
 
 /* How a message ended, as counted. */
 enum outcome {

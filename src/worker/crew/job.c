@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-static size_t count_claimed(const struct batch_result *result) {
+static size_t count_claimed(const struct result *result) {
     return result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
 }
 
-struct load *load_new(struct batch_result *result) {
+struct load *load_new(struct result *result) {
     size_t count = count_claimed(result);
     struct load *load = calloc(1, sizeof(*load));
     struct job *jobs = calloc(count ? count : 1, sizeof(*jobs));
@@ -15,7 +15,7 @@ struct load *load_new(struct batch_result *result) {
     if (!load || !jobs) {
         free(load);
         free(jobs);
-        batch_result_release(result);
+        result_release(result);
         return NULL;
     }
     load->result = *result;
@@ -35,7 +35,7 @@ void load_retain(struct load *load) { atomic_fetch_add(&load->references, 1); }
 void load_release(struct load *load) {
     if (atomic_fetch_sub(&load->references, 1) != 1)
         return;
-    batch_result_release(&load->result);
+    result_release(&load->result);
     free(load->jobs);
     free(load);
 }

@@ -12,7 +12,7 @@
 
 struct load {
     _Atomic size_t references;
-    struct batch_result result;
+    struct result result;
     struct job *jobs;
     size_t count;
 };
@@ -37,7 +37,7 @@ struct job {
     int64_t leased_at_ms; /* when its lease was last known to begin */
     int64_t queued_at_ms;
     bool collected; /* the work loop has its verdict ... */
-    bool sent;      /* ... which is in the batch on its way */
+    bool sent;      /* ... which is in the request on its way */
     bool refused;   /* the store does not take it, alone: its lease is not renewed any more */
     bool lost;      /* the lease is somebody else's now; the work loop's word */
 
@@ -63,7 +63,7 @@ struct job_list {
 };
 
 /* Takes the result over, also when it fails (NULL: out of memory). */
-struct load *load_new(struct batch_result *result);
+struct load *load_new(struct result *result);
 void load_retain(struct load *load);
 void load_release(struct load *load);
 

@@ -1,7 +1,7 @@
 /* The round trip: what handlers said goes out, leases are renewed, new work comes in.
  *
  * Nothing is let go before the store has answered. When it cannot be reached, verdicts are kept and
- * sent again; what a lost answer may already have settled counts as settled (batch.sent_before). What
+ * sent again; what a lost answer may already have settled counts as settled (request.base.sent_before). What
  * the store refuses is another matter: refusal.c. */
 #include "exchange.h"
 
@@ -14,7 +14,7 @@
 #include "heartbeat.h"
 #include "jobs.h"
 #include "refusal.h"
-#include "store/join_log.h"
+#include "request/request.h"
 #include "waits.h"
 #include "worker/crew/log_message.h"
 
@@ -138,7 +138,7 @@ static void load_stages(struct pump *pump) {
     }
 }
 
-/* The store did not take the batch. */
+/* The store did not take the request. */
 static void keep_stages(struct pump *pump) {
     for (int box = 0; box < BOXES; box++) {
         const struct gather_list *list = &pump->boxes[box].out.lists[BOXCAR_RECORD];
@@ -224,12 +224,11 @@ static void renewed(void *context, union gather_tag tag, const boxcar_settlement
     crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
 }
 
-static void take_answer(struct pump *pump, const struct batch *batch, struct batch_result *result,
+static void take_answer(struct pump *pump, const struct request *request, struct result *result,
                         int64_t asked_at_ms) {
     struct answer answer = {.pump = pump, .asked_at_ms = asked_at_ms};
 
-    join_log_ended(pump_face(pump), result->ended, result->ended_count);
-    pump_take_waits(pump, result, batch->sent_before);
+    pump_take_waits(pump, result, request->base.sent_before);
     for (int box = 0; box < BOXES; box++)
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
             if (kind == BOXCAR_RESOLVE || kind == BOXCAR_RECORD)
@@ -354,7 +353,7 @@ static void take_failure(struct pump *pump, boxcar_status status, bool claims, b
 
 /* ---- claims that fail, or wait in vain, while the rest works ---- */
 
-static bool was_held_up(struct pump *pump, const struct batch_result *result) {
+static bool was_held_up(struct pump *pump, const struct result *result) {
     int count = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
 
     atomic_fetch_add(&pump->worker->count.held_up, count);
@@ -363,7 +362,7 @@ static bool was_held_up(struct pump *pump, const struct batch_result *result) {
 
 /* The store is there if everything went well. A claim that waited in vain for its turn shows neither that claims
  * work nor that they fail. */
-static void judge_claims(struct pump *pump, const struct batch_result *result) {
+static void judge_claims(struct pump *pump, const struct result *result) {
     bool held_up = was_held_up(pump, result);
 
     if (result->claim_error.status != BOXCAR_OK) {
@@ -385,24 +384,22 @@ static bool takes_suspects(const struct pump *pump, boxcar_box box, const int cl
     return claim_sizes[1 - box] == 0 || (boxcar_box)(pump->turn & 1) == box;
 }
 
-static struct batch_part make_part(struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+static void fill_box(struct pump *pump, struct request *request, boxcar_box box, const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
     const struct gather_list *fails = &from->out.lists[BOXCAR_FAIL];
-    struct batch_part part = {.fail_reason =
-                                  fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
-                              .renew_lease_ms = pump_tuning(pump)->lease_ms,
-                              .claim_size = claim_sizes[box],
-                              .claim_lease_ms = pump_tuning(pump)->lease_ms,
-                              .claim_bytes = pump_tuning(pump)->batch_bytes,
-                              .no_suspects = !takes_suspects(pump, box, claim_sizes),
-                              .waits = from->out.waits,
-                              .topics = from->patterns,
-                              .topic_count = from->pattern_count};
 
+    request->own[box] = (struct request_own){
+        .fail_reason = fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
+        .waits = from->out.waits,
+        .no_suspects = !takes_suspects(pump, box, claim_sizes)};
+    request->parts[box] = (boxcar_request_part){.lease_ms = pump_tuning(pump)->lease_ms,
+                                                .claim_size = claim_sizes[box],
+                                                .claim_bytes = pump_tuning(pump)->batch_bytes,
+                                                .topics = from->patterns,
+                                                .topic_count = from->pattern_count};
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
-        part.settle[kind] =
-            (struct settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
-    return part;
+        request->parts[box].settle[kind] =
+            (boxcar_settlement_list){from->out.lists[kind].items, from->out.lists[kind].count};
 }
 
 void pump_look_soon(struct pump *pump) {
@@ -432,28 +429,25 @@ static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], cons
         pace_in_vain(&pump->pace);
 }
 
-static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct batch_result *result,
+static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct result *result,
                       int64_t asked_at_ms) {
     size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
                              result->parts[BOXCAR_INBOX].claimed_count};
-    size_t all = claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX];
     struct pace_view view = pump_pace_view(pump);
 
     atomic_fetch_add(&pump->worker->count.claims, 1);
-    if (all > 0)
-        log_number(pump_face(pump), BOXCAR_LOG_DEBUG, "claim", "count", (int64_t)all, "claimed messages");
     plan_next_look(pump, claim_sizes, claimed);
     pace_grow(&pump->pace, &view, claim_sizes, claimed);
     pump_admit(pump, result, asked_at_ms);
 }
 
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t asked_at_ms = clock_ms();
     bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
     bool beats = pump_heartbeat_is_due(pump) && !pump_beats_alone(pump);
-    struct batch batch = {.owner = pump->worker->owner, .sent_before = pump->sent_before};
+    struct request request = {.base = {.owner = pump->worker->owner, .sent_before = pump->sent_before}};
     boxcar_status status;
 
     for (int box = 0; box < BOXES; box++)
@@ -466,12 +460,12 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     if (says_nothing(pump) && !claims)
         return false;
     for (int box = 0; box < BOXES; box++)
-        batch.parts[box] = make_part(pump, (boxcar_box)box, claim_sizes);
+        fill_box(pump, &request, (boxcar_box)box, claim_sizes);
     if (beats) {
-        batch.instances = pump->heartbeat.instances;
-        batch.instance_count = pump_fill_instances(pump);
+        request.instances = pump->heartbeat.instances;
+        request.instance_count = pump_fill_instances(pump);
     }
-    status = pump->store->ops->process(pump->store, &batch, &result, &err);
+    status = request_send(pump->store, &request, &result, &err);
     if (status != BOXCAR_OK) {
         take_failure(pump, status, claims, beats, &err);
         return true;
@@ -481,13 +475,13 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     pump_take_heartbeat(pump, beats);
     pump_take_verdicts(pump);
     pump_note_flushed(pump);
-    /* Some verdicts of a batch whose answer was lost may not have gone out again yet. */
+    /* Some verdicts of a request whose answer was lost may not have gone out again yet. */
     pump->sent_before = pump->sent_before && (pump_is_refused(pump) || pump->finished.count > 0);
-    take_answer(pump, &batch, &result, asked_at_ms);
+    take_answer(pump, &request, &result, asked_at_ms);
     if (claims)
         take_work(pump, claim_sizes, &result, asked_at_ms);
     else
-        batch_result_release(&result);
+        result_release(&result);
     if (pump->claims_fail)
         pump_look_soon(pump); /* at the next try */
     return true;

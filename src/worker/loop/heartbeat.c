@@ -2,7 +2,7 @@
  *
  * It goes along with the next round trip. Alone it goes when there is none, or when the store does not take
  * it: a role without the right to register can still work, only the doctor does not see it, and what is in
- * the same batch must not fail for that. */
+ * the same request must not fail for that. */
 #include "heartbeat.h"
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ void pump_take_heartbeat(struct pump *pump, bool along) {
 
     if (along)
         beat->next_ms = pump->now_ms + beat->interval_ms;
-    else if (beat->way == HEARTBEAT_SUSPECTED) /* without it, the batch is taken */
+    else if (beat->way == HEARTBEAT_SUSPECTED) /* without it, the request is taken */
         beat->way = HEARTBEAT_ALONE;
 }
 

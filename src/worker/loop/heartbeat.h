@@ -5,11 +5,11 @@
 #include "pump.h"
 
 bool pump_heartbeat_is_due(const struct pump *pump);
-/* Whether it must not go along with a batch. */
+/* Whether it must not go along with a request. */
 bool pump_beats_alone(const struct pump *pump);
 /* What there is to say, in pump->heartbeat.instances: so many. */
 size_t pump_fill_instances(struct pump *pump);
-/* The store took a batch, with the heartbeat or without. */
+/* The store took a request, with the heartbeat or without. */
 void pump_take_heartbeat(struct pump *pump, bool along);
 /* The store did not take it. true = perhaps because of the heartbeat: the same again without it. */
 bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *err);

@@ -131,12 +131,12 @@ static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms
         crew_put(pump->crew, &ready);
 }
 
-void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms) {
+void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
     size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
     struct load *load;
 
     if (count == 0) {
-        batch_result_release(result);
+        result_release(result);
         return;
     }
     load = load_new(result);

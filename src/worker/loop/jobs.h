@@ -5,7 +5,7 @@
 #include "pump.h"
 
 /* Claimed messages become jobs: discarded, queued, or kept waiting if they are suspects. */
-void pump_admit(struct pump *pump, struct batch_result *result, int64_t asked_at_ms);
+void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms);
 /* One of them, whose handler is known; those for the crew are added to `ready`. */
 void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready);
 /* It goes back to the store, without an attempt. */

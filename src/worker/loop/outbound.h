@@ -4,7 +4,7 @@
 #ifndef BOXCAR_WORKER_LOOP_OUTBOUND_H
 #define BOXCAR_WORKER_LOOP_OUTBOUND_H
 
-#include "flow/gather.h"
+#include "request/gather.h"
 #include "worker/crew/job.h"
 
 struct outbound {

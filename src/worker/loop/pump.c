@@ -17,7 +17,7 @@
 #include "base/utf8.h"
 #include "core/setting.h"
 #include "exchange.h"
-#include "flow/coordinator/presence.h"
+#include "request/coordinator/presence.h"
 #include "flush.h"
 #include "heartbeat.h"
 #include "jobs.h"

@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
-#include "flow/refusal.h"
-#include "flow/schedule.h"
+#include "request/refusal.h"
+#include "request/schedule.h"
 #include "outbound.h"
 #include "pace.h"
 #include "worker/crew/crew.h"
@@ -35,7 +35,7 @@ struct heartbeat {
     int64_t next_ms, interval_ms;
     enum {
         HEARTBEAT_ALONG,     /* with the next round trip */
-        HEARTBEAT_SUSPECTED, /* with it a batch was refused: does it go without? */
+        HEARTBEAT_SUSPECTED, /* with it a request was refused: does it go without? */
         HEARTBEAT_ALONE      /* it did */
     } way;
     bool is_mute; /* it is refused, and that was said */

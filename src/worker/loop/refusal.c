@@ -1,4 +1,4 @@
-/* Verdicts that the store does not take. They are no outage, which would be waited out: the same batch would
+/* Verdicts that the store does not take. They are no outage, which would be waited out: the same request would
  * be refused again, and one verdict must not hold back all the others.
  *
  * So the one that is refused is searched for by halves, as a coordinator does (flow/refusal.h). Where a

@@ -1,6 +1,6 @@
 /* Streams. A claim may bring several messages of one stream: they are handled one after the other in
  * order of their work ids, other streams beside them, and the first that is not acked stops its stream:
- * what is behind it goes back without having run, in the batch that carries its verdict (BX-006, BX-062).
+ * what is behind it goes back without having run, in the request that carries its verdict (BX-006, BX-062).
  *
  * The crew keeps the order (crew_put); here it is found out. Suspects run alone and waits are evaluated
  * by the store: what is behind one of these goes back at once and comes again when that one is done. */

@@ -63,7 +63,7 @@ static const char *deploy_at_once(struct crew_member *member) {
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
     if (status == BOXCAR_OK)
-        status = boxcar_enqueue(store, &message, &enqueued, &member->err);
+        status = boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, &member->err);
     boxcar_store_close(store);
     return status == BOXCAR_OK ? NULL : "first use";
 }
@@ -112,9 +112,9 @@ static const char *deploy_or_work(struct crew_member *member) {
         }
         boxcar_new_message message = new_message("t", "p");
         boxcar_enqueued enqueued;
-        if (boxcar_enqueue(member->store, &message, &enqueued, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, &enqueued, &member->err) != BOXCAR_OK)
             return "enqueue";
-        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer options = BOXCAR_CLAIMER_INIT;
         options.owner = member->owner;
         boxcar_message_list *list = NULL;
         if (boxcar_claim(member->store, &options, &list, &member->err) != BOXCAR_OK)

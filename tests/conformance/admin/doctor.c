@@ -216,7 +216,7 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
     boxcar_settlement settlements[100];
     for (size_t i = 0; i < 100; i++)
         settlements[i] = settlement_of(taken[i]);
-    ASSERT_OK(f, boxcar_fail(f->store, f->owner, settlements, 100, NULL, NULL, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_FAIL, settlements, 100, NULL, NULL, &f->err));
     assert_found(f, "dead_letters", BOXCAR_SEVERITY_WARNING, "101 dead letters, 100 of them");
 }
 

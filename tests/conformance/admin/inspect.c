@@ -273,7 +273,7 @@ static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void 
             settlements[k] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
             settlements[k].work_id = lists[i]->items[k]->work_id;
         }
-        ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, CLAIM_SIZE, NULL, &affected, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, CLAIM_SIZE, NULL, &affected, &f->err));
         assert_int_equal(affected, CLAIM_SIZE);
         boxcar_list_free(lists[i]);
     }
@@ -426,12 +426,12 @@ static void crashes_before_a_replay_do_not_count(void **state) {
 
 static void view_of_receipts_has_the_id_of_the_message(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.source = BOXCAR_STR("shop");
     message.external_id = BOXCAR_STR("1");
     message.topic = BOXCAR_STR("t");
     message.payload = BOXCAR_STR("p");
-    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     assert_int_equal(fixture_sql_number(f,
                                         "select count(*) from boxcar_inbox_receipt r join boxcar_inbox i "
                                         "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null",

@@ -33,14 +33,14 @@ static int64_t count_instances(struct fixture *f) {
     return fixture_sql_number(f, "select count(*) from boxcar_instance_row", "select count(*) from instance_row");
 }
 
-static boxcar_batch_result *process(struct fixture *f, const boxcar_batch *batch) {
-    boxcar_batch_result *result = NULL;
+static boxcar_result *process(struct fixture *f, const boxcar_request *batch) {
+    boxcar_result *result = NULL;
     ASSERT_OK(f, boxcar_process(f->store, batch, &result, &f->err));
     return result;
 }
 
-static boxcar_batch batch_of(boxcar_owner owner) {
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
+static boxcar_request batch_of(boxcar_owner owner) {
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
     batch.owner = owner;
     return batch;
 }
@@ -53,11 +53,12 @@ static void say_by_claim(struct fixture *f, boxcar_owner owner, struct taken hel
 }
 
 static void say_by_inbox_claim(struct fixture *f, boxcar_owner owner, struct taken held) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     (void)held;
+    options.box = BOXCAR_INBOX;
     options.owner = owner;
-    ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     boxcar_list_free(list);
 }
 
@@ -87,12 +88,11 @@ static void say_by_renew(struct fixture *f, boxcar_owner owner, struct taken hel
 
 static void say_by_stages(struct fixture *f, boxcar_owner owner, struct taken held) {
     boxcar_settlement record = {.work_id = held.work_id, .epoch = held.epoch, .stages = 8};
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = batch_of(owner);
-    part.stages = &record;
-    part.stage_count = 1;
-    batch.outbox = &part;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = batch_of(owner);
+    part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&record, 1};
+    batch.parts[BOXCAR_OUTBOX] = &part;
+    boxcar_result_free(process(f, &batch));
 }
 
 static void say_by_heartbeat_elsewhere(struct fixture *f, boxcar_owner owner, struct taken held) {
@@ -102,10 +102,10 @@ static void say_by_heartbeat_elsewhere(struct fixture *f, boxcar_owner owner, st
 
 static void say_by_heartbeat_alone(struct fixture *f, boxcar_owner owner, struct taken held) {
     boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
-    boxcar_batch batch = batch_of(owner);
+    boxcar_request batch = batch_of(owner);
     (void)held;
     batch.heartbeat = &heartbeat;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_result_free(process(f, &batch));
 }
 
 /* A ten-minute lease of an instance that registered for one box, long ago: each way of speaking keeps it. */
@@ -155,9 +155,9 @@ static void registration_in_one_box_covers_the_leases_of_both(void **state) {
 static void unregistered_owner_keeps_its_leases(void **state) {
     struct fixture *f = *state;
     struct taken held = take_for(f, f->owner, enqueue(f, "t", "p").work_id, LONG_LEASE_MS);
-    boxcar_batch batch = batch_of(f->other);
+    boxcar_request batch = batch_of(f->other);
     batch.stale_threshold_ms = 1000;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_result_free(process(f, &batch));
     maintain(f);
     assert_true(ack(f, f->owner, held));
 }
@@ -176,15 +176,15 @@ static void heartbeat_alone_registers_in_both_boxes(void **state) {
 static void claim_without_topics_is_for_every_topic(void **state) {
     struct fixture *f = *state;
     boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
     batch.owner = f->owner;
     batch.heartbeat = &heartbeat;
-    batch.outbox = &part;
+    batch.parts[BOXCAR_OUTBOX] = &part;
     part.claim_size = 1;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_result_free(process(f, &batch));
     part.claim_size = 0;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_result_free(process(f, &batch));
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[\"*\"]' and box = 'outbox'",
                                         "select count(*) from instance where topics = '{*}' and box = 'outbox'"), 1);
     assert_int_equal(count_instances(f), 1);
@@ -226,10 +226,10 @@ static void setting_says_how_long_an_instance_may_be_silent(void **state) {
 
 static void process_with(struct fixture *f, boxcar_owner owner, int64_t threshold_ms, bool beats) {
     boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
-    boxcar_batch batch = batch_of(owner);
+    boxcar_request batch = batch_of(owner);
     batch.stale_threshold_ms = threshold_ms;
     batch.heartbeat = beats ? &heartbeat : NULL;
-    boxcar_batch_result_free(process(f, &batch));
+    boxcar_result_free(process(f, &batch));
 }
 
 static void batch_removes_those_silent_for_its_threshold(void **state) {
@@ -264,8 +264,8 @@ static void batch_with_a_heartbeat_removes_the_stale(void **state) {
 
 static void threshold_out_of_range_is_refused(void **state) {
     struct fixture *f = *state;
-    boxcar_batch batch = batch_of(f->owner);
-    boxcar_batch_result *result = NULL;
+    boxcar_request batch = batch_of(f->owner);
+    boxcar_result *result = NULL;
     batch.stale_threshold_ms = 999;
     ASSERT_INVALID(f, "stale_threshold_ms", boxcar_process(f->store, &batch, &result, &f->err));
     batch.stale_threshold_ms = 86400001;
@@ -283,15 +283,15 @@ static int64_t count_of(struct fixture *f, const char *box) {
 
 static struct taken claim_by(struct fixture *f, boxcar_coordinator *coordinator, const char *pattern) {
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
-    boxcar_claim_options wanted = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer wanted = BOXCAR_CLAIMER_INIT;
     boxcar_str topic = boxcar_str_of(pattern);
     boxcar_flush *flushed = NULL;
     wanted.lease_ms = LONG_LEASE_MS;
     wanted.topics = &topic;
     wanted.topic_count = 1;
-    options.outbox_claim = &wanted;
+    options.claims[BOXCAR_OUTBOX] = &wanted;
     ASSERT_OK(f, boxcar_coordinator_flush(coordinator, &options, &flushed, &f->err));
-    const boxcar_message_list *list = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX);
+    const boxcar_message_list *list = flushed->claimed[BOXCAR_OUTBOX];
     assert_int_equal(list->count, 1);
     const boxcar_message *message = list->items[0];
     struct taken taken = {.work_id = message->work_id, .epoch = message->epoch};

@@ -69,7 +69,7 @@ static void remove_place(struct fixture *f, struct place *place) {
 }
 
 static boxcar_status claim_one(struct fixture *f, const struct place *place, size_t *ret_count) {
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     claim.owner = f->owner;
     claim.lease_ms = 60000;
@@ -84,7 +84,7 @@ static void assert_delivers(struct fixture *f, const struct place *place) {
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
     size_t count = 0;
-    ASSERT_OK(f, boxcar_enqueue(place->store, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(place->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     ASSERT_OK(f, claim_one(f, place, &count));
     assert_int_equal(count, 1);
 }

@@ -113,7 +113,7 @@ static void producer_enqueues_and_does_nothing_else(void **state) {
     ASSERT_OK(f, open_as(f, &producer, &f->store));
     enqueue(f, "t", "p");
     enqueue_many(f, "t", 2, NULL);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     boxcar_message_list *list = NULL;
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_claim(f->store, &options, &list, &f->err));
@@ -194,7 +194,7 @@ static int work_without(struct fixture *f, const struct role *role, const char *
     options.maintain_ms = 0;
     enqueue_many(f, "t", 20, NULL);
     ASSERT_OK(f, boxcar_worker_new(&options, &worker, &f->err));
-    ASSERT_OK(f, boxcar_worker_handle(worker, BOXCAR_STR("t"), ack_it, NULL, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), ack_it, NULL), &f->err));
     ASSERT_OK(f, boxcar_worker_run(worker, &f->err));
     boxcar_worker_free(worker);
     assert_int_equal(stats_of(f).ready + stats_of(f).in_progress, 0);
@@ -302,11 +302,11 @@ static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(voi
     pg_exec(conn, "alter role %s nologin", role.name);
     pg_exec(conn, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '%s'", role.name);
     boxcar_new_message message = new_message("t", "p");
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, &message, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     assert_true(f->err.retryable);
     assert_true(f->err.outcome_unknown);
     pg_exec(conn, "alter role %s login", role.name);
-    ASSERT_OK(f, boxcar_enqueue(store, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     boxcar_store_close(store);
     PQfinish(conn);
     drop_role(f, &role);

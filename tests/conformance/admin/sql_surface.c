@@ -292,7 +292,7 @@ static void claim_refuses_any_isolation_but_read_committed(void **state) {
     }
     PQfinish(conn);
     struct borrowed b = borrow(f);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     boxcar_message_list *list = NULL;
     borrowed_exec(&b, "begin isolation level serializable");
@@ -307,7 +307,7 @@ static void claim_refuses_any_isolation_but_read_committed(void **state) {
 static void claims_are_read_committed_whatever_the_session_has(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     if (f->kind != FIXTURE_POSTGRES)
         skip(); /* the session is the pooler's */
     PGconn *conn = fixture_connect(f);
@@ -317,7 +317,7 @@ static void claims_are_read_committed_whatever_the_session_has(void **state) {
                   "perform set_config('default_transaction_isolation', 'serializable', false); return null; end $$");
     pg_exec(conn, "create trigger to_serializable after insert on message execute function to_serializable()");
     message.topic = message.payload = BOXCAR_STR("t");
-    ASSERT_OK(f, boxcar_enqueue(store, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     options.owner = f->owner;
     options.batch_size = 1;
     for (int i = 0; i < 4; i++) {
@@ -354,7 +354,7 @@ static void refused_statement_says_that_the_transaction_must_roll_back(void **st
     borrowed_exec(&b, "begin");
     boxcar_new_message message = new_message("forbidden", "p");
     boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_enqueue(b.store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_enqueue(b.store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(f->err.must_roll_back);
     assert_string_equal(f->err.sqlstate, "23514");
     assert_int_equal(PQtransactionStatus(b.conn), PQTRANS_INERROR);
@@ -378,7 +378,7 @@ static void what_is_missing_inside_a_call_is_not_a_missing_schema(void **state) 
         pg_exec(conn, "create or replace trigger strange before insert on message for each row "
                       "execute function strange()");
         ASSERT_FAILS(f, BOXCAR_E_STORE,
-                     boxcar_enqueue(f->store, &message, NULL, &f->err));
+                     boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
         assert_non_null(strstr(f->err.message, "no_such_"));
         assert_null(strstr(f->err.message, "init"));
     }
@@ -410,7 +410,7 @@ static void store_recovers_from_a_connection_that_was_cut(void **state) {
     boxcar_enqueued enqueued;
     boxcar_status status = BOXCAR_E_UNAVAILABLE;
     for (int tries = 0; status != BOXCAR_OK && tries < 50; tries++) {
-        status = boxcar_enqueue(f->store, &message, &enqueued, &f->err);
+        status = boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err);
         assert_true(status == BOXCAR_OK || (status == BOXCAR_E_UNAVAILABLE && f->err.retryable));
     }
     assert_int_equal(status, BOXCAR_OK);
@@ -460,12 +460,12 @@ static void claim_and_ack_scan_no_table_however_much_is_done(void **state) {
     for (int i = 0; i < 1000; i++)
         half[i] = settlement_of(taken[2 * i]);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_ack(f->store, f->owner, half, 1000, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, half, 1000, NULL, &affected, &f->err));
     for (int i = 0; i < 1000; i++) {
         half[i] = settlement_of(taken[2 * i + 1]);
         half[i].delay_ms = 3600000;
     }
-    ASSERT_OK(f, boxcar_abandon(f->store, f->owner, half, 1000, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, half, 1000, NULL, &affected, &f->err));
     assert_int_equal(affected, 1000);
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     fixture_sql(f, NULL, "analyze message, parked, dead, finished");

@@ -236,7 +236,7 @@ static void session_of_a_client_that_is_gone_ends_although_it_waits(void **state
     ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
     conn = fixture_connect(f);
     locker = lock_messages(f);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     for (int i = 0; pg_number(conn, "select count(*) from pg_locks where relation = 'message'::regclass and not granted") > 0; i++) {
         assert_true(i < 400);
         pause_ms(50);

@@ -168,7 +168,7 @@ static void everything_ready_is_handed_out_exactly_once(void **state) {
 }
 
 static size_t claim_bytes(struct fixture *f, int64_t bytes) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     options.owner = f->owner;
     options.batch_bytes = bytes;
@@ -200,7 +200,7 @@ static void stream_that_is_limited_in_bytes_goes_on_in_order(void **state) {
     for (int i = 0; i < 5; i++)
         ids[i] = enqueue_streamed(f, "s", payload).work_id;
     for (int done = 0; done < 5;) {
-        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer options = BOXCAR_CLAIMER_INIT;
         boxcar_message_list *list = NULL;
         options.owner = f->owner;
         options.batch_bytes = 4000;
@@ -220,7 +220,7 @@ static void limit_in_bytes_has_a_range(void **state) {
     struct fixture *f = *state;
     const int64_t BAD[] = {0, -1, 1023, BOXCAR_BATCH_BYTES_MAX + 1, INT64_MAX};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
-        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer options = BOXCAR_CLAIMER_INIT;
         boxcar_message_list *list = NULL;
         options.owner = f->owner;
         options.batch_bytes = BAD[i];

@@ -245,27 +245,25 @@ struct sender {
 static void *send_batch_with_a_key(void *context) {
     struct sender *sender = context;
     boxcar_settlement items[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
-    boxcar_new_inbox_message in = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result;
+    boxcar_new_message in = BOXCAR_NEW_MESSAGE_INIT;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result;
     items[0].work_id.value = 1;
     items[1].work_id.value = 2;
-    outbox.acks = &items[0];
-    outbox.fails = &items[1];
-    outbox.ack_count = outbox.fail_count = 1;
+    outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){&items[0], 1};
+    outbox.settle[BOXCAR_FAIL] = (boxcar_settlement_list){&items[1], 1};
     in.source = BOXCAR_STR("bank");
     in.external_id = BOXCAR_STR("1");
     in.topic = in.payload = BOXCAR_STR("t");
     batch.owner = sender->fixture->owner;
-    batch.outbox = &outbox;
-    batch.inbox_messages = &in;
-    batch.inbox_message_count = 1;
+    batch.parts[BOXCAR_OUTBOX] = &outbox;
+    batch.messages[BOXCAR_INBOX] = (boxcar_new_message_list){&in, 1};
     sender->status = boxcar_process(sender->fixture->store, &batch, &result, &sender->fixture->err);
     if (sender->status != BOXCAR_OK)
         return NULL;
-    sender->duplicate = boxcar_batch_result_inbox_enqueued(result, 0)->duplicate;
-    boxcar_batch_result_free(result);
+    sender->duplicate = result->enqueued[BOXCAR_INBOX].items[0]->duplicate;
+    boxcar_result_free(result);
     return NULL;
 }
 
@@ -293,19 +291,18 @@ static void batch_waits_for_a_key_before_it_locks_anything_else(void **state) {
 static void *send_ack_and_defer(void *context) {
     struct sender *sender = context;
     boxcar_settlement items[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
-    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result;
     items[0].work_id.value = 2;
     items[1].work_id.value = 1;
-    outbox.acks = &items[0];
-    outbox.defers = &items[1];
-    outbox.ack_count = outbox.defer_count = 1;
+    outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){&items[0], 1};
+    outbox.settle[BOXCAR_DEFER] = (boxcar_settlement_list){&items[1], 1};
     batch.owner = sender->fixture->owner;
-    batch.outbox = &outbox;
+    batch.parts[BOXCAR_OUTBOX] = &outbox;
     sender->status = boxcar_process(sender->fixture->store, &batch, &result, &sender->fixture->err);
     if (sender->status == BOXCAR_OK)
-        boxcar_batch_result_free(result);
+        boxcar_result_free(result);
     return NULL;
 }
 

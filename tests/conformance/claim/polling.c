@@ -34,7 +34,7 @@ static void claims_that_find_nothing_write_nothing(void **state) {
 static void claims_that_do_not_want_what_there_is_park_it_once(void **state) {
     struct fixture *f = *state;
     enqueue(f, "other", "p");
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_str topics[] = {BOXCAR_STR("wanted")};
     options.owner = f->owner;
     options.topics = topics;

@@ -102,7 +102,7 @@ static void deploy_under(struct fixture *f, mode_t mask, const char *name, mode_
     umask(before);
     ASSERT_OK(f, status);
     boxcar_new_message message = new_message("t", "p");
-    ASSERT_OK(f, boxcar_enqueue(store, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     assert_mode(url + strlen("sqlite:"), wanted);
     boxcar_store_close(store);
 }

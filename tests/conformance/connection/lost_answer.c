@@ -58,7 +58,7 @@ static void make_stream(struct fixture *f, int number, bool halted, boxcar_work_
         size_t deferred = 0;
         for (size_t i = 1; i < count; i++)
             rest[i - 1] = settlement_of(batch.items[i]);
-        ASSERT_OK(f, boxcar_defer(f->store, f->owner, rest, count - 1, NULL, &deferred, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_DEFER, rest, count - 1, NULL, &deferred, &f->err));
         assert_true(bury(f, f->owner, batch.items[0], "no"));
         assert_stream_state(f, key, BOXCAR_STREAM_HALTED);
     }
@@ -213,7 +213,7 @@ static void enqueueing_a_unique_key_stores_one_message(void **state) {
         message.key = BOXCAR_STR("k");
         message.unique = 1;
         lose_answer(&far, i);
-        ASSERT_OK(f, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+        ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
         lose_none(&far);
         assert_false(enqueued.duplicate);
         assert_true(ack(f, f->owner, take(f, f->owner, enqueued.work_id)));
@@ -243,7 +243,7 @@ static void feeding_stores_every_message_once(void **state) {
     for (int i = 1; i <= ANSWERS_MAX; i++) {
         boxcar_enqueued enqueued[2] = {0};
         lose_answer(&far, i);
-        ASSERT_OK(f, boxcar_enqueue_feed(f->store, give_two_chunks, enqueued, &f->err));
+        ASSERT_OK(f, boxcar_enqueue_feed(f->store, BOXCAR_OUTBOX, give_two_chunks, enqueued, &f->err));
         lose_none(&far);
         struct batch_taken batch = claim_batch(f, f->owner, 9);
         assert_int_equal(ack_batch(f, f->owner, &batch), 2);

@@ -62,12 +62,12 @@ static void enqueue_ends_although_the_server_is_silent(void **state) {
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     message.message_id.uuid = boxcar_uuid_new();
     link_mute(&far.link, 1); /* the server does its work */
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(f->err.outcome_unknown);
     assert_true(f->err.retryable);
     assert_non_null(strstr(f->err.message, "did not answer within 400 ms"));
     link_reset(&far.link);
-    ASSERT_OK(f, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(enqueued.duplicate);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from message"), 1);
     teardown(&far);
@@ -108,7 +108,7 @@ static void large_request_ends_although_the_server_does_not_read(void **state) {
     memset(payload, 'x', LARGE);
     message.payload = (boxcar_str){payload, LARGE};
     link_mute(&far.link, 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     link_reset(&far.link);
     ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     free(payload);
@@ -125,7 +125,7 @@ static boxcar_status call_heartbeat(struct fixture *f) {
 }
 
 static boxcar_status call_claim(struct fixture *f) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     options.owner = f->owner;
     boxcar_status status = boxcar_claim(f->store, &options, &list, &f->err);
@@ -136,7 +136,7 @@ static boxcar_status call_claim(struct fixture *f) {
 static boxcar_status call_enqueue(struct fixture *f) {
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
-    return boxcar_enqueue(f->store, &message, &enqueued, &f->err);
+    return boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err);
 }
 
 static boxcar_status call_accept(struct fixture *f) {
@@ -252,11 +252,11 @@ static void borrowed_connection_is_cut_when_its_owner_wants_that(void **state) {
     PGconn *conn = connect_far(&far);
     boxcar_store_options options = far_options(&far);
     ASSERT_OK(f, boxcar_store_borrow_postgres(conn, &options, &borrowed, &f->err));
-    ASSERT_OK(f, boxcar_enqueue(borrowed, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_int_equal(PQisnonblocking(conn), 0);
     link_mute(&far.link, 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, &message, &enqueued, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     boxcar_store_close(borrowed);
     PQfinish(conn);
     link_reset(&far.link);
@@ -275,7 +275,7 @@ static void borrowed_connection_waits_as_long_as_it_takes(void **state) {
     pg_exec(holder, "begin");
     pg_exec(holder, "lock table message in access exclusive mode");
     assert_true(PQsendQuery(holder, "select pg_sleep(1); rollback"));
-    ASSERT_OK(f, boxcar_enqueue(borrowed, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     boxcar_store_close(borrowed);
     PQfinish(conn);
     PQfinish(holder);

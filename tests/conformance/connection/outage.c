@@ -85,12 +85,12 @@ static void impatient_store_reports_a_loss_at_once(void **state) {
     size_t count = 0;
     lock_out(f, &o);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                 boxcar_ack(f->store, f->owner, &settlement, 1, NULL, &count, &f->err));
+                 boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
     assert_true(f->err.retryable);
     assert_true(f->err.outcome_unknown);
     for (int i = 0; i < 3; i++) {
         ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                     boxcar_ack(f->store, f->owner, &settlement, 1, NULL, &count, &f->err));
+                     boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
         assert_true(f->err.retryable);
         assert_false(f->err.outcome_unknown);
     }
@@ -170,7 +170,7 @@ static void patient_store_logs_the_loss_and_the_return_once_each(void **state) {
     boxcar_enqueued enqueued;
     lock_out(f, &o);
     for (int i = 0; i < 2; i++)
-        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_int_equal(o.book.lost, 1);
     assert_int_equal(o.book.back, 0);
     let_in(f, &o);
@@ -216,8 +216,8 @@ static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     struct fixture *f = *state;
     struct outage o;
     boxcar_inbox_key key = {BOXCAR_STR("shop"), BOXCAR_STR("1")};
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    boxcar_inbox_enqueued enqueued;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    boxcar_enqueued enqueued;
     bool answer = false;
     setup(f, &o, 60000);
     lock_out(f, &o);
@@ -236,7 +236,7 @@ static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     message.source = key.source;
     message.external_id = BOXCAR_STR("2");
     message.topic = message.payload = BOXCAR_STR("t");
-    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, &enqueued, &f->err));
     assert_false(enqueued.duplicate);
     teardown(f, &o);
 }

@@ -49,7 +49,7 @@ static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void 
     assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(f->err.retryable);
     assert_int_equal(stats_of(f).ready, 0); /* readers do not wait */
     sqlite3_exec(writer, "rollback", NULL, NULL, NULL);
@@ -87,7 +87,7 @@ static void read_only_connection_reads_and_refuses_to_write(void **state) {
     assert_status(f, id, BOXCAR_READY);
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_READ_ONLY, boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_READ_ONLY, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     boxcar_store_close(f->store);
     sqlite3_close(db);
     f->store = own;
@@ -102,7 +102,7 @@ static int64_t fill(struct fixture *f, boxcar_store *store) {
     boxcar_new_message message = new_message("t", payload);
     boxcar_enqueued enqueued;
     for (int64_t count = 0; count < 10000; count++) {
-        boxcar_status status = boxcar_enqueue(store, &message, &enqueued, &f->err);
+        boxcar_status status = boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, &f->err);
         if (status == BOXCAR_OK)
             continue;
         assert_string_equal(boxcar_status_name(status), "full");
@@ -145,7 +145,7 @@ static void call_that_fails_in_the_callers_transaction_undoes_only_itself(void *
     borrowed_write_effect(f, &b);
     boxcar_enqueued kept = borrowed_enqueue(f, &b, "p");
     boxcar_new_message messages[2] = {new_message("t", "with it"), new_message("forbidden", "p")};
-    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_enqueue_many(b.store, messages, 2, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_enqueue_many(b.store, BOXCAR_OUTBOX, messages, 2, NULL, &f->err));
     assert_true(borrowed_in_transaction(&b));
     borrowed_exec(&b, "commit");
     assert_int_equal(count_effects(f), 1);
@@ -202,11 +202,11 @@ static void statements_that_a_handler_left_halfway_hold_nothing_up(void **state)
     ASSERT_OK(f, f->store->ops->commit(f->store, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 2);
     boxcar_new_message message = new_message("t", "p");
-    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err)); /* the view of `reading` is old now */
+    ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* the view of `reading` is old now */
     ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
     assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
     f->store->ops->rollback(f->store);
-    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err));
     boxcar_store_close(other);
     enqueue(f, "t", "p");
     sqlite3_finalize(writing);
@@ -224,7 +224,7 @@ static void full_disk_ends_the_handlers_transaction(void **state) {
     fill(f, f->store);
     assert_true(f->err.must_roll_back);
     boxcar_new_message message = new_message("t", "p");
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, boxcar_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, f->store->ops->commit(f->store, &f->err));
     assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1000000", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 0);
@@ -242,7 +242,7 @@ static boxcar_time sleep_up_to(struct fixture *f, int64_t longest_ms) {
 static void *enqueue_later(void *context) {
     boxcar_new_message message = new_message("t", "p");
     pause_ms(30);
-    return boxcar_enqueue(context, &message, NULL, NULL) == BOXCAR_OK ? context : NULL;
+    return boxcar_enqueue(context, BOXCAR_OUTBOX, &message, NULL, NULL) == BOXCAR_OK ? context : NULL;
 }
 
 /* BX-012 */
@@ -251,7 +251,7 @@ static void commit_of_another_connection_ends_a_nap(void **state) {
     boxcar_store *producer = fixture_open(f);
     boxcar_new_message message = new_message("t", "p");
     assert_nothing_claimable(f);
-    ASSERT_OK(f, boxcar_enqueue(producer, &message, NULL, &f->err)); /* between the look and the nap */
+    ASSERT_OK(f, boxcar_enqueue(producer, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* between the look and the nap */
     assert_true(sleep_up_to(f, 60000) < 30000);
     boxcar_list_free(claim(f, f->owner, 10));
     for (int i = 0; i < 3; i++) {
@@ -293,7 +293,7 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
         assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
         boxcar_new_message message = new_message("t", "p");
         for (int i = 0; i < 3; i++) {
-            ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, &message, NULL, &f->err));
+            ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
             stats_of(f); /* reading works, which says nothing about writing */
         }
         assert_int_equal(book.down, round);
@@ -309,13 +309,13 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
 /* That it lives, as a worker says it: by itself, or with a batch. */
 static boxcar_status say_alive(struct fixture *f, bool with_batch) {
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    struct batch batch = {.owner = f->owner, .instances = &instance, .instance_count = 1};
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct request batch = {.base.owner = f->owner, .instances = &instance, .instance_count = 1};
+    struct result result = {.arena = ARENA_INIT};
     boxcar_status status;
     if (!with_batch)
         return f->store->ops->heartbeat(f->store, &instance, &f->err);
     status = f->store->ops->process(f->store, &batch, &result, &f->err);
-    batch_result_release(&result);
+    result_release(&result);
     return status;
 }
 
@@ -338,7 +338,7 @@ static void follow_the_name(struct fixture *f, bool with_batch) {
     ASSERT_OK(f, say_alive(f, with_batch));
     assert_int_equal(stats_of(f).ready, 0);
     boxcar_new_message message = new_message("new", "p");
-    ASSERT_OK(f, boxcar_enqueue(other, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err));
     boxcar_store_close(other);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_text(look(list)->topic, "new");

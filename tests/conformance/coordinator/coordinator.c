@@ -118,7 +118,7 @@ static void spoiled_transaction_of_the_caller_keeps_the_queue(void **state) {
     borrowed_exec(&b, "begin");
     ASSERT_OK(f, boxcar_coordinator_new(&options, &c, &f->err));
     queue_message(f, c, "p");
-    ASSERT_OK(f, boxcar_coordinator_enqueue(c, &orphan, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &orphan, 1, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
     assert_true(f->err.must_roll_back);
     assert_int_equal(boxcar_coordinator_queued(c), 2);
@@ -145,21 +145,21 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     items[1].delay_ms = 3600000;
     items[2].delay_ms = 3600000;
     uint64_t fresh = queue_message(f, c, "new");
-    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_OUTBOX, &items[0], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &items[1], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_defer(c, BOXCAR_OUTBOX, &items[2], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_fail(c, BOXCAR_OUTBOX, &items[3], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_renew(c, BOXCAR_OUTBOX, &items[4], 1, 60000, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_INBOX, &in, 1, NULL, &f->err));
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ACK, &items[0], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ABANDON, &items[1], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_DEFER, &items[2], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, &items[3], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[4], 1, 60000, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ACK, &in, 1, 0, NULL, &f->err));
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
-    options.outbox_claim = &claim;
+    options.claims[BOXCAR_OUTBOX] = &claim;
     boxcar_flush *flushed = NULL;
     ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flushed, &f->err));
-    assert_int_equal(boxcar_flush_count(flushed), 7);
+    assert_int_equal(flushed->count, 7);
     for (size_t i = 1; i < 7; i++)
-        assert_int_equal(boxcar_flush_get(flushed, i)->outcome, BOXCAR_OUTCOME_SETTLED);
-    const boxcar_message_list *claimed = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX);
+        assert_int_equal(flushed->items[i]->outcome, BOXCAR_OUTCOME_SETTLED);
+    const boxcar_message_list *claimed = flushed->claimed[BOXCAR_OUTBOX];
     assert_int_equal(claimed->count, 1);
     assert_text(claimed->items[0]->payload, "new");
     assert_same_owner(claimed->items[0]->owner, f->owner);
@@ -185,11 +185,11 @@ static void recorded_stages_are_seen_by_the_next_attempt(void **state) {
     boxcar_settlement record = settlement_of(taken);
     record.stages = BOXCAR_STAGE_STORED | BOXCAR_STAGE_PUBLISHED;
     item.delay_ms = 0;
-    ASSERT_OK(f, boxcar_coordinator_record_stages(c, BOXCAR_OUTBOX, &record, 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &item, 1, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RECORD, &record, 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ABANDON, &item, 1, 0, NULL, &f->err));
     boxcar_flush *flushed = flush(f, c);
-    assert_int_equal(boxcar_flush_get(flushed, 0)->outcome, BOXCAR_OUTCOME_SETTLED);
-    assert_int_equal(boxcar_flush_get(flushed, 1)->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[0]->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[1]->outcome, BOXCAR_OUTCOME_SETTLED);
     boxcar_flush_free(flushed);
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(look(list)->stages, record.stages);
@@ -207,7 +207,7 @@ static void duplicates_are_told_per_id(void **state) {
     messages[1].message_id = known.message_id;
     messages[2].key = messages[3].key = BOXCAR_STR("order 1");
     uint64_t ticket;
-    ASSERT_OK(f, boxcar_coordinator_enqueue_many(c, messages, 4, &ticket, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, messages, 4, &ticket, &f->err));
     boxcar_flush *flushed = flush(f, c);
     assert_int_equal(result_of(flushed, ticket)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(result_of(flushed, ticket + 1)->outcome, BOXCAR_OUTCOME_DUPLICATE);
@@ -223,24 +223,24 @@ static void duplicates_are_told_per_id(void **state) {
 }
 
 static uint64_t queue_delivery(struct fixture *f, boxcar_coordinator *c, const char *id, const char *hash) {
-    boxcar_new_inbox_message message = delivery("bank", id, "p");
+    boxcar_new_message message = delivery("bank", id, "p");
     uint64_t ticket;
     message.content_hash = boxcar_str_of(hash);
-    ASSERT_OK(f, boxcar_coordinator_inbox_enqueue(c, &message, &ticket, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_enqueue(c, BOXCAR_INBOX, &message, 1, &ticket, &f->err));
     return ticket;
 }
 
 /* BX-065, BX-080, BX-082: messages from outside, each with a result for its ticket. */
 static void inbox_messages_are_told_per_ticket(void **state) {
     struct fixture *f = *state;
-    boxcar_inbox_enqueued known = deliver_hashed(f, "bank", "known", "abc");
+    boxcar_enqueued known = deliver_hashed(f, "bank", "known", "abc");
     struct taken taken = inbox_take(f, f->owner, known.work_id);
     boxcar_settlement item = settlement_of(taken);
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     assert_true(accept_key(f, "bank", "accepted"));
     uint64_t fresh = queue_delivery(f, c, "1", NULL), again = queue_delivery(f, c, "1", NULL);
     uint64_t other = queue_delivery(f, c, "known", "xyz"), accepted = queue_delivery(f, c, "accepted", NULL);
-    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_INBOX, &item, 1, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ACK, &item, 1, 0, NULL, &f->err));
     uint64_t out = queue_message(f, c, "out");
     assert_unknown(f, "bank", "1");
     boxcar_flush *flushed = flush(f, c);
@@ -256,7 +256,7 @@ static void inbox_messages_are_told_per_ticket(void **state) {
     assert_int_equal(result_of(flushed, accepted)->outcome, BOXCAR_OUTCOME_DUPLICATE);
     assert_int_equal(result_of(flushed, accepted)->work_id.value, 0);
     assert_int_equal(result_of(flushed, out)->outcome, BOXCAR_OUTCOME_ENQUEUED);
-    assert_int_equal(boxcar_flush_refused_count(flushed), 0);
+    assert_int_equal(flushed->refused_count, 0);
     boxcar_flush_free(flushed);
     assert_state(f, "bank", "known", BOXCAR_INBOX_DONE);
     assert_state(f, "bank", "1", BOXCAR_INBOX_SEEN);
@@ -287,13 +287,13 @@ static void operations_on_one_message_keep_their_order(void **state) {
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement item = settlement_of(taken);
-    ASSERT_OK(f, boxcar_coordinator_renew(c, BOXCAR_OUTBOX, &item, 1, 60000, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_fail(c, BOXCAR_OUTBOX, &item, 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_OUTBOX, &item, 1, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RENEW, &item, 1, 60000, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, &item, 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ACK, &item, 1, 0, NULL, &f->err));
     boxcar_flush *flushed = flush(f, c);
-    assert_int_equal(boxcar_flush_get(flushed, 0)->outcome, BOXCAR_OUTCOME_SETTLED);
-    assert_int_equal(boxcar_flush_get(flushed, 1)->outcome, BOXCAR_OUTCOME_SETTLED);
-    assert_int_equal(boxcar_flush_get(flushed, 2)->outcome, BOXCAR_OUTCOME_LOST);
+    assert_int_equal(flushed->items[0]->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[1]->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[2]->outcome, BOXCAR_OUTCOME_LOST);
     boxcar_flush_free(flushed);
     assert_dead(f, taken.work_id, BOXCAR_REASON_REJECTED);
     coordinator_shut(f, c);
@@ -311,13 +311,13 @@ static void refused_operation_is_dropped_alone(void **state) {
     uint64_t bad;
     for (int i = 0; i < 10; i++)
         queue_message(f, c, "p");
-    ASSERT_OK(f, boxcar_coordinator_enqueue(c, &orphan, &bad, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &orphan, 1, &bad, &f->err));
     queue_ack(f, c, taken);
     for (int i = 0; i < 10; i++)
         queue_message(f, c, "p");
     boxcar_flush *flushed = flush(f, c);
-    assert_int_equal(boxcar_flush_count(flushed), 22);
-    assert_int_equal(boxcar_flush_refused_count(flushed), 1);
+    assert_int_equal(flushed->count, 22);
+    assert_int_equal(flushed->refused_count, 1);
     assert_int_equal(result_of(flushed, bad)->outcome, BOXCAR_OUTCOME_REFUSED);
     assert_int_equal(result_of(flushed, bad)->error->status, BOXCAR_E_NOT_FOUND);
     boxcar_flush_free(flushed);
@@ -341,9 +341,9 @@ static void batch_whose_answer_was_lost_takes_effect_once(void **state) {
     items[1].delay_ms = 3600000;
     for (int i = 0; i < 5; i++)
         queue_message(f, c, "p");
-    ASSERT_OK(f, boxcar_coordinator_ack(c, BOXCAR_OUTBOX, &items[0], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_abandon(c, BOXCAR_OUTBOX, &items[1], 1, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_fail(c, BOXCAR_OUTBOX, &items[2], 1, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ACK, &items[0], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ABANDON, &items[1], 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, &items[2], 1, 0, NULL, &f->err));
     uint64_t in = queue_delivery(f, c, "1", NULL);
     lose_the_next_answer(c);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
@@ -352,7 +352,7 @@ static void batch_whose_answer_was_lost_takes_effect_once(void **state) {
     boxcar_flush *flushed = flush(f, c);
     for (size_t i = 0; i < 10; i++)
         if (i != 8)
-            assert_int_equal(boxcar_flush_get(flushed, i)->outcome,
+            assert_int_equal(flushed->items[i]->outcome,
                              i < 5 || i == 9 ? BOXCAR_OUTCOME_ENQUEUED : BOXCAR_OUTCOME_SETTLED);
     assert_int_equal(result_of(flushed, in)->outcome, BOXCAR_OUTCOME_DUPLICATE); /* the key is the caller's */
     assert_int_equal(inbox_take(f, f->owner, result_of(flushed, in)->work_id).retry_count, 0);
@@ -378,7 +378,7 @@ static void *produce(void *context) {
     message.topic = message.payload = BOXCAR_STR("t");
     for (int i = 0; i < 100; i++)
         producer->failures +=
-            boxcar_coordinator_enqueue(producer->coordinator, &message, NULL, NULL) != BOXCAR_OK;
+            boxcar_coordinator_enqueue(producer->coordinator, BOXCAR_OUTBOX, &message, 1, NULL, NULL) != BOXCAR_OK;
     return NULL;
 }
 
@@ -405,11 +405,11 @@ static void many_threads_share_one_coordinator(void **state) {
 
 /* ---- in order ---- */
 
-static boxcar_verdict refuse_the_third(void *context, const boxcar_message *message,
-                                       boxcar_ordered_report *report) {
+static boxcar_verdict refuse_the_third(void *context, boxcar_delivery *delivery) {
+    const boxcar_message *message = boxcar_delivery_message(delivery);
     int *handled = context;
     if (*handled == 2) {
-        boxcar_ordered_report_set_error(report, BOXCAR_STR("no"));
+        boxcar_delivery_set_error(delivery, BOXCAR_STR("no"));
         return BOXCAR_VERDICT_FAIL;
     }
     assert_int_equal(message->payload.len, 1);
@@ -422,22 +422,22 @@ static boxcar_verdict refuse_the_third(void *context, const boxcar_message *mess
 static void streams_are_worked_off_in_order_by_flushes(void **state) {
     struct fixture *f = *state;
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
     boxcar_ordered_options one = BOXCAR_ORDERED_OPTIONS_INIT;
     boxcar_work_id ids[3];
     int handled = 0, rounds = 0;
     for (int i = 0; i < 3; i++)
         ids[i] = enqueue_streamed(f, "s", (char[2]){(char)('0' + i), 0}).work_id;
-    options.outbox_claim = &claim;
+    options.claims[BOXCAR_OUTBOX] = &claim;
     one.concurrency = 1;
     for (bool found = true; found; rounds++) {
         boxcar_ordered_results *results;
         boxcar_flush *flushed;
         assert_true(rounds < 10);
         ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flushed, &f->err));
-        found = boxcar_flush_claimed(flushed, BOXCAR_OUTBOX)->count > 0;
-        ASSERT_OK(f, boxcar_ordered_run(boxcar_flush_claimed(flushed, BOXCAR_OUTBOX), &one, refuse_the_third,
+        found = flushed->claimed[BOXCAR_OUTBOX]->count > 0;
+        ASSERT_OK(f, boxcar_ordered_run(flushed->claimed[BOXCAR_OUTBOX], &one, refuse_the_third,
                                         &handled, &results, &f->err));
         ASSERT_OK(f, boxcar_ordered_settle(c, results, NULL, &f->err));
         boxcar_ordered_results_free(results);

@@ -6,7 +6,7 @@
 #include "boxcar/postgres.h"
 #include "coordinators.h"
 #include "downtime.h"
-#include "flow/coordinator/coordinator.h"
+#include "request/coordinator/coordinator.h"
 #include "pg.h"
 
 static void flush_while_the_store_is_down_loses_nothing(void **state) {
@@ -28,13 +28,13 @@ static void flush_while_the_store_is_down_loses_nothing(void **state) {
     assert_int_equal(boxcar_coordinator_queued(c), 22);
     downtime_end(&d);
     boxcar_flush *flushed = flush(f, c);
-    assert_int_equal(boxcar_flush_count(flushed), 22);
+    assert_int_equal(flushed->count, 22);
     for (size_t i = 0; i < 22; i++) {
-        assert_int_equal(boxcar_flush_get(flushed, i)->outcome,
+        assert_int_equal(flushed->items[i]->outcome,
                          i == 20 ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_ENQUEUED);
         if (i > 0 && i != 20 && i != 21) /* as it was queued */
-            assert_true(boxcar_flush_get(flushed, i)->work_id.value >
-                        boxcar_flush_get(flushed, i - 1)->work_id.value);
+            assert_true(flushed->items[i]->work_id.value >
+                        flushed->items[i - 1]->work_id.value);
     }
     boxcar_flush_free(flushed);
     assert_int_equal(stats_of(f).ready, 21);

@@ -22,14 +22,14 @@ static void assert_nothing_there(struct fixture *f) { assert_int_equal(count_mes
 
 /* Every call that takes a key and a hash refuses it, and says which part. */
 static void assert_refused(struct fixture *f, boxcar_inbox_key key, boxcar_str hash, const char *argument) {
-    boxcar_new_inbox_message message = delivery("s", "i", "p");
-    boxcar_inbox_enqueued enqueued = {.work_id = {-1}};
+    boxcar_new_message message = delivery("s", "i", "p");
+    boxcar_enqueued enqueued = {.work_id = {-1}};
     boxcar_inbox_receipt_list *list = NULL;
     bool answer = true;
     message.source = key.source;
     message.external_id = key.external_id;
     message.content_hash = hash;
-    ASSERT_INVALID(f, argument, boxcar_inbox_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_INVALID(f, argument, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, &enqueued, &f->err));
     assert_int_equal(enqueued.work_id.value, -1);
     assert_false(f->err.retryable);
     ASSERT_INVALID(f, argument, boxcar_inbox_already_processed(f->store, key, hash, &answer, NULL, &f->err));
@@ -51,7 +51,7 @@ static void keys_have_1_to_255_characters(void **state) {
         assert_refused(f, (boxcar_inbox_key){good, bad[i]}, none, "external_id");
     }
     assert_refused(f, (boxcar_inbox_key){good, good}, bad[2], "content_hash");
-    boxcar_new_inbox_message message = delivery(longest, longest, "p");
+    boxcar_new_message message = delivery(longest, longest, "p");
     message.content_hash = boxcar_str_of(longest);
     assert_false(deliver_message(f, &message).duplicate);
     assert_true(deliver_message(f, &message).duplicate);
@@ -76,51 +76,51 @@ static void message_obeys_the_rules_of_the_outbox(void **state) {
     static const struct {
         const char *argument;
         size_t offset;
-    } TEXTS[] = {{"topic", offsetof(boxcar_new_inbox_message, topic)},
-                 {"payload", offsetof(boxcar_new_inbox_message, payload)},
-                 {"correlation_id", offsetof(boxcar_new_inbox_message, correlation_id)},
-                 {"stream", offsetof(boxcar_new_inbox_message, stream)},
-                 {"headers", offsetof(boxcar_new_inbox_message, headers)}};
+    } TEXTS[] = {{"topic", offsetof(boxcar_new_message, topic)},
+                 {"payload", offsetof(boxcar_new_message, payload)},
+                 {"correlation_id", offsetof(boxcar_new_message, correlation_id)},
+                 {"stream", offsetof(boxcar_new_message, stream)},
+                 {"headers", offsetof(boxcar_new_message, headers)}};
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
-        boxcar_new_inbox_message message = delivery("s", "i", "p");
+        boxcar_new_message message = delivery("s", "i", "p");
         *(boxcar_str *)((char *)&message + TEXTS[i].offset) = (boxcar_str){"\xff", 1};
-        ASSERT_INVALID(f, TEXTS[i].argument, boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+        ASSERT_INVALID(f, TEXTS[i].argument, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     }
-    boxcar_new_inbox_message message = delivery("s", "i", NULL);
-    ASSERT_INVALID(f, "payload", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    boxcar_new_message message = delivery("s", "i", NULL);
+    ASSERT_INVALID(f, "payload", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     message = delivery("s", "i", "p");
     message.max_attempts = -1;
-    ASSERT_INVALID(f, "max_attempts", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "max_attempts", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     message = delivery("s", "i", "p");
     message.ttl_ms = -1;
-    ASSERT_INVALID(f, "ttl_ms", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "ttl_ms", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     message = delivery("s", "i", "p");
     message.delay_ms = 1;
     message.due_at = 1;
-    ASSERT_INVALID(f, "delay_ms", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "delay_ms", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     assert_nothing_there(f);
 }
 
 /* BX-011 */
 static void missing_pointers_are_named(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message message = delivery("s", "i", "p");
+    boxcar_new_message message = delivery("s", "i", "p");
     boxcar_inbox_key key = key_of("s", "i");
     boxcar_message_list *claimed = NULL;
     bool answer;
-    ASSERT_INVALID(f, "store", boxcar_inbox_enqueue(NULL, &message, NULL, &f->err));
-    ASSERT_INVALID(f, "message", boxcar_inbox_enqueue(f->store, NULL, NULL, &f->err));
-    ASSERT_INVALID(f, "messages", boxcar_inbox_enqueue_many(f->store, NULL, 1, NULL, &f->err));
+    ASSERT_INVALID(f, "store", boxcar_enqueue(NULL, BOXCAR_INBOX, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "message", boxcar_enqueue(f->store, BOXCAR_INBOX, NULL, NULL, &f->err));
+    ASSERT_INVALID(f, "messages", boxcar_enqueue_many(f->store, BOXCAR_INBOX, NULL, 1, NULL, &f->err));
     ASSERT_INVALID(f, "store", boxcar_inbox_already_processed(NULL, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
     ASSERT_INVALID(f, "ret_processed",
                    boxcar_inbox_already_processed(f->store, key, BOXCAR_NO_STR, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "ret_is_new", boxcar_inbox_accept(f->store, key, BOXCAR_NO_STR, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "ret_list", boxcar_inbox_find(f->store, key, NULL, &f->err));
-    ASSERT_INVALID(f, "options", boxcar_inbox_claim(f->store, NULL, &claimed, &f->err));
+    ASSERT_INVALID(f, "claimer", boxcar_claim(f->store, NULL, &claimed, &f->err));
     message.struct_size = 0;
-    ASSERT_INVALID(f, "message", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "message", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     message.struct_size = 1 << 20;
-    ASSERT_INVALID(f, "message", boxcar_inbox_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_INVALID(f, "message", boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
     assert_nothing_there(f);
 }
 

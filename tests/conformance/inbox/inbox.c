@@ -8,11 +8,11 @@
 /* BX-080, BX-082 */
 static void message_is_stored_once_for_its_key(void **state) {
     struct fixture *f = *state;
-    boxcar_inbox_enqueued first = deliver(f, "shop", "1");
+    boxcar_enqueued first = deliver(f, "shop", "1");
     assert_false(first.duplicate);
     assert_false(first.hash_mismatch);
     assert_true(first.work_id.value > 0);
-    boxcar_inbox_enqueued again = deliver(f, "shop", "1");
+    boxcar_enqueued again = deliver(f, "shop", "1");
     assert_true(again.duplicate);
     assert_int_equal(again.work_id.value, first.work_id.value);
     assert_same_message_id(again.message_id, first.message_id);
@@ -25,7 +25,7 @@ static void sources_have_ids_of_their_own(void **state) {
     struct fixture *f = *state;
     static const char *const KEYS[][2] = {{"a", "1"}, {"b", "1"}, {"a", "2"}, {"a1", "1"}, {"1", "1:a"}, {"A", "1"}};
     for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++) {
-        boxcar_inbox_enqueued enqueued = deliver(f, KEYS[i][0], KEYS[i][1]);
+        boxcar_enqueued enqueued = deliver(f, KEYS[i][0], KEYS[i][1]);
         assert_false(enqueued.duplicate);
         assert_same_message_id(enqueued.message_id, boxcar_inbox_message_id(key_of(KEYS[i][0], KEYS[i][1])));
     }
@@ -35,16 +35,17 @@ static void sources_have_ids_of_their_own(void **state) {
 /* BX-080 */
 static void key_and_fields_come_with_the_message(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message message = delivery("Gr\xc3\xbc\xc3\x9f", "id \xe2\x82\xac", "the payload");
+    boxcar_new_message message = delivery("Gr\xc3\xbc\xc3\x9f", "id \xe2\x82\xac", "the payload");
     message.correlation_id = BOXCAR_STR("c");
     message.stream = BOXCAR_STR("s");
     message.headers = BOXCAR_STR("{\"a\":\"b\"}");
     message.max_attempts = 3;
     boxcar_work_id id = deliver_message(f, &message).work_id;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
+    options.box = BOXCAR_INBOX;
     options.owner = f->owner;
-    ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     for (int round = 0; round < 2; round++) { /* as claimed, as found */
         const boxcar_message *m = look(list);
         assert_int_equal(m->box, BOXCAR_INBOX);
@@ -95,12 +96,12 @@ static void boxes_do_not_see_each_other(void **state) {
 /* BX-082: whatever has become of it */
 static void known_message_stays_as_it_is(void **state) {
     struct fixture *f = *state;
-    boxcar_inbox_enqueued done = deliver_done(f, "shop", "done");
-    boxcar_inbox_enqueued dead = deliver_dead(f, "shop", "dead");
-    boxcar_inbox_enqueued held = deliver(f, "shop", "held");
+    boxcar_enqueued done = deliver_done(f, "shop", "done");
+    boxcar_enqueued dead = deliver_dead(f, "shop", "dead");
+    boxcar_enqueued held = deliver(f, "shop", "held");
     struct taken taken = inbox_take(f, f->owner, held.work_id);
     assert_true(accept_key(f, "shop", "accepted"));
-    boxcar_inbox_enqueued again[] = {deliver(f, "shop", "done"), deliver(f, "shop", "dead"),
+    boxcar_enqueued again[] = {deliver(f, "shop", "done"), deliver(f, "shop", "dead"),
                                      deliver(f, "shop", "held"), deliver(f, "shop", "accepted")};
     for (int i = 0; i < 4; i++)
         assert_true(again[i].duplicate);
@@ -118,7 +119,7 @@ static void known_message_stays_as_it_is(void **state) {
 /* BX-081 */
 static void redelivery_spends_no_attempt(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message message = delivery("shop", "1", "p");
+    boxcar_new_message message = delivery("shop", "1", "p");
     message.max_attempts = 2;
     boxcar_work_id id = deliver_message(f, &message).work_id;
     for (int i = 0; i < 5; i++)
@@ -135,7 +136,7 @@ static void sighting_becomes_a_message(void **state) {
     struct fixture *f = *state;
     assert_false(is_processed(f, "shop", "1"));
     assert_inbox_empty(f); /* it is no work */
-    boxcar_inbox_enqueued enqueued = deliver(f, "shop", "1");
+    boxcar_enqueued enqueued = deliver(f, "shop", "1");
     assert_false(enqueued.duplicate);
     assert_true(deliver(f, "shop", "1").duplicate);
     assert_int_equal(receipt_of(f, "shop", "1").is.seen_count, 3);
@@ -145,13 +146,13 @@ static void sighting_becomes_a_message(void **state) {
 /* BX-065: in one call, told one by one */
 static void many_are_stored_in_order_and_a_key_that_comes_twice_once(void **state) {
     struct fixture *f = *state;
-    boxcar_inbox_enqueued known = deliver(f, "shop", "known"), results[7];
+    boxcar_enqueued known = deliver(f, "shop", "known"), results[7];
     assert_false(is_processed(f, "shop", "seen"));
     const char *const IDS[] = {"z", "known", "a", "z", "seen", "a", "seen"};
-    boxcar_new_inbox_message messages[7];
+    boxcar_new_message messages[7];
     for (int i = 0; i < 7; i++)
         messages[i] = delivery("shop", IDS[i], IDS[i]);
-    ASSERT_OK(f, boxcar_inbox_enqueue_many(f->store, messages, 7, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 7, results, &f->err));
     static const bool DUPLICATE[] = {false, true, false, true, false, true, true};
     for (int i = 0; i < 7; i++) {
         assert_int_equal(results[i].duplicate, DUPLICATE[i]);
@@ -165,21 +166,21 @@ static void many_are_stored_in_order_and_a_key_that_comes_twice_once(void **stat
     assert_int_equal(count_messages(f), 4);
     assert_int_equal(receipt_of(f, "shop", "z").is.seen_count, 2);
     assert_int_equal(receipt_of(f, "shop", "seen").is.seen_count, 3);
-    ASSERT_OK(f, boxcar_inbox_enqueue_many(f->store, NULL, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, NULL, 0, NULL, &f->err));
 }
 
 static void thousand_are_stored_and_known_again(void **state) {
     enum { COUNT = 1000 };
     struct fixture *f = *state;
     static char ids[COUNT][8];
-    static boxcar_new_inbox_message messages[COUNT];
-    static boxcar_inbox_enqueued first[COUNT], again[COUNT];
+    static boxcar_new_message messages[COUNT];
+    static boxcar_enqueued first[COUNT], again[COUNT];
     for (int i = 0; i < COUNT; i++) {
         snprintf(ids[i], sizeof(ids[i]), "%d", i);
         messages[i] = delivery("shop", ids[i], ids[i]);
     }
-    ASSERT_OK(f, boxcar_inbox_enqueue_many(f->store, messages, COUNT, first, &f->err));
-    ASSERT_OK(f, boxcar_inbox_enqueue_many(f->store, messages, COUNT, again, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, COUNT, first, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, COUNT, again, &f->err));
     for (int i = 0; i < COUNT; i++) {
         assert_false(first[i].duplicate);
         assert_true(again[i].duplicate);
@@ -192,29 +193,29 @@ static void thousand_are_stored_and_known_again(void **state) {
 /* All or none. */
 static void bad_message_among_many_stores_none(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message messages[3] = {delivery("shop", "1", "p"), delivery("shop", "2", "p"),
+    boxcar_new_message messages[3] = {delivery("shop", "1", "p"), delivery("shop", "2", "p"),
                                             delivery("shop", "", "p")};
-    ASSERT_INVALID(f, "messages[2].external_id", boxcar_inbox_enqueue_many(f->store, messages, 3, NULL, &f->err));
+    ASSERT_INVALID(f, "messages[2].external_id", boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 3, NULL, &f->err));
     assert_int_equal(count_messages(f) + count_keys(f), 0);
 }
 
 /* BX-005, BX-022, BX-003: the lifecycle is that of the outbox. */
 static void lifecycle_is_that_of_the_outbox(void **state) {
     struct fixture *f = *state;
-    boxcar_new_inbox_message message = delivery("shop", "1", "p");
+    boxcar_new_message message = delivery("shop", "1", "p");
     message.max_attempts = 2;
     boxcar_work_id id = deliver_message(f, &message).work_id;
     boxcar_settlement s = settlement_of(inbox_take(f, f->owner, id));
     s.delay_ms = 0;
-    assert_true(settle(f, boxcar_inbox_defer, f->owner, &s));
+    assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_DEFER, f->owner, &s));
     s = settlement_of(inbox_take(f, f->owner, id));
-    assert_int_equal(boxcar_inbox_renew(f->store, f->owner, &s, 1, 60000, NULL, NULL, &f->err), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_INBOX, f->owner, 60000), BOXCAR_RENEW, &s, 1, NULL, NULL, &f->err), BOXCAR_OK);
     s.delay_ms = 0;
-    assert_true(settle(f, boxcar_inbox_abandon, f->owner, &s));
+    assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_ABANDON, f->owner, &s));
     struct taken taken = inbox_take(f, f->owner, id);
     assert_int_equal(taken.retry_count, 1);
     s = settlement_of(taken);
-    assert_true(settle(f, boxcar_inbox_abandon, f->owner, &s)); /* the last attempt */
+    assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_ABANDON, f->owner, &s)); /* the last attempt */
     assert_state(f, "shop", "1", BOXCAR_INBOX_DEAD);
     boxcar_message_list *list = inbox_message(f, id);
     assert_int_equal(look(list)->reason, BOXCAR_REASON_EXHAUSTED);
@@ -226,20 +227,21 @@ static void lifecycle_is_that_of_the_outbox(void **state) {
 static void expired_lease_is_reaped_in_its_box(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = deliver(f, "shop", "1").work_id;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     int64_t count = 0, total = 0;
+    options.box = BOXCAR_INBOX;
     options.owner = f->owner;
     options.lease_ms = BOXCAR_LEASE_MS_MIN;
-    ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     assert_int_equal(look(list)->work_id.value, id.value);
     boxcar_list_free(list);
     for (int i = 0; i < 1000 && total == 0; i++, pause_ms(5)) {
         if (!fixture_is_sqlite(f)) { /* where a reap is one for the whole file */
-            ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+            ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_OUTBOX, &count, &f->err));
             assert_int_equal(count, 0);
         }
-        ASSERT_OK(f, boxcar_inbox_reap(f->store, &total, &f->err));
+        ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_INBOX, &total, &f->err));
     }
     assert_int_equal(total, 1);
     struct taken taken = inbox_take(f, f->owner, id);
@@ -252,7 +254,7 @@ static void stream_of_the_inbox_is_handled_in_order(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[2];
     for (int i = 0; i < 2; i++) {
-        boxcar_new_inbox_message message = delivery("shop", i ? "2" : "1", "p");
+        boxcar_new_message message = delivery("shop", i ? "2" : "1", "p");
         message.stream = BOXCAR_STR("customer");
         ids[i] = deliver_message(f, &message).work_id;
     }
@@ -281,7 +283,7 @@ static void message_that_was_attached_before_counts_in_its_join(void **state) {
 /* BX-084, BX-004 */
 static void dead_letter_is_revived_with_a_reason(void **state) {
     struct fixture *f = *state;
-    boxcar_inbox_enqueued dead[3] = {deliver_dead(f, "shop", "1"), deliver_dead(f, "shop", "2")};
+    boxcar_enqueued dead[3] = {deliver_dead(f, "shop", "1"), deliver_dead(f, "shop", "2")};
     boxcar_message_ref refs[2] = {{.work_id = dead[0].work_id},
                                   {.message_id = boxcar_inbox_message_id(key_of("shop", "2"))}};
     for (int i = 0; i < 2; i++) {
@@ -324,10 +326,10 @@ static void only_dead_letters_of_the_inbox_are_revived(void **state) {
 static void outbox_message_with_the_id_of_a_key_is_a_conflict(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
-    boxcar_new_inbox_message wanted = delivery("shop", "1", "p");
+    boxcar_new_message wanted = delivery("shop", "1", "p");
     message.message_id = boxcar_inbox_message_id(key_of("shop", "1"));
     enqueue_message(f, &message);
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_inbox_enqueue(f->store, &wanted, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_enqueue(f->store, BOXCAR_INBOX, &wanted, NULL, &f->err));
     assert_unknown(f, "shop", "1");
 }
 

@@ -120,7 +120,7 @@ static void other_hash_is_reported_and_logged(void **state) {
     assert_false(deliver_hashed(f, "shop", "1", "").hash_mismatch);
     assert_false(mismatch_of(f, false, "abc"));
     assert_false(log_capture_has(captured, "hash_mismatch", NULL, NULL, NULL));
-    boxcar_inbox_enqueued other = deliver_hashed(f, "shop", "1", "xyz");
+    boxcar_enqueued other = deliver_hashed(f, "shop", "1", "xyz");
     assert_true(other.duplicate && other.hash_mismatch);
     assert_true(log_capture_has(captured, "warn", "inbox_hash_mismatch", "source=shop", "external_id=1"));
     assert_true(mismatch_of(f, false, "xyz"));
@@ -143,13 +143,13 @@ static void first_hash_that_is_given_stays(void **state) {
 static void hashes_of_one_call_are_compared_with_each_other(void **state) {
     struct fixture *f = *state;
     static const char *const HASHES[] = {NULL, "abc", "xyz", "abc"};
-    boxcar_new_inbox_message messages[4];
-    boxcar_inbox_enqueued results[4];
+    boxcar_new_message messages[4];
+    boxcar_enqueued results[4];
     for (int i = 0; i < 4; i++) {
         messages[i] = delivery("shop", "1", "p");
         messages[i].content_hash = boxcar_str_of(HASHES[i]);
     }
-    ASSERT_OK(f, boxcar_inbox_enqueue_many(f->store, messages, 4, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 4, results, &f->err));
     for (int i = 0; i < 4; i++)
         assert_int_equal(results[i].hash_mismatch, i == 2);
     assert_string_equal(receipt_of(f, "shop", "1").hash, "abc");
@@ -184,7 +184,7 @@ static void purged_message_is_still_known(void **state) {
     assert_false(accept_key(f, "shop", "dead"));
     static const char *const IDS[] = {"done", "dead"};
     for (int i = 0; i < 2; i++) {
-        boxcar_inbox_enqueued again = deliver(f, "shop", IDS[i]);
+        boxcar_enqueued again = deliver(f, "shop", IDS[i]);
         assert_true(again.duplicate);
         assert_int_equal(again.work_id.value, 0);
     }
@@ -214,10 +214,11 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
     size_t affected;
     for (int i = 0; i < 4; i++)
         deliver(f, "shop", IDS[i]);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
+    options.box = BOXCAR_INBOX;
     options.owner = f->owner;
-    ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     assert_int_equal(list->count, 4);
     for (size_t i = 0; i < 4; i++) {
         const boxcar_message *m = list->items[i];
@@ -225,7 +226,7 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
         settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
     }
     boxcar_list_free(list);
-    ASSERT_OK(f, boxcar_inbox_ack(f->store, f->owner, settlements, 4, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, settlements, 4, NULL, &affected, &f->err));
     assert_int_equal(affected, 4);
     purge_messages(f);
     for (int i = 0; i < 4; i++)

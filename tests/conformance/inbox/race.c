@@ -29,11 +29,11 @@ static int key_at(const struct crew_member *member, int step) {
 static const char *deliver_all(struct crew_member *member) {
     struct keys *keys = member->context;
     for (int step = 0; step < KEYS; step += PER_CALL) {
-        boxcar_new_inbox_message messages[PER_CALL];
-        boxcar_inbox_enqueued results[PER_CALL];
+        boxcar_new_message messages[PER_CALL];
+        boxcar_enqueued results[PER_CALL];
         for (int i = 0; i < PER_CALL; i++)
             messages[i] = delivery("shop", keys->ids[key_at(member, step + i)], "p");
-        if (boxcar_inbox_enqueue_many(member->store, messages, PER_CALL, results, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue_many(member->store, BOXCAR_INBOX, messages, PER_CALL, results, &member->err) != BOXCAR_OK)
             return "enqueue";
         for (int i = 0; i < PER_CALL; i++) {
             atomic_fetch_add(&keys->stored[key_at(member, step + i)], !results[i].duplicate);
@@ -88,8 +88,8 @@ static const char *do_everything(struct crew_member *member) {
     for (int step = 0; step < KEYS; step++) {
         int at = key_at(member, step);
         boxcar_inbox_key key = key_of("shop", keys->ids[at]);
-        boxcar_new_inbox_message message = delivery("shop", keys->ids[at], "p");
-        boxcar_inbox_enqueued enqueued;
+        boxcar_new_message message = delivery("shop", keys->ids[at], "p");
+        boxcar_enqueued enqueued;
         bool answer = false;
         switch (member->number % 4) {
         case 0:
@@ -106,7 +106,7 @@ static const char *do_everything(struct crew_member *member) {
             atomic_fetch_add(&keys->accepted[at], answer);
             break;
         case 2:
-            if (boxcar_inbox_enqueue(member->store, &message, &enqueued, &member->err))
+            if (boxcar_enqueue(member->store, BOXCAR_INBOX, &message, &enqueued, &member->err))
                 return "enqueue";
             atomic_fetch_add(&keys->stored[at], !enqueued.duplicate);
             break;
@@ -139,18 +139,19 @@ static const char *work_and_redeliver(struct crew_member *member) {
     for (int step = 0; step < KEYS; step++) {
         int at = key_at(member, step);
         if (member->number % 2 == 0) {
-            boxcar_new_inbox_message message = delivery("shop", keys->ids[at], "p");
-            boxcar_inbox_enqueued enqueued;
-            if (boxcar_inbox_enqueue(member->store, &message, &enqueued, &member->err))
+            boxcar_new_message message = delivery("shop", keys->ids[at], "p");
+            boxcar_enqueued enqueued;
+            if (boxcar_enqueue(member->store, BOXCAR_INBOX, &message, &enqueued, &member->err))
                 return "enqueue";
             atomic_fetch_add(&keys->stored[at], !enqueued.duplicate);
             continue;
         }
-        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer options = BOXCAR_CLAIMER_INIT;
         boxcar_message_list *list = NULL;
+        options.box = BOXCAR_INBOX;
         options.owner = member->owner;
         options.batch_size = 3;
-        if (boxcar_inbox_claim(member->store, &options, &list, &member->err))
+        if (boxcar_claim(member->store, &options, &list, &member->err))
             return "claim";
         for (size_t i = 0; i < list->count; i++) {
             const boxcar_message *m = list->items[i];
@@ -158,8 +159,7 @@ static const char *work_and_redeliver(struct crew_member *member) {
             boxcar_work_id affected;
             size_t count = 0;
             boxcar_status status =
-                (m->work_id.value % 3 ? boxcar_inbox_ack : boxcar_inbox_fail)(member->store, member->owner, &settlement, 1,
-                                                                             &affected, &count, &member->err);
+                boxcar_settle(member->store, CLAIMER(BOXCAR_INBOX, member->owner), m->work_id.value % 3 ? BOXCAR_ACK : BOXCAR_FAIL, &settlement, 1, &affected, &count, &member->err);
             if (status || count != 1)
                 return "settle";
         }

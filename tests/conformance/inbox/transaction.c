@@ -8,17 +8,17 @@ static bool borrowed_accept(struct fixture *f, struct borrowed *b, const char *i
     return is_new;
 }
 
-static boxcar_inbox_enqueued borrowed_deliver(struct fixture *f, struct borrowed *b, const char *id) {
-    boxcar_new_inbox_message message = delivery("shop", id, "p");
-    boxcar_inbox_enqueued enqueued;
-    ASSERT_OK(f, boxcar_inbox_enqueue(b->store, &message, &enqueued, &f->err));
+static boxcar_enqueued borrowed_deliver(struct fixture *f, struct borrowed *b, const char *id) {
+    boxcar_new_message message = delivery("shop", id, "p");
+    boxcar_enqueued enqueued;
+    ASSERT_OK(f, boxcar_enqueue(b->store, BOXCAR_INBOX, &message, &enqueued, &f->err));
     return enqueued;
 }
 
 static size_t borrowed_ack(struct fixture *f, struct borrowed *b, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_inbox_ack(b->store, f->owner, &settlement, 1, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(b->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &f->err));
     return affected;
 }
 
@@ -99,7 +99,7 @@ static void ack_after_another_took_the_message_keeps_no_effect(void **state) {
     struct taken lost = inbox_take(f, f->owner, id);
     boxcar_settlement settlement = settlement_of(lost);
     settlement.delay_ms = 0;
-    assert_true(settle(f, boxcar_inbox_defer, f->owner, &settlement));
+    assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_DEFER, f->owner, &settlement));
     struct taken taken = inbox_take(f, f->owner, id); /* the same owner, a later lease */
     for (int round = 0; round < 2; round++) {
         borrowed_exec(&b, "begin");
@@ -136,7 +136,7 @@ static void handler_may_enqueue_in_its_transaction(void **state) {
     struct taken taken = inbox_take(f, f->owner, deliver(f, "shop", "1").work_id);
     borrowed_exec(&b, "begin");
     boxcar_enqueued out = borrowed_enqueue(f, &b, "follow-up");
-    boxcar_inbox_enqueued in = borrowed_deliver(f, &b, "2");
+    boxcar_enqueued in = borrowed_deliver(f, &b, "2");
     assert_int_equal(borrowed_ack(f, &b, taken), 1);
     borrowed_exec(&b, "commit");
     assert_true(ack(f, f->owner, take(f, f->owner, out.work_id)));

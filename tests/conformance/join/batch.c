@@ -12,14 +12,14 @@ enum { WAITS = 40 };
 struct parcel {
     boxcar_settlement acks[WAITS], fails[WAITS], resolves[WAITS];
     struct wait waits[WAITS];
-    struct batch batch;
+    struct request batch;
     enum wait_outcome outcomes[WAITS];
 };
 
 static struct parcel *new_parcel(struct fixture *f) {
     struct parcel *p = calloc(1, sizeof(*p));
     assert_non_null(p);
-    p->batch = (struct batch){.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.waits = p->waits}};
+    p->batch = (struct request){.base.owner = f->owner, .own[BOXCAR_OUTBOX].waits = p->waits};
     p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].items = p->acks;
     p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL].items = p->fails;
     p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE].items = p->resolves;
@@ -48,11 +48,11 @@ static void add_wait(struct parcel *p, boxcar_join_id join_id, boxcar_message_id
 }
 
 static void send(struct fixture *f, struct parcel *p) {
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     ASSERT_OK(f, f->store->ops->process(f->store, &p->batch, &result, &f->err));
     for (size_t i = 0; i < p->batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE].count; i++)
         p->outcomes[i] = result.parts[BOXCAR_OUTBOX].waits[i];
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* BX-045, JOIN-054, JOIN-055: answers come in the order of the questions. */
@@ -159,7 +159,7 @@ static void batch_that_is_sent_again_counts_nothing_twice(void **state) {
         assert_join(f, ended, BOXCAR_JOIN_COMPLETED, 1, 0);
         assert_status(f, waits[0].work_id, BOXCAR_DONE);
         assert_status(f, waits[1].work_id, BOXCAR_READY);
-        p->batch.sent_before = true;
+        p->batch.base.sent_before = true;
     }
     boxcar_message_list *list = claim_topic(f, f->other, 5, "completed");
     assert_int_equal(list->count, 1);
@@ -178,7 +178,7 @@ static void enqueue_mortals(struct fixture *f, boxcar_join_id id, int64_t ttl_ms
         messages[i].ttl_ms = ttl_ms;
         messages[i].max_attempts = 1;
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, count, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, count, NULL, &f->err));
     free(messages);
 }
 
@@ -230,7 +230,7 @@ static void two_thousand_ids_are_attached_and_resolved_by_a_call_each(void **sta
         messages[i].message_id = ids[i];
     }
     ASSERT_OK(f, boxcar_join_attach(f->store, id, ids, COUNT, attached, &f->err));
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, COUNT, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, COUNT, NULL, &f->err));
     ASSERT_OK(f, boxcar_join_attach(f->store, id, ids, COUNT, attached, &f->err));
     for (int i = 0; i < COUNT; i++)
         assert_true(!attached[i].is_new && attached[i].message_exists);

@@ -32,7 +32,7 @@ static struct bulk *new_bulk(boxcar_join_id id, size_t count) {
 }
 
 static void send_bulk(struct fixture *f, struct bulk *b) {
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, b->messages, b->count, b->enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, b->messages, b->count, b->enqueued, &f->err));
 }
 
 static void lease_bulk(struct fixture *f, struct bulk *b, size_t wanted) {
@@ -56,13 +56,13 @@ static struct bulk *take_bulk(struct fixture *f, boxcar_join_id id, size_t count
 
 /* Settles every `step`-th from `first` to before `end`, in one call. Numbers may come from above: the order
  * of a batch says nothing. */
-static void settle_some(struct fixture *f, struct bulk *b, settle_fn how, size_t first, size_t end,
+static void settle_some(struct fixture *f, struct bulk *b, boxcar_settle_kind how, size_t first, size_t end,
                         size_t step) {
     size_t count = 0, affected = 0;
     for (size_t i = first; i < end; i += step)
         b->settlements[count++] =
             settlement_of(b->taken[first + (end - 1 - first) / step * step - (i - first)]);
-    ASSERT_OK(f, how(f->store, f->owner, b->settlements, count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, b->settlements, count, NULL, &affected, &f->err));
     assert_int_equal(affected, count);
 }
 
@@ -76,7 +76,7 @@ static void members_enqueued_in_one_call_end_in_one_batch(void **state) {
         bool failing = i % 2;
         boxcar_join_id id = start_join(f, (int64_t)COUNTS[i]);
         struct bulk *b = take_bulk(f, id, COUNTS[i]);
-        settle_some(f, b, failing ? boxcar_fail : boxcar_ack, 0, COUNTS[i], 1);
+        settle_some(f, b, failing ? BOXCAR_FAIL : BOXCAR_ACK, 0, COUNTS[i], 1);
         assert_join(f, id, failing ? BOXCAR_JOIN_FAILED : BOXCAR_JOIN_COMPLETED,
                     failing ? 0 : (int64_t)COUNTS[i], failing ? (int64_t)COUNTS[i] : 0);
         free(b);
@@ -92,17 +92,17 @@ static void members_enqueued_in_one_call_end_one_here_one_there(void **state) {
     ASSERT_OK(f, cancel_message(f, b->enqueued[300].work_id));
     lease_bulk(f, b, 300);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 1);
-    settle_some(f, b, boxcar_ack, 0, 300, 2);
+    settle_some(f, b, BOXCAR_ACK, 0, 300, 2);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 150, 1);
-    settle_some(f, b, boxcar_fail, 1, 300, 6);
+    settle_some(f, b, BOXCAR_FAIL, 1, 300, 6);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 150, 51);
     for (size_t i = 0; i < 300; i++)
         assert_member(f, id, id_of(b, i),
                       i % 2 == 0   ? BOXCAR_MEMBER_COMPLETED
                       : i % 6 == 1 ? BOXCAR_MEMBER_FAILED
                                    : BOXCAR_MEMBER_PENDING);
-    settle_some(f, b, boxcar_ack, 3, 300, 6);
-    settle_some(f, b, boxcar_ack, 5, 300, 6);
+    settle_some(f, b, BOXCAR_ACK, 3, 300, 6);
+    settle_some(f, b, BOXCAR_ACK, 5, 300, 6);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 250, 51);
     free(b);
 }
@@ -118,10 +118,10 @@ static void members_reported_in_the_middle_of_a_run_count_once(void **state) {
     assert_false(report(f, id, id_of(b, 101), BOXCAR_MEMBER_COMPLETED));
     assert_true(report(f, id, id_of(b, 299), BOXCAR_MEMBER_COMPLETED));
     assert_join(f, id, BOXCAR_JOIN_PENDING, 2, 2);
-    settle_some(f, b, boxcar_ack, 0, 200, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 200, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 199, 2);
     assert_false(report(f, id, id_of(b, 150), BOXCAR_MEMBER_FAILED));
-    settle_some(f, b, boxcar_fail, 200, 300, 1);
+    settle_some(f, b, BOXCAR_FAIL, 200, 300, 1);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 199, 101);
     assert_member(f, id, id_of(b, 101), BOXCAR_MEMBER_FAILED);
     assert_member(f, id, id_of(b, 299), BOXCAR_MEMBER_COMPLETED);
@@ -133,7 +133,7 @@ static void oldest_of_too_many_members_count(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 150);
     struct bulk *b = take_bulk(f, id, 400);
-    settle_some(f, b, boxcar_ack, 0, 400, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 400, 1);
     assert_join(f, id, BOXCAR_JOIN_COMPLETED, 150, 0);
     for (size_t i = 0; i < 400; i++)
         assert_member(f, id, id_of(b, i), i < 150 ? BOXCAR_MEMBER_COMPLETED : BOXCAR_MEMBER_PENDING);
@@ -145,10 +145,10 @@ static void oldest_of_the_remaining_members_count(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 150);
     struct bulk *b = take_bulk(f, id, 400);
-    settle_some(f, b, boxcar_fail, 300, 400, 1);
+    settle_some(f, b, BOXCAR_FAIL, 300, 400, 1);
     assert_true(report(f, id, id_of(b, 10), BOXCAR_MEMBER_COMPLETED));
     assert_join(f, id, BOXCAR_JOIN_PENDING, 1, 100);
-    settle_some(f, b, boxcar_ack, 0, 300, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 300, 1);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 50, 100);
     for (size_t i = 0; i < 400; i++)
         assert_member(f, id, id_of(b, i),
@@ -170,11 +170,11 @@ static void members_of_two_joins_count_in_both(void **state) {
     ASSERT_OK(f, boxcar_join_attach(f->store, second, ids, 200, attached, &f->err));
     for (size_t i = 0; i < 200; i++)
         assert_true(attached[i].is_new && attached[i].message_exists);
-    settle_some(f, b, boxcar_ack, 0, 100, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 100, 1);
     assert_join(f, first, BOXCAR_JOIN_PENDING, 100, 0);
     assert_join(f, second, BOXCAR_JOIN_PENDING, 50, 0);
-    settle_some(f, b, boxcar_fail, 100, 300, 2);
-    settle_some(f, b, boxcar_ack, 101, 300, 2);
+    settle_some(f, b, BOXCAR_FAIL, 100, 300, 2);
+    settle_some(f, b, BOXCAR_ACK, 101, 300, 2);
     assert_join(f, first, BOXCAR_JOIN_FAILED, 200, 100);
     assert_join(f, second, BOXCAR_JOIN_FAILED, 125, 75);
     free(b);
@@ -190,10 +190,10 @@ static void members_of_a_call_may_be_of_many_joins(void **state) {
     b->messages[300].join_id = (boxcar_join_id){0};
     send_bulk(f, b);
     lease_bulk(f, b, 301);
-    settle_some(f, b, boxcar_ack, 0, 150, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 150, 1);
     assert_join(f, ids[0], BOXCAR_JOIN_PENDING, 75, 0);
     assert_join(f, ids[1], BOXCAR_JOIN_PENDING, 75, 0);
-    settle_some(f, b, boxcar_ack, 150, 301, 1);
+    settle_some(f, b, BOXCAR_ACK, 150, 301, 1);
     for (size_t i = 0; i < 3; i++)
         assert_join(f, ids[i], BOXCAR_JOIN_COMPLETED, 100, 0);
     free(b);
@@ -211,10 +211,10 @@ static void ids_that_were_members_before_their_messages_count_once(void **state)
     assert_true(report(f, id, id_of(b, 50), BOXCAR_MEMBER_FAILED));
     send_bulk(f, b);
     lease_bulk(f, b, 300);
-    settle_some(f, b, boxcar_ack, 0, 140, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 140, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 139, 1);
     assert_join(f, other, BOXCAR_JOIN_PENDING, 20, 0);
-    settle_some(f, b, boxcar_ack, 140, 300, 1);
+    settle_some(f, b, BOXCAR_ACK, 140, 300, 1);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 299, 1);
     assert_join(f, other, BOXCAR_JOIN_COMPLETED, 30, 0);
     free(b);
@@ -241,9 +241,9 @@ static void messages_said_twice_or_there_before_count_once(void **state) {
     lease_bulk(f, b, 296);
     maintain_joins(f);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 1, 1);
-    settle_some(f, b, boxcar_ack, 0, 296, 3);
-    settle_some(f, b, boxcar_ack, 1, 296, 3);
-    settle_some(f, b, boxcar_ack, 2, 296, 3);
+    settle_some(f, b, BOXCAR_ACK, 0, 296, 3);
+    settle_some(f, b, BOXCAR_ACK, 1, 296, 3);
+    settle_some(f, b, BOXCAR_ACK, 2, 296, 3);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 297, 1);
     maintain_joins(f);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 297, 1);
@@ -268,7 +268,7 @@ static void members_that_expire_in_a_run_count_as_failed(void **state) {
         pause_ms(10);
     }
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 200);
-    settle_some(f, b, boxcar_ack, 0, 200, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 200, 1);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 200, 200);
     free(b);
 }
@@ -278,10 +278,10 @@ static void join_filled_in_one_call_is_removed_with_all_it_had(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 300), large = start_join(f, LARGE);
     struct bulk *b = take_bulk(f, id, 300);
-    settle_some(f, b, boxcar_ack, 0, 300, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 300, 1);
     free(b);
     b = take_bulk(f, large, 100);
-    settle_some(f, b, boxcar_ack, 0, 50, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 50, 1);
     ASSERT_OK(f, boxcar_join_cancel(f->store, large, &f->err));
     set_setting(f, "retention_joins", "0");
     assert_int_equal(maintain_joins(f).purged_joins, 2);
@@ -292,7 +292,7 @@ static void join_filled_in_one_call_is_removed_with_all_it_had(void **state) {
                            "select (select count(*) from join_member) + (select count(*) from join_span) "
                            "+ (select count(*) from join_outcome) + (select count(*) from join_progress)"),
         0);
-    settle_some(f, b, boxcar_ack, 50, 100, 1); /* of no join any more */
+    settle_some(f, b, BOXCAR_ACK, 50, 100, 1); /* of no join any more */
     free(b);
 }
 
@@ -304,16 +304,16 @@ static void large_join_is_counted_as_it_goes(void **state) {
     boxcar_join_id id = start_join(f, LARGE);
     struct bulk *b = take_bulk(f, id, 400);
     boxcar_time last = join_of(f, id).last_updated_at;
-    settle_some(f, b, boxcar_ack, 0, 100, 1);
+    settle_some(f, b, BOXCAR_ACK, 0, 100, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 100, 0);
     assert_true(join_of(f, id).last_updated_at > last);
-    settle_some(f, b, boxcar_fail, 100, 120, 1);
+    settle_some(f, b, BOXCAR_FAIL, 100, 120, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 100, 20);
     assert_true(report(f, id, id_of(b, 200), BOXCAR_MEMBER_COMPLETED));
     assert_true(report(f, id, id_of(b, 201), BOXCAR_MEMBER_FAILED));
     assert_false(report(f, id, id_of(b, 50), BOXCAR_MEMBER_FAILED));
     assert_join(f, id, BOXCAR_JOIN_PENDING, 101, 21);
-    settle_some(f, b, boxcar_ack, 120, 300, 1);
+    settle_some(f, b, BOXCAR_ACK, 120, 300, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 279, 21);
     enqueue_wait(f, id);
     assert_true(ack(f, f->owner, take_step(f, id)));
@@ -323,7 +323,7 @@ static void large_join_is_counted_as_it_goes(void **state) {
     ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));
     assert_join(f, id, BOXCAR_JOIN_CANCELLED, 280, 21);
     assert_true(join_of(f, id).last_updated_at > last);
-    settle_some(f, b, boxcar_ack, 300, 400, 1);
+    settle_some(f, b, BOXCAR_ACK, 300, 400, 1);
     assert_join(f, id, BOXCAR_JOIN_CANCELLED, 280, 21);
     free(b);
 }
@@ -336,17 +336,17 @@ static void large_join_past_its_deadline_keeps_its_counters(void **state) {
         new.deadline_ms = 3600000;
         boxcar_join_id id = start_this(f, &new);
         struct bulk *b = take_bulk(f, id, 200);
-        settle_some(f, b, boxcar_ack, 0, 100, 1);
-        settle_some(f, b, boxcar_fail, 100, 101, 1);
+        settle_some(f, b, BOXCAR_ACK, 0, 100, 1);
+        settle_some(f, b, BOXCAR_FAIL, 100, 101, 1);
         make_overdue(f);
         if (how == 0)
-            settle_some(f, b, boxcar_ack, 101, 150, 1);
+            settle_some(f, b, BOXCAR_ACK, 101, 150, 1);
         else if (how == 1)
             assert_int_equal(maintain_joins(f).timed_out, 1);
         else
             assert_int_equal(evaluate(f, enqueue_wait(f, id)), WAIT_FAILED);
         assert_timed_out(f, id, 100, 1);
-        settle_some(f, b, boxcar_ack, 150, 200, 1);
+        settle_some(f, b, BOXCAR_ACK, 150, 200, 1);
         assert_timed_out(f, id, 100, 1);
         free(b);
     }
@@ -362,14 +362,14 @@ static void large_join_forgets_what_was_rolled_back(void **state) {
     for (int commits = 0; commits < 2; commits++) {
         f->store = b.store;
         borrowed_exec(&b, "begin");
-        settle_some(f, bulk, boxcar_ack, 0, 100, 1);
-        settle_some(f, bulk, boxcar_fail, 100, 150, 1);
+        settle_some(f, bulk, BOXCAR_ACK, 0, 100, 1);
+        settle_some(f, bulk, BOXCAR_FAIL, 100, 150, 1);
         assert_join(f, id, BOXCAR_JOIN_PENDING, 100, 50);
         borrowed_exec(&b, commits ? "commit" : "rollback");
         f->store = own;
         assert_join(f, id, BOXCAR_JOIN_PENDING, commits ? 100 : 0, commits ? 50 : 0);
     }
-    settle_some(f, bulk, boxcar_ack, 150, 200, 1);
+    settle_some(f, bulk, BOXCAR_ACK, 150, 200, 1);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 150, 50);
     borrowed_close(&b);
     free(bulk);

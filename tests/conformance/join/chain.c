@@ -70,7 +70,7 @@ static boxcar_verdict fan_out_in_transaction(void *context, boxcar_delivery *del
         return BOXCAR_VERDICT_FAIL;
     boxcar_new_message message = new_message("second", "ack");
     message.join_id = stage->next;
-    if (boxcar_enqueue(store, &message, NULL, &err) != BOXCAR_OK)
+    if (boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &err) != BOXCAR_OK)
         return BOXCAR_VERDICT_FAIL;
     boxcar_delivery_set_delay_ms(delivery, 0);
     return atomic_fetch_add(&stage->calls, 1) == 0 ? BOXCAR_VERDICT_RETRY : BOXCAR_VERDICT_ACK;
@@ -90,8 +90,7 @@ static void handlers_transaction_counts_its_step_and_adds_its_members_together(v
     struct runner *runner = runner_new(f);
     runner_handle(runner, "second");
     runner_handle(runner, "completed");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, BOXCAR_STR("first"), fan_out_in_transaction, &stage,
-                                      &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("first"), fan_out_in_transaction, &stage), &f->err));
     runner_drain(runner);
     assert_int_equal(stage.calls, 3);
     assert_join(f, first, BOXCAR_JOIN_COMPLETED, 2, 0);
@@ -111,7 +110,7 @@ static void id_twice_in_one_call_is_a_member_of_both_joins(void **state) {
     messages[0].join_id = one;
     messages[1].join_id = two;
     boxcar_enqueued enqueued[2];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 2, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
     assert_true(!enqueued[0].duplicate && enqueued[1].duplicate);
     assert_true(ack(f, f->owner, take(f, f->owner, enqueued[0].work_id)));
     assert_join(f, one, BOXCAR_JOIN_COMPLETED, 1, 0);

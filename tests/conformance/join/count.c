@@ -100,11 +100,11 @@ static void die_by_cancel_while_deferred(struct fixture *f, boxcar_work_id id) {
 
 static void die_without_a_handler(struct fixture *f, boxcar_work_id id) {
     boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
-    struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.fail_reason = BOXCAR_REASON_NO_HANDLER}};
-    struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (struct settlement_list){&settlement, 1};
+    struct request batch = {.base.owner = f->owner, .own[BOXCAR_OUTBOX].fail_reason = BOXCAR_REASON_NO_HANDLER};
+    struct result result = {.arena = ARENA_INIT};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (boxcar_settlement_list){&settlement, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* JOIN-031, BX-003, BX-005, BX-028 */
@@ -166,10 +166,10 @@ static void fifty_members_of_one_join_in_one_batch_all_count(void **state) {
     struct taken taken[50];
     boxcar_join_id good = start_join(f, 50), bad = start_join(f, 50);
     take_steps(f, good, taken, 50);
-    settle_all(f, boxcar_ack, taken, 50);
+    settle_all(f, BOXCAR_ACK, taken, 50);
     assert_join(f, good, BOXCAR_JOIN_COMPLETED, 50, 0);
     take_steps(f, bad, taken, 50);
-    settle_all(f, boxcar_fail, taken, 50);
+    settle_all(f, BOXCAR_FAIL, taken, 50);
     assert_join(f, bad, BOXCAR_JOIN_FAILED, 0, 50);
 }
 
@@ -192,7 +192,7 @@ static void batch_counts_in_every_join_of_its_messages(void **state) {
             }
         boxcar_list_free(list);
     }
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     for (int k = 0; k < JOINS; k++)
         assert_join(f, ids[k], members[k] == STEPS ? BOXCAR_JOIN_COMPLETED : BOXCAR_JOIN_PENDING, members[k],
                     0);
@@ -213,7 +213,7 @@ static void counting_stops_at_the_expected_number(void **state) {
 /* BX-043, JOIN-023: in one batch the oldest count. */
 static void counting_stops_at_the_expected_number_within_a_batch(void **state) {
     struct fixture *f = *state;
-    static const settle_fn HOW[] = {boxcar_ack, boxcar_fail};
+    static const boxcar_settle_kind HOW[] = {BOXCAR_ACK, BOXCAR_FAIL};
     for (int failing = 0; failing < 2; failing++) {
         boxcar_join_id id = start_join(f, 3);
         struct taken taken[8], shuffled[8];

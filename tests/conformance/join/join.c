@@ -158,7 +158,7 @@ static void enqueue_with_a_join_makes_a_member_in_one_step(void **state) {
     messages[0].join_id = one;
     messages[2].join_id = two;
     boxcar_enqueued enqueued[3];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     assert_member(f, one, enqueued[0].message_id, BOXCAR_MEMBER_PENDING);
     assert_member(f, two, enqueued[2].message_id, BOXCAR_MEMBER_PENDING);
     assert_int_equal(count_members(f, one, BOXCAR_MEMBER_PENDING), 2);
@@ -193,10 +193,10 @@ static void enqueue_with_an_unknown_or_ended_join_enqueues_nothing(void **state)
     boxcar_enqueued enqueued[2];
     messages[0].join_id = open;
     messages[1].join_id = ended;
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_enqueue_many(f->store, messages, 2, enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
     messages[1].join_id = unknown_join();
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue_many(f->store, messages, 2, enqueued, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue(f->store, &messages[1], enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &messages[1], enqueued, &f->err));
     assert_nothing_claimable(f);
     assert_int_equal(count_members(f, open, BOXCAR_MEMBER_PENDING), 0);
 }

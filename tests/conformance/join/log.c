@@ -77,7 +77,7 @@ static void run_handler(struct fixture *f, struct log_capture *captured, struct 
     struct runner *runner = runner_new(f);
     log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, BOXCAR_STR(STEP), handle, handler, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), handle, handler), &f->err));
     runner_drain(runner);
     runner_free(runner);
     assert_int_equal(handler->calls, handler->is_retried ? 2 : 1);
@@ -133,7 +133,7 @@ static void end_that_is_rolled_back_is_not_logged(void **state) {
     enqueue(f, STEP, "p");
     log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, BOXCAR_STR(STEP), cancel_and_fail, &handler, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), cancel_and_fail, &handler), &f->err));
     runner_drain(runner);
     runner_free(runner);
     assert_int_equal(handler.calls, 1);

@@ -145,7 +145,7 @@ static void enqueue_some(struct model *m) {
             new.join_id = join->id;
         left--;
         if (join && join->status != BOXCAR_JOIN_PENDING) {
-            ASSERT_FAILS(m->f, BOXCAR_E_CONFLICT, boxcar_enqueue(m->f->store, &new, &enqueued, &m->f->err));
+            ASSERT_FAILS(m->f, BOXCAR_E_CONFLICT, boxcar_enqueue(m->f->store, BOXCAR_OUTBOX, &new, &enqueued, &m->f->err));
             continue;
         }
         message->work_id = enqueue_message(m->f, &new).work_id;
@@ -188,8 +188,8 @@ static void settle_some(struct model *m) {
     boxcar_settlement settlements[4][12];
     struct model_message *settled[4][12];
     size_t counts[4] = {0};
-    struct batch batch = {.owner = m->f->owner};
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct request batch = {.base.owner = m->f->owner};
+    struct result result = {.arena = ARENA_INIT};
     boxcar_message_list *list = claim_topic(m->f, m->f->owner, 1 + draw(m, 12), STEP);
     int mostly = draw(m, 8); /* often all alike, so that runs of neighbours end together */
     for (size_t i = 0; i < list->count; i++) {
@@ -201,9 +201,9 @@ static void settle_some(struct model *m) {
     }
     boxcar_list_free(list);
     for (int how = 0; how < 4; how++)
-        batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (struct settlement_list){settlements[how], counts[how]};
+        batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (boxcar_settlement_list){settlements[how], counts[how]};
     ASSERT_OK(m->f, m->f->store->ops->process(m->f->store, &batch, &result, &m->f->err));
-    batch_result_release(&result);
+    result_release(&result);
     for (int how = 0; how < 4; how++) {
         qsort(settled[how], counts[how], sizeof(settled[how][0]), by_work_id);
         for (size_t i = 0; i < counts[how]; i++)
@@ -303,7 +303,7 @@ static void clear_away(struct fixture *f) {
     }
     boxcar_list_free(list);
     if (count > 0)
-        settle_all(f, boxcar_ack, taken, count);
+        settle_all(f, BOXCAR_ACK, taken, count);
 }
 
 /* BX-007, BX-040, BX-041, BX-042, BX-043, JOIN-042 */

@@ -47,7 +47,7 @@ static void member_reported_by_hand_keeps_its_outcome_among_neighbours_that_end(
     for (size_t i = 0; i < 4; i++)
         assert_true(report_step(f, id, taken[REPORTED[i]], BOXCAR_MEMBER_FAILED));
     assert_outcomes(f, id, taken, "fpppffpppf");
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 6, 4);
     assert_outcomes(f, id, taken, "fcccffcccf");
     for (size_t i = 0; i < STEPS; i++)
@@ -63,7 +63,7 @@ static void room_is_left_for_the_oldest_that_have_no_outcome(void **state) {
     take_steps(f, id, taken, STEPS);
     assert_true(report_step(f, id, taken[1], BOXCAR_MEMBER_COMPLETED));
     assert_true(report_step(f, id, taken[8], BOXCAR_MEMBER_COMPLETED));
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     assert_join(f, id, BOXCAR_JOIN_COMPLETED, 6, 0);
     assert_outcomes(f, id, taken, "cccccpppcp");
 }
@@ -77,7 +77,7 @@ static void members_that_are_no_neighbours_count_in_their_own_join(void **state)
         taken[i] = take_step(f, joins[i % 3]);
     assert_true(report_step(f, joins[0], taken[3], BOXCAR_MEMBER_FAILED));
     assert_true(report_step(f, joins[1], taken[7], BOXCAR_MEMBER_FAILED));
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     assert_join(f, joins[0], BOXCAR_JOIN_PENDING, 3, 1);
     assert_join(f, joins[1], BOXCAR_JOIN_PENDING, 2, 1);
     assert_outcomes(f, joins[0], taken, "c--f--c--c");
@@ -108,13 +108,13 @@ static void dead_neighbours_that_are_replayed_stay_failed(void **state) {
     boxcar_dead_filter all = BOXCAR_DEAD_FILTER_INIT;
     all.all = true;
     take_steps(f, id, taken, STEPS);
-    settle_all(f, boxcar_fail, &taken[2], 3);
-    settle_all(f, boxcar_fail, &taken[6], 1);
+    settle_all(f, BOXCAR_FAIL, &taken[2], 3);
+    settle_all(f, BOXCAR_FAIL, &taken[6], 1);
     ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, NULL, &f->err));
     assert_int_equal(take_all(f, f->owner, 30000, replayed, STEPS), 4);
     for (size_t i = 0; i < 4; i++)
         taken[replayed[i].work_id.value - taken[0].work_id.value] = replayed[i];
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 6, 4);
     assert_outcomes(f, id, taken, "ccfffcfccc");
 }
@@ -149,7 +149,7 @@ static void member_reported_before_its_message_came_counts_once(void **state) {
     taken[1] = take(f, f->owner, enqueue_message(f, &message).work_id);
     taken[2] = take_step(f, id);
     assert_outcomes(f, id, taken, "pfp");
-    settle_all(f, boxcar_ack, taken, 3);
+    settle_all(f, BOXCAR_ACK, taken, 3);
     assert_outcomes(f, id, taken, "cfc");
     assert_join(f, id, BOXCAR_JOIN_PENDING, 2, 1);
 }

@@ -12,7 +12,7 @@ static const char *attach_or_ack(struct crew_member *member) {
         boxcar_status status =
             member->number % 2
                 ? boxcar_join_attach(member->store, race->joins[0], &race->ids[n], 1, NULL, &member->err)
-                : boxcar_ack(member->store, race->owner, &settlement, 1, NULL, NULL, &member->err);
+                : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "attach or ack";
     }
@@ -41,7 +41,7 @@ static const char *attach_or_enqueue(struct crew_member *member) {
         boxcar_status status = member->number % 2
                                    ? boxcar_join_attach(member->store, race->joins[member->number / 2],
                                                         &race->ids[n], 1, NULL, &member->err)
-                                   : boxcar_enqueue(member->store, &message, NULL, &member->err);
+                                   : boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "attach or enqueue";
     }
@@ -60,7 +60,7 @@ static void attach_that_meets_the_enqueue_of_its_id_leaves_no_join_hanging(void 
         race->joins[1] = start_join(f, 64);
         crew_run(f, 4, attach_or_enqueue, race);
         assert_int_equal(take_all(f, f->owner, 60000, taken, 64), 64);
-        settle_all(f, boxcar_ack, taken, 64);
+        settle_all(f, BOXCAR_ACK, taken, 64);
         maintain_joins(f);
         for (int k = 0; k < 2; k++) {
             assert_join(f, race->joins[k], BOXCAR_JOIN_COMPLETED, 64, 0);
@@ -81,11 +81,11 @@ static const char *produce_or_consume(struct crew_member *member) {
     for (int i = 0; i < BUSY_STEPS / 3 && member->number % 2 == 0; i++) {
         boxcar_new_message message = new_message(STEP, "p");
         message.join_id = race->joins[0];
-        if (boxcar_enqueue(member->store, &message, NULL, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, NULL, &member->err) != BOXCAR_OK)
             return "enqueue";
     }
     for (int tries = 0; member->number % 2 == 1 && race->done < BUSY_STEPS; tries++) {
-        boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer options = BOXCAR_CLAIMER_INIT;
         boxcar_message_list *list = NULL;
         boxcar_settlement settlements[8];
         size_t affected = 0;
@@ -101,7 +101,7 @@ static const char *produce_or_consume(struct crew_member *member) {
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        if (boxcar_ack(member->store, member->owner, settlements, count, NULL, &affected, &member->err) !=
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, settlements, count, NULL, &affected, &member->err) !=
             BOXCAR_OK)
             return "ack";
         atomic_fetch_add(&race->done, (int)affected);

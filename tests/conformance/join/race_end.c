@@ -12,7 +12,7 @@ static const char *ack_cancel_or_maintain(struct crew_member *member) {
         boxcar_settlement settlement = settlement_of(race->taken[i]);
         boxcar_status status = BOXCAR_OK;
         if (member->number == 0)
-            status = boxcar_ack(member->store, race->owner, &settlement, 1, NULL, NULL, &member->err);
+            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
         else if (member->number == 1)
             status = boxcar_join_cancel(member->store, race->joins[i], &member->err);
         else
@@ -66,14 +66,14 @@ static boxcar_status resolve_quietly(struct crew_member *member, struct race *ra
                         .on_fail_payload = BOXCAR_STR("no"),
                         .continuation_id = boxcar_join_continuation_id(race->waits[i].message_id)};
     boxcar_settlement settlement = settlement_of(race->taken[RACE_JOINS + i]);
-    struct batch batch = {.owner = race->owner, .parts[BOXCAR_OUTBOX] = {.waits = &wait}};
-    struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (struct settlement_list){&settlement, 1};
+    struct request batch = {.base.owner = race->owner, .own[BOXCAR_OUTBOX].waits = &wait};
+    struct result result = {.arena = ARENA_INIT};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (boxcar_settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status != BOXCAR_OK)
         return status;
     *ret_outcome = result.parts[BOXCAR_OUTBOX].waits[0];
-    batch_result_release(&result);
+    result_release(&result);
     return BOXCAR_OK;
 }
 
@@ -88,8 +88,7 @@ static const char *end_or_evaluate(struct crew_member *member) {
         else if (i % 3 == 2)
             status = boxcar_join_cancel(member->store, race->joins[i], &member->err);
         else
-            status = (i % 3 ? boxcar_fail : boxcar_ack)(member->store, race->owner, &settlement, 1, NULL,
-                                                        NULL, &member->err);
+            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), i % 3 ? BOXCAR_FAIL : BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "end or evaluate";
         if (member->number == 0)
@@ -133,12 +132,12 @@ struct overlap {
 
 static boxcar_status end_in(struct crew_member *member, struct race *race) {
     boxcar_settlement settlement = settlement_of(race->taken[0]);
-    struct batch batch = {.owner = race->owner};
-    struct batch_result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){&settlement, 1};
+    struct request batch = {.base.owner = race->owner};
+    struct result result = {.arena = ARENA_INIT};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){&settlement, 1};
     boxcar_status status = member->store->ops->process(member->store, &batch, &result, &member->err);
     if (status == BOXCAR_OK)
-        batch_result_release(&result);
+        result_release(&result);
     return status;
 }
 

@@ -28,11 +28,11 @@ static void neighbours_that_end_together_share_a_row(void **state) {
     boxcar_join_id id = start_join(f, 3 * STEPS);
     struct taken taken[STEPS];
     take_steps(f, id, taken, STEPS);
-    settle_all(f, boxcar_ack, taken, STEPS);
+    settle_all(f, BOXCAR_ACK, taken, STEPS);
     assert_int_equal(count_outcome_rows(f), 1);
     take_steps(f, id, taken, STEPS);
-    settle_all(f, boxcar_ack, &taken[0], 4);
-    settle_all(f, boxcar_ack, &taken[5], 5);
+    settle_all(f, BOXCAR_ACK, &taken[0], 4);
+    settle_all(f, BOXCAR_ACK, &taken[5], 5);
     assert_int_equal(count_outcome_rows(f), 3);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_join_member where status <> 0", NULL),
                      0);
@@ -51,9 +51,9 @@ static void outcomes_are_removed_with_their_join(void **state) {
             messages[i] = new_message(STEP, "p");
             messages[i].join_id = joins[i % 2];
         }
-        ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, MANY, NULL, &f->err));
+        ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, MANY, NULL, &f->err));
         assert_int_equal(take_all(f, f->owner, 30000, taken, MANY), MANY);
-        settle_all(f, boxcar_ack, taken, MANY);
+        settle_all(f, BOXCAR_ACK, taken, MANY);
     }
     assert_int_equal(count_outcome_rows(f), CALLS * MANY);
     set_setting(f, "retention_joins", "0");
@@ -97,9 +97,9 @@ static void join_that_version_3_has_half_counted_is_counted_to_its_end(void **st
     struct taken taken[STEPS], two[2];
     all.all = true;
     take_steps(f, ended, two, 2);
-    settle_all(f, boxcar_ack, two, 2);
+    settle_all(f, BOXCAR_ACK, two, 2);
     take_steps(f, id, taken, STEPS);
-    settle_all(f, boxcar_ack, taken, 3);
+    settle_all(f, BOXCAR_ACK, taken, 3);
     assert_true(bury(f, f->owner, taken[3], "no"));
     assert_true(report(f, id, message_of(f, taken[5]), BOXCAR_MEMBER_COMPLETED));
     assert_true(report(f, id, message_of(f, taken[9]), BOXCAR_MEMBER_FAILED));
@@ -111,7 +111,7 @@ static void join_that_version_3_has_half_counted_is_counted_to_its_end(void **st
     assert_false(report(f, id, message_of(f, taken[1]), BOXCAR_MEMBER_FAILED));
     ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, NULL, &f->err));
     taken[3] = take_wait(f, f->owner, taken[3].work_id, 30000);
-    settle_all(f, boxcar_ack, &taken[3], 6);
+    settle_all(f, BOXCAR_ACK, &taken[3], 6);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 8, 2);
     assert_consistent(f, id);
 }
@@ -149,13 +149,13 @@ static void what_version_3_and_this_one_count_side_by_side_counts_once(void **st
     struct taken taken[5];
     take_steps(f, id, taken, 5);
     attach(f, id, unknown);
-    settle_all(f, boxcar_fail, taken, 2);
+    settle_all(f, BOXCAR_FAIL, taken, 2);
     assert_false(count_as_version_3(f, id, message_of(f, taken[0])));
     assert_false(count_as_version_3(f, id, message_of(f, taken[1])));
     assert_true(count_as_version_3(f, id, message_of(f, taken[3])));
     assert_false(count_as_version_3(f, id, message_of(f, taken[3])));
     assert_true(count_as_version_3(f, id, unknown));
-    settle_all(f, boxcar_ack, &taken[2], 3);
+    settle_all(f, BOXCAR_ACK, &taken[2], 3);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 4, 2);
     assert_step(f, id, taken[0], BOXCAR_MEMBER_FAILED);
     assert_step(f, id, taken[3], BOXCAR_MEMBER_COMPLETED);

@@ -16,7 +16,7 @@ static char *long_text(size_t characters) {
 
 static void assert_refused(struct fixture *f, const boxcar_new_message *message, const char *argument) {
     boxcar_enqueued enqueued = {.work_id = {-1}};
-    ASSERT_INVALID(f, argument, boxcar_enqueue(f->store, message, &enqueued, &f->err));
+    ASSERT_INVALID(f, argument, boxcar_enqueue(f->store, BOXCAR_OUTBOX, message, &enqueued, &f->err));
     assert_int_equal(enqueued.work_id.value, -1);
     assert_false(f->err.retryable);
 }
@@ -193,7 +193,7 @@ static void key_must_not_be_empty_too_long_or_beside_an_id(void **state) {
     free(too_long);
 }
 
-static void assert_claim_refused(struct fixture *f, const boxcar_claim_options *options,
+static void assert_claim_refused(struct fixture *f, const boxcar_claimer *options,
                                  const char *argument) {
     boxcar_message_list *list = NULL;
     ASSERT_INVALID(f, argument, boxcar_claim(f->store, options, &list, &f->err));
@@ -204,21 +204,21 @@ static void assert_claim_refused(struct fixture *f, const boxcar_claim_options *
 static void lease_batch_size_and_owner_of_a_claim_must_be_in_range(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
-    boxcar_claim_options good = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer good = BOXCAR_CLAIMER_INIT;
     good.owner = f->owner;
     static const int64_t BAD_LEASES[] = {0, -1, 99, BOXCAR_LEASE_MS_MAX + 1, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof(BAD_LEASES) / sizeof(BAD_LEASES[0]); i++) {
-        boxcar_claim_options options = good;
+        boxcar_claimer options = good;
         options.lease_ms = BAD_LEASES[i];
         assert_claim_refused(f, &options, "lease_ms");
     }
     static const int BAD_SIZES[] = {0, -1, 10001, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof(BAD_SIZES) / sizeof(BAD_SIZES[0]); i++) {
-        boxcar_claim_options options = good;
+        boxcar_claimer options = good;
         options.batch_size = BAD_SIZES[i];
         assert_claim_refused(f, &options, "batch_size");
     }
-    boxcar_claim_options nobody = good;
+    boxcar_claimer nobody = good;
     nobody.owner = (boxcar_owner){0};
     assert_claim_refused(f, &nobody, "owner");
     assert_status(f, id, BOXCAR_READY);
@@ -230,7 +230,7 @@ static void topics_of_a_claim_must_be_patterns(void **state) {
     enqueue(f, "t", "p");
     char *too_long = long_text(256);
     boxcar_str topics[2] = {BOXCAR_STR("t"), BOXCAR_STR("")};
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     options.topics = topics;
     options.topic_count = 2;
@@ -251,30 +251,32 @@ static void topics_of_a_claim_must_be_patterns(void **state) {
 static void settlements_must_name_messages_and_sensible_delays(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
-    static const settle_fn HOW[] = {boxcar_ack, boxcar_abandon, boxcar_defer, boxcar_fail};
+    static const boxcar_settle_kind HOW[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL};
     for (size_t i = 0; i < 4; i++) {
         boxcar_settlement good = settlement_of(taken), list[2] = {good, good};
         size_t count = 99;
         list[1].work_id.value = 0;
         ASSERT_INVALID(f, "settlements[1].work_id",
-                       HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].epoch.value = -1;
-        ASSERT_INVALID(f, "settlements[1].epoch", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].epoch", boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].delay_ms = BOXCAR_DELAY_MS_MAX + 1;
         ASSERT_INVALID(f, "settlements[1].delay_ms",
-                       HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
         list[1] = good;
         list[1].error = (boxcar_str){"a\0b", 3};
-        ASSERT_INVALID(f, "settlements[1].error", HOW[i](f->store, f->owner, list, 2, NULL, &count, &f->err));
-        ASSERT_INVALID(f, "owner", HOW[i](f->store, (boxcar_owner){0}, &good, 1, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].error", boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
+        boxcar_owner nobody = {0};
+        ASSERT_INVALID(f, "owner",
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, nobody), HOW[i], &good, 1, NULL, &count, &f->err));
         assert_int_equal(count, 99);
     }
     boxcar_settlement settlement = settlement_of(taken);
-    ASSERT_INVALID(f, "lease_ms", boxcar_renew(f->store, f->owner, &settlement, 1, 0, NULL, NULL, &f->err));
+    ASSERT_INVALID(f, "lease_ms", boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 0), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "lease_ms",
-                   boxcar_renew(f->store, f->owner, &settlement, 1, INT64_C(1) << 31, NULL, NULL, &f->err));
+                   boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, INT64_C(1) << 31), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &f->err));
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
     assert_int_equal(retry_count_of(f, taken.work_id), 0);
 }

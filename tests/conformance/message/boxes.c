@@ -5,18 +5,18 @@
 #include "boxes.h"
 #include "joins.h"
 
-static struct settlement_list just(const boxcar_settlement *settlement) {
-    return (struct settlement_list){settlement, 1};
+static boxcar_settlement_list just(const boxcar_settlement *settlement) {
+    return (boxcar_settlement_list){settlement, 1};
 }
 
 static void one_batch_claims_from_both_boxes(void **state) {
     struct fixture *f = *state;
     boxcar_work_id in = put_into(f, BOXCAR_INBOX, "t", "in", NULL);
     boxcar_work_id out = put_into(f, BOXCAR_OUTBOX, "t", "out", NULL);
-    struct batch batch = {.owner = f->owner,
-                          .parts = {{.claim_size = 5, .claim_lease_ms = 30000},
-                                    {.claim_size = 5, .claim_lease_ms = 30000}}};
-    struct batch_result result = send_batch(f, &batch);
+    struct request batch = {.base.owner = f->owner,
+                          .parts = {{.claim_size = 5, .lease_ms = 30000},
+                                    {.claim_size = 5, .lease_ms = 30000}}};
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 1);
     assert_int_equal(result.parts[BOXCAR_INBOX].claimed_count, 1);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed[0].work_id.value, out.value);
@@ -25,7 +25,7 @@ static void one_batch_claims_from_both_boxes(void **state) {
     assert_int_equal(result.parts[BOXCAR_INBOX].claimed[0].work_id.value, in.value);
     assert_int_equal(result.parts[BOXCAR_INBOX].claimed[0].box, BOXCAR_INBOX);
     assert_text(result.parts[BOXCAR_INBOX].claimed[0].payload, "in");
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 static void each_box_has_topics_and_size_of_its_own(void **state) {
@@ -36,18 +36,18 @@ static void each_box_has_topics_and_size_of_its_own(void **state) {
             put_into(f, (boxcar_box)box, "a", "x", NULL);
             put_into(f, (boxcar_box)box, "b", "x", NULL);
         }
-    struct batch batch = {
-        .owner = f->owner,
-        .parts = {{.claim_size = 2, .claim_lease_ms = 30000, .topics = &a, .topic_count = 1},
-                  {.claim_size = 10, .claim_lease_ms = 30000, .topics = &b, .topic_count = 1}}};
-    struct batch_result result = send_batch(f, &batch);
+    struct request batch = {
+        .base.owner = f->owner,
+        .parts = {{.claim_size = 2, .lease_ms = 30000, .topics = &a, .topic_count = 1},
+                  {.claim_size = 10, .lease_ms = 30000, .topics = &b, .topic_count = 1}}};
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 2);
     assert_int_equal(result.parts[BOXCAR_INBOX].claimed_count, 3);
     for (size_t i = 0; i < 2; i++)
         assert_text(result.parts[BOXCAR_OUTBOX].claimed[i].topic, "a");
     for (size_t i = 0; i < 3; i++)
         assert_text(result.parts[BOXCAR_INBOX].claimed[i].topic, "b");
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* Results go out and work comes in at once. */
@@ -56,32 +56,27 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
     struct taken held[BOXES];
     boxcar_settlement acks[BOXES];
     boxcar_new_message messages[BOXES];
-    struct inbox_origin origin = origin_of("1");
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     for (int box = 0; box < BOXES; box++) {
         held[box] = take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "old", NULL));
         acks[box] = settlement_of(held[box]);
         messages[box] = new_message("t", "new");
         messages[box].message_id.uuid = boxcar_uuid_new();
-        batch.parts[box] = (struct batch_part){.messages = &messages[box],
-                                               .message_count = 1,
-                                               .settle[BOXCAR_ACK] = just(&acks[box]),
-                                               .claim_size = 10,
-                                               .claim_lease_ms = 30000};
+        batch.base.messages[box] = (boxcar_new_message_list){&messages[box], 1};
+        batch.parts[box] = (boxcar_request_part){
+            .settle[BOXCAR_ACK] = just(&acks[box]), .claim_size = 10, .lease_ms = 30000};
     }
-    messages[BOXCAR_INBOX].message_id = origin.message_id;
-    batch.parts[BOXCAR_INBOX].origins = &origin;
-    struct batch_result result = send_batch(f, &batch);
+    come_from(&messages[BOXCAR_INBOX], "1");
+    struct result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) {
         const struct part_result *part = &result.parts[box];
         assert_int_equal(part->settled[BOXCAR_ACK].count, 1);
         assert_int_equal(part->settled[BOXCAR_ACK].items[0].value, held[box].work_id.value);
         assert_int_equal(part->claimed_count, 1);
-        assert_int_equal(part->claimed[0].work_id.value, box == BOXCAR_INBOX ? part->inbox_enqueued[0].work_id.value
-                                                                             : part->enqueued[0].work_id.value);
+        assert_int_equal(part->claimed[0].work_id.value, part->enqueued[0].work_id.value);
         assert_int_equal(status_in(f, (boxcar_box)box, held[box].work_id), BOXCAR_DONE);
     }
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* BX-002: the box is part of the fence. */
@@ -94,20 +89,20 @@ static void settlement_in_the_wrong_box_changes_nothing(void **state) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         boxcar_settlement said = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
         for (size_t k = 0; k < sizeof(KINDS) / sizeof(KINDS[0]); k++) {
-            struct batch batch = {.owner = f->owner};
+            struct request batch = {.base.owner = f->owner};
             batch.parts[other].settle[KINDS[k]] = just(&said);
             batch.parts[other].renew_lease_ms = 30000;
-            struct batch_result result = send_batch(f, &batch);
+            struct result result = send_batch(f, &batch);
             assert_int_equal(result.parts[other].settled[KINDS[k]].count, 0);
             assert_int_equal(result.parts[box].settled[KINDS[k]].count, 0);
-            batch_result_release(&result);
+            result_release(&result);
             assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS);
         }
-        struct batch batch = {.owner = f->owner};
+        struct request batch = {.base.owner = f->owner};
         batch.parts[box].settle[BOXCAR_ACK] = just(&said);
-        struct batch_result result = send_batch(f, &batch);
+        struct result result = send_batch(f, &batch);
         assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, 1);
-        batch_result_release(&result);
+        result_release(&result);
     }
 }
 
@@ -118,15 +113,15 @@ static void boxes_are_settled_each_in_its_way(void **state) {
         settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
     boxcar_settlement in =
         settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     out.delay_ms = 60000;
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ABANDON] = just(&out);
     batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
-    batch.parts[BOXCAR_INBOX].fail_reason = BOXCAR_REASON_NO_HANDLER;
-    struct batch_result result = send_batch(f, &batch);
+    batch.own[BOXCAR_INBOX].fail_reason = BOXCAR_REASON_NO_HANDLER;
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ABANDON].count, 1);
     assert_int_equal(result.parts[BOXCAR_INBOX].settled[BOXCAR_FAIL].count, 1);
-    batch_result_release(&result);
+    result_release(&result);
     assert_int_equal(status_in(f, BOXCAR_OUTBOX, out.work_id), BOXCAR_READY);
     assert_int_equal(retry_count_of(f, out.work_id), 1);
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_FAILED);
@@ -138,17 +133,14 @@ static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **stat
     boxcar_settlement in =
         settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
     boxcar_new_message messages[BOXES] = {new_message("t", "x"), new_message("t", "x")};
-    struct inbox_origin origin = origin_of("1");
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     messages[BOXCAR_OUTBOX].message_id.uuid = boxcar_uuid_new();
     messages[BOXCAR_OUTBOX].join_id = unknown_join();
-    messages[BOXCAR_INBOX].message_id = origin.message_id;
-    struct batch batch = {.owner = f->owner,
-                          .parts = {[BOXCAR_OUTBOX] = {.messages = &messages[BOXCAR_OUTBOX], .message_count = 1},
-                                    [BOXCAR_INBOX] = {.messages = &messages[BOXCAR_INBOX],
-                                                      .origins = &origin,
-                                                      .message_count = 1,
-                                                      .settle[BOXCAR_ACK] = just(&in)}}};
+    come_from(&messages[BOXCAR_INBOX], "1");
+    struct request batch = {.base = {.owner = f->owner,
+                                     .messages = {[BOXCAR_OUTBOX] = {&messages[BOXCAR_OUTBOX], 1},
+                                                  [BOXCAR_INBOX] = {&messages[BOXCAR_INBOX], 1}}},
+                            .parts[BOXCAR_INBOX] = {.settle[BOXCAR_ACK] = just(&in)}};
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, f->store->ops->process(f->store, &batch, &result, &f->err));
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_IN_PROGRESS);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox_receipt where external_id = '1'",
@@ -161,20 +153,19 @@ static void steps_in_both_boxes_count_together(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 2);
     boxcar_new_message message = new_message("in", "x");
-    struct inbox_origin origin = origin_of("1");
-    ASSERT_OK(f, boxcar_join_attach(f->store, id, &origin.message_id, 1, NULL, &f->err)); /* before it is there */
-    message.message_id = origin.message_id;
-    struct batch put = {.parts[BOXCAR_INBOX] = {.messages = &message, .origins = &origin, .message_count = 1}};
-    struct batch_result result = send_batch(f, &put);
-    boxcar_work_id work_id = result.parts[BOXCAR_INBOX].inbox_enqueued[0].work_id;
-    batch_result_release(&result);
+    come_from(&message, "1");
+    ASSERT_OK(f, boxcar_join_attach(f->store, id, &message.message_id, 1, NULL, &f->err)); /* before it is there */
+    struct request put = {.base.messages[BOXCAR_INBOX] = {&message, 1}};
+    struct result result = send_batch(f, &put);
+    boxcar_work_id work_id = result.parts[BOXCAR_INBOX].enqueued[0].work_id;
+    result_release(&result);
     boxcar_settlement in = settlement_of(take_from(f, BOXCAR_INBOX, f->owner, work_id));
     boxcar_settlement out = settlement_of(take_step(f, id));
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = just(&out);
     batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
     result = send_batch(f, &batch);
-    batch_result_release(&result);
+    result_release(&result);
     assert_join(f, id, BOXCAR_JOIN_FAILED, 1, 1);
     assert_consistent(f, id);
 }
@@ -183,19 +174,19 @@ static void steps_in_both_boxes_count_together(void **state) {
 static void repeated_batch_reports_what_the_first_did(void **state) {
     struct fixture *f = *state;
     boxcar_settlement said[BOXES];
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     for (int box = 0; box < BOXES; box++) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         said[box] = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
         batch.parts[box].settle[BOXCAR_ACK] = just(&said[box]);
     }
-    struct batch_result result = send_batch(f, &batch);
-    batch_result_release(&result);
-    batch.sent_before = true;
+    struct result result = send_batch(f, &batch);
+    result_release(&result);
+    batch.base.sent_before = true;
     result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) /* no answer of SQLite is ever lost */
         assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, fixture_is_sqlite(f) ? 0 : 1);
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* Some were settled by the first try, the others by this one, and one is nobody's: each counts once. */
@@ -205,7 +196,7 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
     boxcar_settlement said[COUNT + 1] = {{.work_id = {0}}};
     struct taken taken[COUNT];
     int seen[COUNT] = {0};
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     for (int i = 0; i < COUNT; i++)
         enqueue(f, "t", "p");
     assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), COUNT);
@@ -213,12 +204,12 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
         said[i] = settlement_of(taken[i * 7 % COUNT]);
     said[COUNT] = said[0];
     said[COUNT].work_id.value = INT64_MAX;
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){said, FIRST};
-    struct batch_result result = send_batch(f, &batch);
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){said, FIRST};
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, FIRST);
-    batch_result_release(&result);
+    result_release(&result);
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].count = COUNT + 1;
-    batch.sent_before = true;
+    batch.base.sent_before = true;
     result = send_batch(f, &batch);
     const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK];
     assert_int_equal(settled->count, fixture_is_sqlite(f) ? COUNT - FIRST : COUNT);
@@ -227,7 +218,7 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
             seen[k] += settled->items[i].value == said[k].work_id.value;
     for (int k = 0; k < COUNT; k++)
         assert_int_equal(seen[k], fixture_is_sqlite(f) && k < FIRST ? 0 : 1);
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* OBX-049: the leases of a box are released, and nobody else's. */
@@ -237,21 +228,21 @@ static void reaping_a_box_leaves_the_other_alone(void **state) {
     for (int box = 0; box < BOXES; box++)
         take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "x", NULL));
     fixture_sql(f, "update boxcar_lease set until = 1", "update lease set until = clock_timestamp()");
-    ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+    ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_OUTBOX, &count, &f->err));
     assert_int_equal(count, 1);
-    ASSERT_OK(f, boxcar_reap(f->store, &count, &f->err));
+    ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_OUTBOX, &count, &f->err));
     assert_int_equal(count, 0);
-    ASSERT_OK(f, boxcar_inbox_reap(f->store, &count, &f->err));
+    ASSERT_OK(f, boxcar_reap(f->store, BOXCAR_INBOX, &count, &f->err));
     assert_int_equal(count, 1);
 }
 
 static void batch_that_asks_nothing_answers(void **state) {
     struct fixture *f = *state;
-    struct batch batch = {.owner = f->owner};
-    struct batch_result result = send_batch(f, &batch);
+    struct request batch = {.base.owner = f->owner};
+    struct result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(result.parts[box].claimed_count, 0);
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* In the caller's transaction both boxes go with it. */
@@ -260,14 +251,14 @@ static void batch_in_a_transaction_goes_with_it(void **state) {
     boxcar_work_id ids[BOXES];
     for (int box = 0; box < BOXES; box++)
         ids[box] = put_into(f, (boxcar_box)box, "t", "x", NULL);
-    struct batch batch = {.owner = f->owner,
-                          .parts = {{.claim_size = 5, .claim_lease_ms = 30000},
-                                    {.claim_size = 5, .claim_lease_ms = 30000}}};
+    struct request batch = {.base.owner = f->owner,
+                          .parts = {{.claim_size = 5, .lease_ms = 30000},
+                                    {.claim_size = 5, .lease_ms = 30000}}};
     ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
-    struct batch_result result = send_batch(f, &batch);
+    struct result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(result.parts[box].claimed_count, 1);
-    batch_result_release(&result);
+    result_release(&result);
     f->store->ops->rollback(f->store);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(status_in(f, (boxcar_box)box, ids[box]), BOXCAR_READY);

@@ -30,7 +30,7 @@ static bool enter(struct ledger *ledger, boxcar_work_id id) {
 
 static boxcar_status member_claim(struct crew_member *member, int batch_size,
                                   boxcar_message_list **ret_list) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = member->owner;
     options.batch_size = batch_size;
     options.lease_ms = 120000;
@@ -71,7 +71,7 @@ static const char *produce_or_consume(struct crew_member *member) {
     for (int i = 0; i < 100 && member->number % 2 == 0; i++) {
         boxcar_new_message message = new_message("t", "p");
         boxcar_enqueued enqueued;
-        if (boxcar_enqueue(member->store, &message, &enqueued, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, &enqueued, &member->err) != BOXCAR_OK)
             return "enqueue";
     }
     for (int tries = 0; member->number % 2 == 1 && ledger->sum < 300; tries++) {
@@ -83,7 +83,7 @@ static const char *produce_or_consume(struct crew_member *member) {
             const boxcar_message *m = list->items[i];
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             size_t affected = 0;
-            if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, &affected, &member->err) !=
+            if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &member->err) !=
                 BOXCAR_OK)
                 return "ack";
             if (affected != 1 || !enter(ledger, m->work_id))
@@ -115,7 +115,7 @@ static int work_as_process(const struct fixture *f) {
     for (int i = 0; i < 40; i++) {
         boxcar_new_message message = new_message("t", "p");
         boxcar_enqueued enqueued;
-        if (boxcar_enqueue(me.store, &message, &enqueued, &me.err) != BOXCAR_OK)
+        if (boxcar_enqueue(me.store, BOXCAR_OUTBOX, &message, &enqueued, &me.err) != BOXCAR_OK)
             return 2;
     }
     for (int quiet = 0; quiet < 3;) {
@@ -130,7 +130,7 @@ static int work_as_process(const struct fixture *f) {
         }
         boxcar_list_free(list);
         quiet = count == 0 ? quiet + 1 : 0;
-        if (boxcar_ack(me.store, me.owner, settlements, count, NULL, &affected, &me.err) != BOXCAR_OK)
+        if (boxcar_settle(me.store, CLAIMER(BOXCAR_OUTBOX, me.owner), BOXCAR_ACK, settlements, count, NULL, &affected, &me.err) != BOXCAR_OK)
             return 4;
         if (affected != count)
             return 5;
@@ -169,7 +169,7 @@ struct shared_work {
 /* Everybody settles the same messages in a different order and in a different way. */
 static const char *settle_in_own_order(struct crew_member *member) {
     struct shared_work *work = member->context;
-    static const settle_fn HOW[] = {boxcar_ack, boxcar_ack, boxcar_abandon, boxcar_fail};
+    static const boxcar_settle_kind HOW[] = {BOXCAR_ACK, BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_FAIL};
     for (int start = 0; start < 400; start += 50) {
         boxcar_settlement settlements[50];
         size_t affected = 0;
@@ -177,7 +177,7 @@ static const char *settle_in_own_order(struct crew_member *member) {
             settlements[i] = settlement_of(work->taken[start + (member->number % 2 ? i : 49 - i)]);
             settlements[i].delay_ms = 3600000;
         }
-        if (HOW[member->number](member->store, work->owner, settlements, 50, NULL, &affected, &member->err) !=
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), HOW[member->number], settlements, 50, NULL, &affected, &member->err) !=
             BOXCAR_OK)
             return "settle";
         atomic_fetch_add(&work->affected, (int)affected);
@@ -207,10 +207,8 @@ static const char *renew_or_ack(struct crew_member *member) {
         struct taken taken = work->taken[member->number % 2 ? i : 99 - i];
         boxcar_settlement settlement = settlement_of(taken);
         size_t affected = 0;
-        boxcar_status status = member->number < 2 ? boxcar_renew(member->store, work->owner, &settlement, 1,
-                                                                 120000 + i * 1000, NULL, NULL, &member->err)
-                                                  : boxcar_ack(member->store, work->owner, &settlement, 1,
-                                                               NULL, &affected, &member->err);
+        boxcar_status status = member->number < 2 ? boxcar_settle(member->store, CLAIMER_FOR(BOXCAR_OUTBOX, work->owner, 120000 + i * 1000), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &member->err)
+                                                  : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &member->err);
         if (status != BOXCAR_OK)
             return "renew or ack";
         atomic_fetch_add(&work->affected, (int)affected);
@@ -233,7 +231,7 @@ static void renewals_and_acks_of_one_claim_do_not_disturb_each_other(void **stat
 
 static const char *reap_and_count(struct crew_member *member) {
     int64_t count = 0;
-    if (boxcar_reap(member->store, &count, &member->err) != BOXCAR_OK)
+    if (boxcar_reap(member->store, BOXCAR_OUTBOX, &count, &member->err) != BOXCAR_OK)
         return "reap";
     atomic_fetch_add(&((struct ledger *)member->context)->sum, (int)count);
     return NULL;
@@ -329,7 +327,7 @@ static const char *ack_watched(struct crew_member *member, const boxcar_message_
         boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         /* before the ack: after it, another may have the next */
         end(member->context, m, has_more_of_its_stream(list, i));
-        if (boxcar_ack(member->store, member->owner, &settlement, 1, NULL, NULL, &member->err) != BOXCAR_OK)
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err) != BOXCAR_OK)
             trouble = "ack";
     }
     return trouble;

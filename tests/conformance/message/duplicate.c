@@ -59,7 +59,7 @@ static void same_id_twice_in_one_call_is_stored_once(void **state) {
                                       new_message("t", "second")};
     messages[0].message_id = messages[2].message_id = (boxcar_message_id){boxcar_uuid_new()};
     boxcar_enqueued enqueued[3];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     assert_false(enqueued[0].duplicate || enqueued[1].duplicate);
     assert_true(enqueued[2].duplicate);
     assert_int_equal(enqueued[2].work_id.value, enqueued[0].work_id.value);
@@ -76,7 +76,7 @@ static void new_and_known_messages_may_share_a_call(void **state) {
     boxcar_new_message messages[3] = {new_message("t", "a"), new_message("t", "b"), new_message("t", "c")};
     messages[1].message_id = known.message_id;
     boxcar_enqueued enqueued[3];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     assert_false(enqueued[0].duplicate || enqueued[2].duplicate);
     assert_true(enqueued[1].duplicate);
     assert_int_equal(enqueued[1].work_id.value, known.work_id.value);
@@ -105,7 +105,7 @@ static const char *enqueue_shared_ids(struct crew_member *member) {
         boxcar_new_message message = new_message("t", "p");
         message.message_id = ids[member->number % 2 ? i : 19 - i];
         boxcar_enqueued enqueued;
-        if (boxcar_enqueue(member->store, &message, &enqueued, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, &enqueued, &member->err) != BOXCAR_OK)
             return "enqueue";
     }
     return NULL;
@@ -130,7 +130,7 @@ static const char *enqueue_batches_of_shared_ids(struct crew_member *member) {
         messages[i].message_id = ids[member->number % 2 ? i : 19 - i];
     }
     for (int i = 0; i < 5; i++)
-        if (boxcar_enqueue_many(member->store, messages, 20, NULL, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue_many(member->store, BOXCAR_OUTBOX, messages, 20, NULL, &member->err) != BOXCAR_OK)
             return "enqueue_many";
     return NULL;
 }

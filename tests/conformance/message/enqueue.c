@@ -30,7 +30,7 @@ static void enqueue_and_die(const struct fixture *f, boxcar_message_id id) {
     boxcar_new_message message = new_message("t", "from the dead");
     message.message_id = id;
     boxcar_enqueued enqueued;
-    _exit(boxcar_enqueue(store, &message, &enqueued, &err) == BOXCAR_OK ? 0 : 2);
+    _exit(boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, &err) == BOXCAR_OK ? 0 : 2);
 }
 
 /* BX-001, OBX-001, OBX-002 */
@@ -219,7 +219,7 @@ static void message_is_stored_alike_alone_and_among_others(void **state) {
         if (kind == 9)
             many[0].message_id.uuid = boxcar_uuid_new();
         boxcar_enqueued one = enqueue_message(f, &alone), two[2];
-        ASSERT_OK(f, boxcar_enqueue_many(f->store, many, 2, two, &f->err));
+        ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, many, 2, two, &f->err));
         assert_false(one.duplicate || two[0].duplicate);
         boxcar_message_list *lists[2] = {find(f, one.work_id), find(f, two[0].work_id)};
         assert_same_message_id(look(lists[0])->message_id, one.message_id);
@@ -239,7 +239,7 @@ static void key_is_the_same_key_alone_and_among_others(void **state) {
         message.unique = (uintptr_t)unique;
         boxcar_enqueued first = enqueue_message(f, &message), again = enqueue_message(f, &message), two[2];
         boxcar_new_message many[2] = {message, new_message("t", "other")};
-        ASSERT_OK(f, boxcar_enqueue_many(f->store, many, 2, two, &f->err));
+        ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, many, 2, two, &f->err));
         assert_false(first.duplicate || two[1].duplicate);
         assert_true(again.duplicate && two[0].duplicate);
         assert_int_equal(again.work_id.value, first.work_id.value);
@@ -295,7 +295,7 @@ static void many_messages_are_stored_in_the_order_given(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "0"), new_message("t", "1"), new_message("t", "2")};
     boxcar_enqueued enqueued[3];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(list->count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -311,7 +311,7 @@ static void one_bad_message_among_many_stores_none(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "0"), new_message("t", "1"), new_message("", "2")};
     boxcar_enqueued enqueued[3] = {{.work_id = {-7}}};
-    ASSERT_INVALID(f, "messages[2].topic", boxcar_enqueue_many(f->store, messages, 3, enqueued, &f->err));
+    ASSERT_INVALID(f, "messages[2].topic", boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     assert_int_equal(enqueued[0].work_id.value, -7);
     assert_int_equal(stats_of(f).ready, 0);
     assert_nothing_claimable(f);
@@ -330,7 +330,7 @@ static void messages_of_every_kind_in_one_call_keep_their_order_and_what_they_sa
     messages[9].delay_ms = 3600000;
     messages[10].ttl_ms = 3600000;
     messages[20].stream = BOXCAR_STR("s");
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 24, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 24, enqueued, &f->err));
     for (int i = 0; i < 24; i++) {
         boxcar_message_list *list = find(f, enqueued[i].work_id);
         assert_int_equal(enqueued[i].work_id.value, enqueued[0].work_id.value + i);
@@ -348,7 +348,7 @@ static void messages_of_every_kind_in_one_call_keep_their_order_and_what_they_sa
 static void results_of_enqueueing_many_may_be_left_out(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[2] = {new_message("t", "0"), new_message("t", "1")};
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 2, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, NULL, &f->err));
     assert_int_equal(stats_of(f).ready, 2);
 }
 

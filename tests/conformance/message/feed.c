@@ -50,7 +50,7 @@ static boxcar_status next_chunk(void *context, int64_t wait_ms, boxcar_chunk *re
 }
 
 static boxcar_status run(struct script *s) {
-    return boxcar_enqueue_feed(s->f->store, next_chunk, s, &s->f->err);
+    return boxcar_enqueue_feed(s->f->store, BOXCAR_OUTBOX, next_chunk, s, &s->f->err);
 }
 
 /* All are there once, in the order of the feed, and new. */
@@ -130,7 +130,7 @@ static void join_that_does_not_exist_stores_nothing(void **state) {
 static void write_from_outside(struct script *s) {
     boxcar_new_message message = new_message("other", "p");
     message.key = BOXCAR_STR("k");
-    ASSERT_OK(s->f, boxcar_enqueue(s->store, &message, &s->theirs, &s->f->err));
+    ASSERT_OK(s->f, boxcar_enqueue(s->store, BOXCAR_OUTBOX, &message, &s->theirs, &s->f->err));
 }
 
 /* On SQLite nobody else could write while the transaction is open. */

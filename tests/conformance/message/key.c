@@ -75,7 +75,7 @@ static void key_of_an_older_program_is_known_in_its_topic(void **state) {
     assert_duplicate_of(enqueue_keyed(f, "orders", "k"), old);
     boxcar_new_message both[] = {keyed("orders", "k", false), keyed("orders", "other", false)};
     boxcar_enqueued results[2];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, both, 2, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, both, 2, results, &f->err));
     assert_duplicate_of(results[0], old);
     assert_false(results[1].duplicate);
 }
@@ -86,7 +86,7 @@ static void key_of_an_older_program_is_known_when_it_came_among_others(void **st
     boxcar_new_message both[] = {keyed("orders", "other", false), new_message("orders", "old")};
     both[1].message_id = boxcar_message_id_of_key(BOXCAR_STR("k"));
     boxcar_enqueued results[2];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, both, 2, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, both, 2, results, &f->err));
     assert_duplicate_of(enqueue_keyed(f, "orders", "k"), results[1]);
 }
 
@@ -145,30 +145,26 @@ static void plain_key_and_unique_key_are_two_in_a_batch_too(void **state) {
     boxcar_settlement done = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
     boxcar_settlement failed = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "y", NULL)));
     boxcar_enqueued plain = enqueue_keyed(f, "t", "k");
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result = NULL;
-    part.acks = &done;
-    part.ack_count = 1;
-    part.fails = &failed;
-    part.fail_count = 1;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
+    part.settle[BOXCAR_ACK] = (boxcar_settlement_list){&done, 1};
+    part.settle[BOXCAR_FAIL] = (boxcar_settlement_list){&failed, 1};
     batch.owner = f->owner;
-    batch.outbox = &part;
-    batch.messages = &unique;
-    batch.message_count = 1;
+    batch.parts[BOXCAR_OUTBOX] = &part;
+    batch.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){&unique, 1};
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
-    assert_new(*boxcar_batch_result_enqueued(result, 0), plain);
-    boxcar_batch_result_free(result);
+    assert_new(*result->enqueued[BOXCAR_OUTBOX].items[0], plain);
+    boxcar_result_free(result);
 }
 
 static void unique_key_needs_a_key(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = new_message("t", "p");
-    message.unique = 1;
-    ASSERT_INVALID(f, "unique", boxcar_enqueue(f->store, &message, NULL, &f->err));
+    message.unique = true;
+    ASSERT_INVALID(f, "unique", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     message.key = BOXCAR_STR("k");
-    message.unique = 2;
-    ASSERT_INVALID(f, "unique", boxcar_enqueue(f->store, &message, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
 }
 
 /* BX-027 */
@@ -177,11 +173,11 @@ static void unique_key_twice_in_one_call_is_stored_once(void **state) {
     boxcar_new_message messages[] = {keyed("t", "k", true), keyed("t", "plain", false), keyed("t", "k", true),
                                      new_message("t", "no key"), keyed("u", "k", true)};
     boxcar_enqueued results[5];
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 5, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 5, results, &f->err));
     assert_duplicate_of(results[2], results[0]);
     assert_false(results[0].duplicate || results[1].duplicate || results[3].duplicate || results[4].duplicate);
     assert_int_equal(stats_of(f).ready, 4);
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 5, results, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 5, results, &f->err));
     assert_true(results[0].duplicate && results[1].duplicate && results[2].duplicate && results[4].duplicate);
     assert_false(results[3].duplicate);
     assert_int_equal(stats_of(f).ready, 5);
@@ -194,7 +190,7 @@ static void unique_key_is_taken_by_what_commits(void **state) {
     boxcar_new_message message = keyed("t", "k", true);
     boxcar_enqueued first;
     borrowed_exec(&b, "begin");
-    ASSERT_OK(f, boxcar_enqueue(b.store, &message, &first, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(b.store, BOXCAR_OUTBOX, &message, &first, &f->err));
     borrowed_exec(&b, "rollback");
     assert_false(enqueue_unique(f, "t", "k").duplicate);
     borrowed_close(&b);
@@ -306,7 +302,7 @@ static const char *enqueue_all(struct crew_member *member) {
     boxcar_enqueued results[KEYS];
     for (int i = 0; i < KEYS; i++)
         messages[i] = keyed("t", contest->keys[key_at(member, i)], true);
-    if (boxcar_enqueue_many(member->store, messages, KEYS, results, &member->err) != BOXCAR_OK)
+    if (boxcar_enqueue_many(member->store, BOXCAR_OUTBOX, messages, KEYS, results, &member->err) != BOXCAR_OK)
         return "enqueue";
     for (int i = 0; i < KEYS; i++) {
         if (results[i].work_id.value <= 0)
@@ -338,12 +334,12 @@ static const char *exchange(struct crew_member *member) {
     struct contest *contest = member->context;
     for (int round = 0; round < 3 * ROUNDS; round++) {
         boxcar_message_list *list = NULL;
-        boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
-        boxcar_batch batch = BOXCAR_BATCH_INIT;
-        boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
+        boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
+        boxcar_request batch = BOXCAR_REQUEST_INIT;
+        boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
         boxcar_new_message messages[KEYS];
         boxcar_settlement settlements[KEYS];
-        boxcar_batch_result *result = NULL;
+        boxcar_result *result = NULL;
         size_t count, half;
         for (int i = 0; i < KEYS; i++)
             messages[i] = keyed("t", contest->keys[key_at(member, i)], true);
@@ -360,16 +356,13 @@ static const char *exchange(struct crew_member *member) {
             settlements[i].epoch = message->epoch;
         }
         boxcar_list_free(list);
-        part.acks = settlements;
-        part.ack_count = half;
-        part.fails = settlements + half;
-        part.fail_count = count - half;
-        batch.outbox = &part;
-        batch.messages = messages;
-        batch.message_count = KEYS;
+        part.settle[BOXCAR_ACK] = (boxcar_settlement_list){settlements, half};
+        part.settle[BOXCAR_FAIL] = (boxcar_settlement_list){settlements + half, count - half};
+        batch.parts[BOXCAR_OUTBOX] = &part;
+        batch.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){messages, KEYS};
         if (boxcar_process(member->store, &batch, &result, &member->err) != BOXCAR_OK)
             return "process";
-        boxcar_batch_result_free(result);
+        boxcar_result_free(result);
     }
     return NULL;
 }

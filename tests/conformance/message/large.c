@@ -61,7 +61,7 @@ static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(
     }
     boxcar_list_free(list);
     size_t count = 0;
-    ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, COUNT, affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, COUNT, affected, &count, &f->err));
     assert_int_equal(count, COUNT);
     assert_int_equal(stats_of(f).done, COUNT);
     free(ids);
@@ -77,7 +77,7 @@ static void thousand_messages_of_ten_kibibytes_fit_in_a_call(void **state) {
         messages[i] = new_message("t", NULL);
         messages[i].payload = (boxcar_str){text + i, SIZE};
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, COUNT, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, COUNT, NULL, &f->err));
     boxcar_message_list *list = claim(f, f->owner, COUNT);
     assert_int_equal(list->count, COUNT);
     for (size_t i = 0; i < COUNT; i++)
@@ -129,7 +129,7 @@ static void enqueue_pieces(struct fixture *f, const char *stream, boxcar_work_id
 }
 
 /* All of them, in order, each for the first time, never more at once than the bound and one message. */
-static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], settle_fn settle_by) {
+static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], boxcar_settle_kind settle_by) {
     int claims = 0;
     for (size_t seen = 0; seen < PIECES; claims++) {
         boxcar_settlement settlements[PIECES];
@@ -144,7 +144,7 @@ static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], set
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        ASSERT_OK(f, settle_by(f->store, f->owner, settlements, count, NULL, &settled, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), settle_by, settlements, count, NULL, &settled, &f->err));
         assert_int_equal(settled, count);
         seen += count;
     }
@@ -156,7 +156,7 @@ static void claim_of_large_messages_brings_few(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[PIECES];
     enqueue_pieces(f, NULL, ids);
-    take_pieces(f, ids, boxcar_ack);
+    take_pieces(f, ids, BOXCAR_ACK);
     assert_nothing_claimable(f);
 }
 
@@ -164,7 +164,7 @@ static void claim_of_large_messages_from_a_stream_brings_few_in_order(void **sta
     struct fixture *f = *state;
     boxcar_work_id ids[PIECES];
     enqueue_pieces(f, "s", ids);
-    take_pieces(f, ids, boxcar_ack);
+    take_pieces(f, ids, BOXCAR_ACK);
     assert_nothing_claimable(f);
 }
 
@@ -209,7 +209,7 @@ static void memory_unlimit(void) { assert_int_equal(setrlimit(RLIMIT_AS, &UNLIMI
 static void claim_that_cannot_be_received_costs_no_attempt(void **state) {
     enum { SIZE = 48 << 20, ROOM = 24 << 20 };
     struct fixture *f = *state;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_new_message message = new_message("t", NULL);
     if (address_space() > INT64_C(1) << 40) /* a sanitizer's, which gives up where malloc() would return NULL */

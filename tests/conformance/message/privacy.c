@@ -70,10 +70,10 @@ static void payload_is_in_no_error_about_bad_input(void **state) {
     boxcar_enqueued enqueued;
     boxcar_new_message message = new_message("t", NULL);
     message.payload = BOXCAR_STR(SECRET "\xff");
-    ASSERT_INVALID(f, "payload", boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_INVALID(f, "payload", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_error_is_discreet(f);
     message.payload = BOXCAR_STR(SECRET "\0");
-    ASSERT_INVALID(f, "payload", boxcar_enqueue(f->store, &message, &enqueued, &f->err));
+    ASSERT_INVALID(f, "payload", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_error_is_discreet(f);
 }
 
@@ -87,7 +87,7 @@ static void payload_is_in_no_error_or_log_when_the_store_itself_fails(void **sta
         "alter table message add constraint no check (topic <> 'forbidden')");
     boxcar_new_message message = new_message("forbidden", SECRET);
     boxcar_enqueued enqueued;
-    assert_int_not_equal(boxcar_enqueue(f->store, &message, &enqueued, &f->err), BOXCAR_OK);
+    assert_int_not_equal(boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err), BOXCAR_OK);
     assert_error_is_discreet(f);
     assert_int_equal(book.leaks, 0);
 }

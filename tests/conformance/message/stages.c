@@ -4,20 +4,19 @@
 /* Whether it was the owner's to record. */
 static bool record(struct fixture *f, boxcar_box box, boxcar_owner owner, struct taken taken, int stages) {
     boxcar_settlement item = {.work_id = taken.work_id, .epoch = taken.epoch, .stages = stages};
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result = NULL;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
     size_t count;
-    part.stages = &item;
-    part.stage_count = 1;
+    part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&item, 1};
     batch.owner = owner;
     if (box == BOXCAR_OUTBOX)
-        batch.outbox = &part;
+        batch.parts[BOXCAR_OUTBOX] = &part;
     else
-        batch.inbox = &part;
+        batch.parts[BOXCAR_INBOX] = &part;
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
-    (void)boxcar_batch_result_affected(result, box, BOXCAR_RECORD, &count);
-    boxcar_batch_result_free(result);
+    count = result->settled[box][BOXCAR_RECORD].count;
+    boxcar_result_free(result);
     return count == 1;
 }
 
@@ -32,24 +31,24 @@ static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
 
 static void settle_in(struct fixture *f, boxcar_box box, boxcar_settle_kind kind, struct taken taken) {
     boxcar_settlement said = settlement_of(taken);
-    struct batch batch = {.owner = f->owner};
+    struct request batch = {.base.owner = f->owner};
     said.delay_ms = 0;
-    batch.parts[box].settle[kind] = (struct settlement_list){&said, 1};
-    struct batch_result result = send_batch(f, &batch);
+    batch.parts[box].settle[kind] = (boxcar_settlement_list){&said, 1};
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[box].settled[kind].count, 1);
-    batch_result_release(&result);
+    result_release(&result);
 }
 
 /* The claimed row of the next attempt. */
 static int claimed_stages(struct fixture *f, boxcar_box box, struct taken *ret_taken) {
-    struct batch batch = {.owner = f->owner};
-    batch.parts[box] = (struct batch_part){.claim_size = 10, .claim_lease_ms = 30000};
-    struct batch_result result = send_batch(f, &batch);
+    struct request batch = {.base.owner = f->owner};
+    batch.parts[box] = (boxcar_request_part){.claim_size = 10, .lease_ms = 30000};
+    struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[box].claimed_count, 1);
     const boxcar_message *m = &result.parts[box].claimed[0];
     int stages = m->stages;
     *ret_taken = (struct taken){m->work_id, m->epoch, m->retry_count, m->crash_count};
-    batch_result_release(&result);
+    result_release(&result);
     return stages;
 }
 
@@ -102,23 +101,21 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     items[0].stages = 8;
     items[1].stages = 1;
     boxcar_settlement said = settlement_of(taken);
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result = NULL;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
     size_t count;
     said.delay_ms = 0;
-    part.stages = items;
-    part.stage_count = 2; /* an id given twice counts once, with both */
-    part.abandons = &said;
-    part.abandon_count = 1;
+    part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){items, 2}; /* an id given twice counts once, with both */
+    part.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){&said, 1};
     batch.owner = f->owner;
-    batch.outbox = &part;
+    batch.parts[BOXCAR_OUTBOX] = &part;
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
-    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_RECORD, &count);
+    count = result->settled[BOXCAR_OUTBOX][BOXCAR_RECORD].count;
     assert_int_equal(count, 1);
-    (void)boxcar_batch_result_affected(result, BOXCAR_OUTBOX, BOXCAR_ABANDON, &count);
+    count = result->settled[BOXCAR_OUTBOX][BOXCAR_ABANDON].count;
     assert_int_equal(count, 1);
-    boxcar_batch_result_free(result);
+    boxcar_result_free(result);
     assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 9);
 }
 
@@ -126,17 +123,16 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
 static void unknown_flags_are_refused(void **state) {
     struct fixture *f = *state;
     boxcar_settlement item = {.work_id = {1}};
-    boxcar_batch_part part = BOXCAR_BATCH_PART_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result = NULL;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
     static const int BAD[] = {0, 32, -1, 33};
-    part.stages = &item;
-    part.stage_count = 1;
+    part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&item, 1};
     batch.owner = f->owner;
-    batch.outbox = &part;
+    batch.parts[BOXCAR_OUTBOX] = &part;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         item.stages = BAD[i];
-        ASSERT_INVALID(f, "outbox.stages[0].stages", boxcar_process(f->store, &batch, &result, &f->err));
+        ASSERT_INVALID(f, "outbox.records[0].stages", boxcar_process(f->store, &batch, &result, &f->err));
     }
 }
 

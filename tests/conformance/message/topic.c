@@ -66,7 +66,7 @@ static void several_patterns_take_what_any_of_them_matches(void **state) {
     enqueue(f, "c", "p");
     enqueue(f, "\xc3\xa4\xc3\xb6.2", "p");
     boxcar_str topics[3] = {BOXCAR_STR("a.*"), BOXCAR_STR("c"), BOXCAR_STR("\xc3\xa4*")};
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     options.topics = topics;
     options.topic_count = 3;

@@ -61,7 +61,7 @@ static void bad_argument_leaves_the_callers_transaction_usable(void **state) {
     borrowed_write_effect(f, &b);
     boxcar_enqueued first = borrowed_enqueue(f, &b, "p");
     boxcar_new_message bad = new_message("", "p");
-    ASSERT_INVALID(f, "topic", boxcar_enqueue(b.store, &bad, &first, &f->err));
+    ASSERT_INVALID(f, "topic", boxcar_enqueue(b.store, BOXCAR_OUTBOX, &bad, &first, &f->err));
     assert_false(f->err.must_roll_back);
     assert_true(borrowed_in_transaction(&b));
     boxcar_enqueued second = borrowed_enqueue(f, &b, "p");
@@ -122,7 +122,7 @@ static void ack_and_follow_up_commit_or_roll_back_together(void **state) {
     for (int committed = 0; committed < 2; committed++) {
         size_t count = 0;
         borrowed_exec(&b, "begin");
-        ASSERT_OK(f, boxcar_ack(b.store, f->owner, &settlement, 1, NULL, &count, &f->err));
+        ASSERT_OK(f, boxcar_settle(b.store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
         assert_int_equal(count, 1);
         boxcar_enqueued follow_up = borrowed_enqueue(f, &b, "next");
         borrowed_write_effect(f, &b);
@@ -143,7 +143,7 @@ static void claim_that_is_rolled_back_never_happened(void **state) {
     boxcar_work_id ids[3];
     enqueue_many(f, "t", 3, ids);
     struct borrowed b = borrow(f);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     boxcar_message_list *list = NULL;
     borrowed_exec(&b, "begin");
@@ -164,7 +164,7 @@ static void claim_that_is_rolled_back_never_happened(void **state) {
 static void message_enqueued_after_a_claim_in_the_same_transaction_is_not_lost(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = f->owner;
     boxcar_message_list *list = NULL;
     borrowed_exec(&b, "begin");

@@ -57,7 +57,7 @@ static void of_thousands_of_expired_messages_none_is_claimed(void **state) {
         messages[i] = new_message("t", "p");
         messages[i].ttl_ms = TTL;
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, COUNT, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, COUNT, NULL, &f->err));
     pause_ms(TTL + 20);
     for (int i = 0; i < 5; i++)
         assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), 0);

@@ -121,12 +121,12 @@ static void message_without_a_handler_that_dies_halts_its_stream(void **state) {
     struct fixture *f = *state;
     halt_by_default(f);
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue_streamed(f, "s", "p").work_id));
-    struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.fail_reason = BOXCAR_REASON_NO_HANDLER}};
-    struct batch_result result;
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (struct settlement_list){&settlement, 1};
+    struct request batch = {.base.owner = f->owner, .own[BOXCAR_OUTBOX].fail_reason = BOXCAR_REASON_NO_HANDLER};
+    struct result result;
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (boxcar_settlement_list){&settlement, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
     assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_FAIL].count, 1);
-    batch_result_release(&result);
+    result_release(&result);
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }
 

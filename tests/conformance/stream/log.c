@@ -56,7 +56,7 @@ static void message_behind_a_long_stream_is_found_while_that_is_in_hands(void **
         messages[i] = new_message("t", "p");
         messages[i].stream = BOXCAR_STR("long");
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 3000, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3000, NULL, &f->err));
     boxcar_work_id id = enqueue_in_stream(f, "short", "t");
     struct batch_taken batch = claim_batch(f, f->owner, 4);
     assert_true(batch.count > 0);

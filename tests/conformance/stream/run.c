@@ -146,7 +146,7 @@ static void run_stops_before_a_topic_that_is_not_wanted(void **state) {
 static void run_goes_on_over_all_topics_that_are_wanted(void **state) {
     struct fixture *f = *state;
     boxcar_str topics[] = {BOXCAR_STR("a"), BOXCAR_STR("b.*")};
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     enqueue_in_stream(f, "s", "a");
     enqueue_in_stream(f, "s", "b.1");
@@ -353,12 +353,12 @@ static void batch_that_acks_a_run_brings_the_next_one(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[30];
     boxcar_settlement settlements[8];
-    struct batch batch = {.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.claim_size = 8, .claim_lease_ms = 30000}};
-    struct batch_part *part = &batch.parts[BOXCAR_OUTBOX];
+    struct request batch = {.base.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.claim_size = 8, .lease_ms = 30000}};
+    boxcar_request_part *part = &batch.parts[BOXCAR_OUTBOX];
     size_t done = 0, rounds = 0;
     enqueue_run(f, "s", 30, ids);
     for (; done < 30; rounds++) {
-        struct batch_result result;
+        struct result result;
         const struct part_result *got = &result.parts[BOXCAR_OUTBOX];
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
         assert_int_equal(got->settled[BOXCAR_ACK].count, part->settle[BOXCAR_ACK].count);
@@ -369,8 +369,8 @@ static void batch_that_acks_a_run_brings_the_next_one(void **state) {
             settlements[i].work_id = got->claimed[i].work_id;
             settlements[i].epoch = got->claimed[i].epoch;
         }
-        part->settle[BOXCAR_ACK] = (struct settlement_list){settlements, got->claimed_count};
-        batch_result_release(&result);
+        part->settle[BOXCAR_ACK] = (boxcar_settlement_list){settlements, got->claimed_count};
+        result_release(&result);
     }
     assert_true(rounds < 30); /* several at a time */
 }

@@ -30,7 +30,7 @@ static void messages_of_one_call_keep_their_order_in_a_stream(void **state) {
         messages[i] = new_message("t", "p");
         messages[i].stream = i % 2 ? BOXCAR_STR("odd") : BOXCAR_STR("even");
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, 6, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 6, enqueued, &f->err));
     for (int i = 0; i < 6; i += 2) {
         struct taken pair[2];
         boxcar_message_list *list = claim(f, f->owner, 2);
@@ -185,7 +185,7 @@ static void hundred_streams_are_worked_off_in_order(void **state) {
         messages[i] = new_message("t", "p");
         messages[i].stream = boxcar_str_of(names[i % STREAMS]);
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, STREAMS * LENGTH, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, STREAMS * LENGTH, NULL, &f->err));
     for (int done = 0; done < STREAMS * LENGTH;) {
         boxcar_settlement settlements[64];
         boxcar_message_list *list = claim(f, f->owner, 64);
@@ -199,7 +199,7 @@ static void hundred_streams_are_worked_off_in_order(void **state) {
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        ASSERT_OK(f, boxcar_ack(f->store, f->owner, settlements, count, NULL, &affected, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count, NULL, &affected, &f->err));
         assert_int_equal(affected, count);
         done += (int)count;
     }

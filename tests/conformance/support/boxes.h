@@ -10,11 +10,11 @@
 boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, const char *payload,
                         const char *stream);
 /* Of a message of the inbox that comes from "bank" with this id, which is borrowed. */
-struct inbox_origin origin_of(const char *id);
+void come_from(boxcar_new_message *message, const char *id);
 /* Claims exactly this message, the only one that can be had, from the box. */
 struct taken take_from(struct fixture *f, boxcar_box box, boxcar_owner owner, boxcar_work_id wanted);
 boxcar_message_status status_in(struct fixture *f, boxcar_box box, boxcar_work_id work_id);
 /* Sends the batch; the answer is released by the caller. */
-struct batch_result send_batch(struct fixture *f, const struct batch *batch);
+struct result send_batch(struct fixture *f, const struct request *batch);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "flow/coordinator/coordinator.h"
+#include "request/coordinator/coordinator.h"
 
 void ear_init(struct ear *ear) {
     *ear = (struct ear){.results = 0};
@@ -20,12 +20,12 @@ void ear_hear(void *context, const boxcar_flush *flushed) {
     struct ear *ear = context;
 
     pthread_mutex_lock(&ear->mutex);
-    ear->results += boxcar_flush_count(flushed);
-    ear->failures += boxcar_flush_error(flushed) != NULL;
-    ear->refused += boxcar_flush_refused_count(flushed);
-    for (size_t i = 0; i < boxcar_flush_count(flushed); i++) {
-        ear->enqueued += boxcar_flush_get(flushed, i)->outcome == BOXCAR_OUTCOME_ENQUEUED;
-        ear->duplicates += boxcar_flush_get(flushed, i)->outcome == BOXCAR_OUTCOME_DUPLICATE;
+    ear->results += flushed->count;
+    ear->failures += flushed->error != NULL;
+    ear->refused += flushed->refused_count;
+    for (size_t i = 0; i < flushed->count; i++) {
+        ear->enqueued += flushed->items[i]->outcome == BOXCAR_OUTCOME_ENQUEUED;
+        ear->duplicates += flushed->items[i]->outcome == BOXCAR_OUTCOME_DUPLICATE;
     }
     pthread_cond_broadcast(&ear->told);
     pthread_mutex_unlock(&ear->mutex);
@@ -67,7 +67,7 @@ uint64_t queue_message(struct fixture *f, boxcar_coordinator *coordinator, const
     boxcar_new_message message = new_message("t", payload);
     uint64_t ticket = 0;
 
-    ASSERT_OK(f, boxcar_coordinator_enqueue(coordinator, &message, &ticket, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &f->err));
     return ticket;
 }
 
@@ -75,7 +75,7 @@ uint64_t queue_ack(struct fixture *f, boxcar_coordinator *coordinator, struct ta
     boxcar_settlement settlement = settlement_of(taken);
     uint64_t ticket = 0;
 
-    ASSERT_OK(f, boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, &settlement, 1, &ticket, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket, &f->err));
     return ticket;
 }
 
@@ -99,14 +99,14 @@ const boxcar_flushed *result_of(const boxcar_flush *flushed, uint64_t ticket) {
 static const struct store_ops *REAL_OPS;
 static struct store_ops DEAF_OPS;
 
-static boxcar_status process_and_forget(struct boxcar_store *store, const struct batch *batch,
-                                        struct batch_result *ret_result, boxcar_error *err) {
-    struct batch_result lost = {.arena = ARENA_INIT};
+static boxcar_status process_and_forget(struct boxcar_store *store, const struct request *batch,
+                                        struct result *ret_result, boxcar_error *err) {
+    struct result lost = {.arena = ARENA_INIT};
     boxcar_status status = REAL_OPS->process(store, batch, &lost, err);
 
     (void)ret_result;
     store->ops = REAL_OPS;
-    batch_result_release(&lost);
+    result_release(&lost);
     if (status != BOXCAR_OK)
         return status;
     error_set(err, BOXCAR_E_UNAVAILABLE, "the answer was lost");

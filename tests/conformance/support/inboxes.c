@@ -7,8 +7,8 @@ boxcar_inbox_key key_of(const char *source, const char *id) {
     return (boxcar_inbox_key){boxcar_str_of(source), boxcar_str_of(id)};
 }
 
-boxcar_new_inbox_message delivery(const char *source, const char *id, const char *payload) {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+boxcar_new_message delivery(const char *source, const char *id, const char *payload) {
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.source = boxcar_str_of(source);
     message.external_id = boxcar_str_of(id);
     message.topic = BOXCAR_STR("t");
@@ -16,19 +16,19 @@ boxcar_new_inbox_message delivery(const char *source, const char *id, const char
     return message;
 }
 
-boxcar_inbox_enqueued deliver_message(struct fixture *f, const boxcar_new_inbox_message *message) {
-    boxcar_inbox_enqueued enqueued = {.work_id = {-1}};
-    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, message, &enqueued, &f->err));
+boxcar_enqueued deliver_message(struct fixture *f, const boxcar_new_message *message) {
+    boxcar_enqueued enqueued = {.work_id = {-1}};
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, message, &enqueued, &f->err));
     return enqueued;
 }
 
-boxcar_inbox_enqueued deliver(struct fixture *f, const char *source, const char *id) {
-    boxcar_new_inbox_message message = delivery(source, id, "p");
+boxcar_enqueued deliver(struct fixture *f, const char *source, const char *id) {
+    boxcar_new_message message = delivery(source, id, "p");
     return deliver_message(f, &message);
 }
 
-boxcar_inbox_enqueued deliver_hashed(struct fixture *f, const char *source, const char *id, const char *hash) {
-    boxcar_new_inbox_message message = delivery(source, id, "p");
+boxcar_enqueued deliver_hashed(struct fixture *f, const char *source, const char *id, const char *hash) {
+    boxcar_new_message message = delivery(source, id, "p");
     message.content_hash = boxcar_str_of(hash);
     return deliver_message(f, &message);
 }
@@ -74,11 +74,12 @@ void assert_unknown(struct fixture *f, const char *source, const char *id) {
 }
 
 static boxcar_message_list *claim_inbox(struct fixture *f, boxcar_owner owner, int batch_size) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
+    options.box = BOXCAR_INBOX;
     options.owner = owner;
     options.batch_size = batch_size;
-    ASSERT_OK(f, boxcar_inbox_claim(f->store, &options, &list, &f->err));
+    ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
     return list;
 }
 
@@ -100,23 +101,23 @@ void assert_inbox_empty(struct fixture *f) {
 
 bool inbox_ack(struct fixture *f, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
-    return settle(f, boxcar_inbox_ack, f->owner, &settlement);
+    return settle_in_box(f, BOXCAR_INBOX, BOXCAR_ACK, f->owner, &settlement);
 }
 
 bool inbox_bury(struct fixture *f, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
     settlement.error = BOXCAR_STR("no");
-    return settle(f, boxcar_inbox_fail, f->owner, &settlement);
+    return settle_in_box(f, BOXCAR_INBOX, BOXCAR_FAIL, f->owner, &settlement);
 }
 
-boxcar_inbox_enqueued deliver_done(struct fixture *f, const char *source, const char *id) {
-    boxcar_inbox_enqueued enqueued = deliver(f, source, id);
+boxcar_enqueued deliver_done(struct fixture *f, const char *source, const char *id) {
+    boxcar_enqueued enqueued = deliver(f, source, id);
     assert_true(inbox_ack(f, inbox_take(f, f->owner, enqueued.work_id)));
     return enqueued;
 }
 
-boxcar_inbox_enqueued deliver_dead(struct fixture *f, const char *source, const char *id) {
-    boxcar_inbox_enqueued enqueued = deliver(f, source, id);
+boxcar_enqueued deliver_dead(struct fixture *f, const char *source, const char *id) {
+    boxcar_enqueued enqueued = deliver(f, source, id);
     assert_true(inbox_bury(f, inbox_take(f, f->owner, enqueued.work_id)));
     return enqueued;
 }

@@ -5,10 +5,10 @@
 #include "conformance.h"
 
 boxcar_inbox_key key_of(const char *source, const char *id);
-boxcar_new_inbox_message delivery(const char *source, const char *id, const char *payload);
-boxcar_inbox_enqueued deliver_message(struct fixture *f, const boxcar_new_inbox_message *message);
-boxcar_inbox_enqueued deliver(struct fixture *f, const char *source, const char *id);
-boxcar_inbox_enqueued deliver_hashed(struct fixture *f, const char *source, const char *id, const char *hash);
+boxcar_new_message delivery(const char *source, const char *id, const char *payload);
+boxcar_enqueued deliver_message(struct fixture *f, const boxcar_new_message *message);
+boxcar_enqueued deliver(struct fixture *f, const char *source, const char *id);
+boxcar_enqueued deliver_hashed(struct fixture *f, const char *source, const char *id, const char *hash);
 
 bool is_processed(struct fixture *f, const char *source, const char *id);
 bool accept_key(struct fixture *f, const char *source, const char *id);
@@ -28,8 +28,8 @@ void assert_inbox_empty(struct fixture *f); /* nothing is claimable */
 bool inbox_ack(struct fixture *f, struct taken taken);
 bool inbox_bury(struct fixture *f, struct taken taken);
 /* One that was acked, or failed. */
-boxcar_inbox_enqueued deliver_done(struct fixture *f, const char *source, const char *id);
-boxcar_inbox_enqueued deliver_dead(struct fixture *f, const char *source, const char *id);
+boxcar_enqueued deliver_done(struct fixture *f, const char *source, const char *id);
+boxcar_enqueued deliver_dead(struct fixture *f, const char *source, const char *id);
 boxcar_message_list *inbox_message(struct fixture *f, boxcar_work_id work_id);
 void assert_inbox_status(struct fixture *f, boxcar_work_id work_id, boxcar_message_status wanted);
 

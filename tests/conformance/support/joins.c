@@ -54,7 +54,7 @@ void take_steps(struct fixture *f, boxcar_join_id join_id, struct taken *ret_tak
         messages[i] = new_message(STEP, "p");
         messages[i].join_id = join_id;
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, count, NULL, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, count, NULL, &f->err));
     boxcar_message_list *list = claim_topic(f, f->owner, (int)count, STEP);
     assert_int_equal(list->count, count);
     for (size_t i = 0; i < count; i++) {
@@ -80,13 +80,13 @@ boxcar_enqueued enqueue_ended(struct fixture *f, bool failed) {
     return enqueued;
 }
 
-void settle_all(struct fixture *f, settle_fn how, const struct taken *taken, size_t count) {
+void settle_all(struct fixture *f, boxcar_settle_kind how, const struct taken *taken, size_t count) {
     boxcar_settlement settlements[MANY];
     size_t affected = 0;
     assert_in_range(count, 1, MANY);
     for (size_t i = 0; i < count; i++)
         settlements[i] = settlement_of(taken[i]);
-    ASSERT_OK(f, how(f->store, f->owner, settlements, count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, settlements, count, NULL, &affected, &f->err));
     assert_int_equal(affected, count);
 }
 
@@ -125,19 +125,19 @@ boxcar_enqueued enqueue_wait(struct fixture *f, boxcar_join_id join_id) {
 
 enum wait_outcome resolve_in(struct fixture *f, boxcar_store *store, struct taken taken) {
     struct arena arena = ARENA_INIT;
-    struct batch_result result = {.arena = ARENA_INIT};
-    struct batch batch = {.owner = f->owner};
+    struct result result = {.arena = ARENA_INIT};
+    struct request batch = {.base.owner = f->owner};
     boxcar_settlement settlement = settlement_of(taken);
     boxcar_message_list *list = find(f, taken.work_id);
     struct wait wait = {.correlation_id = look(list)->correlation_id,
                         .continuation_id = boxcar_join_continuation_id(look(list)->message_id)};
 
     ASSERT_OK(f, wait_parse(look(list)->payload, &arena, &wait, &f->err));
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (struct settlement_list){&settlement, 1};
-    batch.parts[BOXCAR_OUTBOX].waits = &wait;
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RESOLVE] = (boxcar_settlement_list){&settlement, 1};
+    batch.own[BOXCAR_OUTBOX].waits = &wait;
     ASSERT_OK(f, store->ops->process(store, &batch, &result, &f->err));
     enum wait_outcome outcome = result.parts[BOXCAR_OUTBOX].waits[0];
-    batch_result_release(&result);
+    result_release(&result);
     arena_release(&arena);
     boxcar_list_free(list);
     return outcome;

@@ -25,7 +25,7 @@ boxcar_enqueued enqueue_ended(struct fixture *f, bool failed);
 /* Leases the oldest message of this topic, which is this one. */
 struct taken take_topic(struct fixture *f, boxcar_owner owner, const char *topic, boxcar_work_id wanted);
 /* Acks, or buries, all of these (at most 100) in one call; they are all affected. */
-void settle_all(struct fixture *f, settle_fn how, const struct taken *taken, size_t count);
+void settle_all(struct fixture *f, boxcar_settle_kind how, const struct taken *taken, size_t count);
 boxcar_status cancel_message(struct fixture *f, boxcar_work_id work_id);
 
 /* By hand. True = counted. */

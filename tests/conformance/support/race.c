@@ -15,7 +15,7 @@ void race_take(struct fixture *f, struct race *race, int count) {
     boxcar_enqueued enqueued[RACE_MESSAGES];
     for (int i = 0; i < count; i++)
         messages[i] = new_message(STEP, "p");
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, (size_t)count, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, (size_t)count, enqueued, &f->err));
     for (int i = 0; i < count; i++)
         race->ids[i] = enqueued[i].message_id;
     boxcar_message_list *list = claim_topic(f, f->owner, count, STEP);

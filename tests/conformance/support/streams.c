@@ -12,7 +12,7 @@ void enqueue_run(struct fixture *f, const char *stream, size_t count, boxcar_wor
         messages[i] = new_message("t", "p");
         messages[i].stream = boxcar_str_of(stream);
     }
-    ASSERT_OK(f, boxcar_enqueue_many(f->store, messages, count, enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, count, enqueued, &f->err));
     for (size_t i = 0; ret_ids && i < count; i++)
         ret_ids[i] = enqueued[i].work_id;
     free(messages);
@@ -74,7 +74,7 @@ size_t ack_batch(struct fixture *f, boxcar_owner owner, const struct batch_taken
     size_t affected = 0;
     for (size_t i = 0; i < batch->count; i++)
         settlements[i] = settlement_of(batch->items[i]);
-    ASSERT_OK(f, boxcar_ack(f->store, owner, settlements, batch->count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, settlements, batch->count, NULL, &affected, &f->err));
     return affected;
 }
 

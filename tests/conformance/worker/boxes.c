@@ -39,8 +39,8 @@ static void both_boxes_are_drained_by_one_worker(void **state) {
     for (int i = 0; i < 40; i++)
         ids[i] = put_into(f, (boxcar_box)(i % 2), "t", i < 2 ? "x" : "y", i < 20 ? NULL : "stream");
     scene_open(&s, f);
-    ASSERT_OK(f, boxcar_worker_handle(s.worker, BOXCAR_STR("t"), count, &s, &f->err));
-    ASSERT_OK(f, boxcar_worker_handle_inbox(s.worker, BOXCAR_STR("t"), count, &s, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), count, &s), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("t"), count, &s), &f->err));
     run(&s);
     assert_int_equal(s.calls[BOXCAR_OUTBOX], 20);
     assert_int_equal(s.calls[BOXCAR_INBOX], 20);
@@ -55,7 +55,7 @@ static void worker_of_one_box_leaves_the_other_alone(void **state) {
     boxcar_work_id out = put_into(f, BOXCAR_OUTBOX, "t", "y", NULL);
     boxcar_work_id in = put_into(f, BOXCAR_INBOX, "t", "y", NULL);
     scene_open(&s, f);
-    ASSERT_OK(f, boxcar_worker_handle_inbox(s.worker, BOXCAR_STR("*"), count, &s, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("*"), count, &s), &f->err));
     run(&s);
     assert_int_equal(s.calls[BOXCAR_INBOX], 1);
     assert_int_equal(s.calls[BOXCAR_OUTBOX], 0);
@@ -70,7 +70,7 @@ static boxcar_verdict pass_on(void *context, boxcar_delivery *delivery) {
     boxcar_store *store = NULL;
     atomic_fetch_add(&s->calls[BOXCAR_INBOX], 1);
     if (boxcar_delivery_begin(delivery, &store, NULL) != BOXCAR_OK ||
-        boxcar_enqueue(store, &message, NULL, NULL) != BOXCAR_OK)
+        boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, NULL) != BOXCAR_OK)
         return BOXCAR_VERDICT_RETRY;
     return boxcar_delivery_message(delivery)->payload.data[0] == 'x' ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_ACK;
 }
@@ -83,8 +83,8 @@ static void handler_transaction_acks_in_the_inbox(void **state) {
     for (int i = 0; i < 8; i++)
         ids[i] = put_into(f, BOXCAR_INBOX, "in", i < 2 ? "x" : "y", NULL);
     scene_open(&s, f);
-    ASSERT_OK(f, boxcar_worker_handle(s.worker, BOXCAR_STR("t"), count, &s, &f->err));
-    ASSERT_OK(f, boxcar_worker_handle_inbox(s.worker, BOXCAR_STR("in"), pass_on, &s, &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), count, &s), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("in"), pass_on, &s), &f->err));
     run(&s);
     assert_int_equal(s.calls[BOXCAR_INBOX], 8);
     assert_int_equal(s.calls[BOXCAR_OUTBOX], 6); /* what was rolled back is not there */
@@ -97,7 +97,7 @@ static void worker_registers_for_the_boxes_that_it_serves(void **state) {
     struct fixture *f = *state;
     struct scene s;
     scene_open(&s, f);
-    ASSERT_OK(f, boxcar_worker_handle_inbox_discard(s.worker, BOXCAR_STR("in"), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER_DISCARD(BOXCAR_INBOX, BOXCAR_STR("in")), &f->err));
     put_into(f, BOXCAR_INBOX, "in", "y", NULL);
     run(&s);
     /* It said goodbye: nothing is left of it in either box. */

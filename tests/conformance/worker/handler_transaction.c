@@ -39,16 +39,16 @@ static int64_t count_effects(struct fixture *f) {
     return fixture_sql_number(f, "select count(*) from effect", "select count(*) from effect");
 }
 
-static struct batch batch_of(struct fixture *f, boxcar_settle_kind kind, const boxcar_settlement *settlement) {
-    struct batch batch = {.owner = f->owner};
-    batch.parts[BOXCAR_OUTBOX].settle[kind] = (struct settlement_list){settlement, 1};
+static struct request batch_of(struct fixture *f, boxcar_settle_kind kind, const boxcar_settlement *settlement) {
+    struct request batch = {.base.owner = f->owner};
+    batch.parts[BOXCAR_OUTBOX].settle[kind] = (boxcar_settlement_list){settlement, 1};
     return batch;
 }
 
 /* How many the batch says it settled; the status is in *ret_status. */
 static size_t settle_batch(struct fixture *f, boxcar_store *store, boxcar_settle_kind kind,
-                           const struct batch *batch, boxcar_status *ret_status) {
-    struct batch_result result = {.arena = ARENA_INIT};
+                           const struct request *batch, boxcar_status *ret_status) {
+    struct result result = {.arena = ARENA_INIT};
     size_t count;
 
     f->err = BOXCAR_ERROR_INIT;
@@ -56,13 +56,13 @@ static size_t settle_batch(struct fixture *f, boxcar_store *store, boxcar_settle
     if (*ret_status != BOXCAR_OK)
         return 0;
     count = result.parts[BOXCAR_OUTBOX].settled[kind].count;
-    batch_result_release(&result);
+    result_release(&result);
     return count;
 }
 
 static size_t ack_in(struct fixture *f, boxcar_store *hand, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
+    struct request batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     size_t count = settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
 
@@ -73,7 +73,7 @@ static size_t ack_in(struct fixture *f, boxcar_store *hand, struct taken taken) 
 static boxcar_enqueued enqueue_in(struct fixture *f, boxcar_store *hand) {
     boxcar_new_message message = new_message("t", "follow-up");
     boxcar_enqueued enqueued;
-    ASSERT_OK(f, boxcar_enqueue(hand, &message, &enqueued, &f->err));
+    ASSERT_OK(f, boxcar_enqueue(hand, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     return enqueued;
 }
 
@@ -152,7 +152,7 @@ static void ended_transaction(struct fixture *f, const char *how, int64_t effect
     boxcar_store *hand = open_hand(f);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
+    struct request batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
@@ -204,7 +204,7 @@ static void refused_call_says_that_the_transaction_is_lost(void **state) {
         skip();
     boxcar_store *hand = open_hand(f);
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue(f, "t", "p").work_id));
-    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
+    struct request batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_false(run(hand, "select 1 / 0"));
@@ -286,7 +286,7 @@ static void broken_connection_in_a_transaction_is_not_papered_over(void **state)
     boxcar_store *hand = open_hand(f);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement settlement = settlement_of(taken);
-    struct batch batch = batch_of(f, BOXCAR_ACK, &settlement);
+    struct request batch = batch_of(f, BOXCAR_ACK, &settlement);
     boxcar_status status;
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
@@ -329,13 +329,13 @@ static void batch_that_was_sent_before_owns_what_it_settled(void **state) {
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
         boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue(f, "t", "p").work_id));
         settlement.delay_ms = 3600000;
-        struct batch batch = batch_of(f, KINDS[i], &settlement);
+        struct request batch = batch_of(f, KINDS[i], &settlement);
         boxcar_status status;
         assert_int_equal(settle_batch(f, f->store, KINDS[i], &batch, &status), 1);
         assert_int_equal(settle_batch(f, f->store, KINDS[i], &batch, &status), 0);
-        batch.sent_before = true;
+        batch.base.sent_before = true;
         assert_int_equal(settle_batch(f, f->store, KINDS[i], &batch, &status), 1);
-        batch.owner = f->other;
+        batch.base.owner = f->other;
         assert_int_equal(settle_batch(f, f->store, KINDS[i], &batch, &status), 0);
         assert_int_equal(status, BOXCAR_OK);
     }
@@ -349,17 +349,16 @@ static void messages_of_a_batch_that_was_sent_before_are_stored_once(void **stat
     if (fixture_is_sqlite(f))
         skip();
     boxcar_new_message message = new_message("t", "p");
-    struct batch batch = {
-        .parts[BOXCAR_OUTBOX] = {.messages = &message, .message_count = 1, .fresh_ids = true}};
+    struct request batch = {.base.messages[BOXCAR_OUTBOX] = {&message, 1}, .own[BOXCAR_OUTBOX].fresh_ids = true};
     boxcar_work_id ids[2];
     assert_true(uuid_new_v7(&message.message_id.uuid.bytes, 1));
     for (int i = 0; i < 2; i++) {
-        struct batch_result result = {.arena = ARENA_INIT};
+        struct result result = {.arena = ARENA_INIT};
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
         ids[i] = result.parts[BOXCAR_OUTBOX].enqueued[0].work_id;
         assert_false(result.parts[BOXCAR_OUTBOX].enqueued[0].duplicate); /* it can only have met itself */
-        batch_result_release(&result);
-        batch.sent_before = true;
+        result_release(&result);
+        batch.base.sent_before = true;
     }
     assert_int_equal(ids[0].value, ids[1].value);
     assert_int_equal(stats_of(f).ready, 1);
@@ -371,9 +370,9 @@ static void reason_of_a_burial_shows_in_the_dead_letters(void **state) {
     for (int no_handler = 0; no_handler < 2; no_handler++) {
         boxcar_work_id id = enqueue(f, "t", "p").work_id;
         boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
-        struct batch batch = batch_of(f, BOXCAR_FAIL, &settlement);
+        struct request batch = batch_of(f, BOXCAR_FAIL, &settlement);
         boxcar_status status;
-        batch.parts[BOXCAR_OUTBOX].fail_reason = no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE;
+        batch.own[BOXCAR_OUTBOX].fail_reason = no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE;
         assert_int_equal(settle_batch(f, f->store, BOXCAR_FAIL, &batch, &status), 1);
         assert_dead(f, id, no_handler ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_REJECTED);
     }

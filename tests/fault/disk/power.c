@@ -16,6 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "../../support/claimers.h"
 #include "boxcar.h"
 #include "disk.h"
 
@@ -83,14 +84,14 @@ static void do_enqueue(struct trial *trial) {
         if (draw(trial, 3) == 0)
             messages[i].stream = draw(trial, 2) ? BOXCAR_STR("a") : BOXCAR_STR("b");
     }
-    status = boxcar_enqueue_many(trial->store, messages, count, NULL, NULL);
+    status = boxcar_enqueue_many(trial->store, BOXCAR_OUTBOX, messages, count, NULL, NULL);
     for (size_t i = 0; i < count; i++)
         trial->messages[trial->count + i].end_state = status == BOXCAR_OK ? STORED : UNKNOWN;
     trial->count += count;
 }
 
 static void do_claim(struct trial *trial) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
 
     options.owner = trial->owner;
@@ -132,7 +133,7 @@ static void do_ack(struct trial *trial) {
 
     if (count == 0)
         return;
-    status = boxcar_ack(trial->store, trial->owner, trial->held + first, count, affected, &affected_count, NULL);
+    status = boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ACK, trial->held + first, count, affected, &affected_count, NULL);
     for (size_t i = first; i < trial->held_count; i++) {
         if (status != BOXCAR_OK)
             note_ack(trial, trial->held_ids[i], MAYBE_ACKED);
@@ -147,7 +148,7 @@ static void do_abandon(struct trial *trial) {
         return;
     trial->held_count--;
     trial->held[trial->held_count].delay_ms = 0;
-    (void)boxcar_abandon(trial->store, trial->owner, trial->held + trial->held_count, 1, NULL, NULL, NULL);
+    (void)boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ABANDON, trial->held + trial->held_count, 1, NULL, NULL, NULL);
 }
 
 static void do_maintain(struct trial *trial) {
@@ -241,7 +242,7 @@ static void check_works(struct trial *trial, boxcar_store *store) {
     boxcar_audit audit = BOXCAR_AUDIT_INIT;
 
     message.topic = message.payload = BOXCAR_STR("t");
-    if (boxcar_enqueue(store, &message, NULL, &error) != BOXCAR_OK)
+    if (boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &error) != BOXCAR_OK)
         complain(trial, "the store does not work", error.message);
     if (boxcar_audit_run(store, false, &audit, &error) != BOXCAR_OK || audit.lost > 0)
         complain(trial, "the audit", audit.lost > 0 ? "messages without a trace" : error.message);

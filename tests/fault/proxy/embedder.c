@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../support/claimers.h"
 #include "base/utf8.h"
 #include "boxcar.h"
 #include "boxcar/postgres.h"
@@ -61,7 +62,7 @@ static boxcar_verdict on_message(void *context, boxcar_delivery *delivery) {
     event.type = BOXCAR_STR("handled");
     if (boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_PUBLISHED, &err) != BOXCAR_OK ||
         boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
-        boxcar_enqueue(store, &next, NULL, &err) != BOXCAR_OK ||
+        boxcar_enqueue(store, BOXCAR_OUTBOX, &next, NULL, &err) != BOXCAR_OK ||
         boxcar_event_append(store, BOXCAR_STR("handled"), BOXCAR_ANY_VERSION, &event, 1, NULL, &err) != BOXCAR_OK)
         return BOXCAR_VERDICT_RETRY;
     return BOXCAR_VERDICT_ACK;
@@ -84,9 +85,9 @@ static int run_worker(void) {
     options.grace_ms = 1000;
     boxcar_status status = boxcar_worker_new(&options, &worker, &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle(worker, BOXCAR_STR("t.*"), on_message, NULL, &err);
+        status = boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle_inbox(worker, BOXCAR_STR("t.*"), on_message, NULL, &err);
+        status = boxcar_worker_handle(worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
     if (status == BOXCAR_OK && pthread_create(&stopper, NULL, stop_later, worker) == 0) {
         status = boxcar_worker_run(worker, &err);
         pthread_join(stopper, NULL);
@@ -97,29 +98,30 @@ static int run_worker(void) {
 
 /* ---- a coordinator ---- */
 
-static boxcar_verdict on_ordered(void *context, const boxcar_message *message, boxcar_ordered_report *report) {
+static boxcar_verdict on_ordered(void *context, boxcar_delivery *delivery) {
+    const boxcar_message *message = boxcar_delivery_message(delivery);
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_new_message next = BOXCAR_NEW_MESSAGE_INIT;
     check_message(message);
     next.topic = BOXCAR_STR("done.by.c");
     next.payload = message->payload;
     next.stream = message->stream;
-    (void)boxcar_ordered_report_record_stages(report, BOXCAR_STAGE_STORED, &err);
-    return boxcar_coordinator_enqueue(context, &next, NULL, &err) == BOXCAR_OK ? BOXCAR_VERDICT_ACK : BOXCAR_VERDICT_RETRY;
+    (void)boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_STORED, &err);
+    return boxcar_coordinator_enqueue(context, BOXCAR_OUTBOX, &next, 1, NULL, &err) == BOXCAR_OK ? BOXCAR_VERDICT_ACK : BOXCAR_VERDICT_RETRY;
 }
 
 static boxcar_status flush_once(boxcar_coordinator *coordinator, boxcar_error *err) {
     boxcar_flush_options work = BOXCAR_FLUSH_OPTIONS_INIT;
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_ordered_results *results = NULL;
     boxcar_flush *flush = NULL;
     claim.lease_ms = 1000;
     claim.batch_size = 10;
-    work.outbox_claim = work.inbox_claim = &claim;
+    work.claims[BOXCAR_OUTBOX] = work.claims[BOXCAR_INBOX] = &claim;
     boxcar_status status = boxcar_coordinator_flush(coordinator, &work, &flush, err);
     for (int box = 0; status == BOXCAR_OK && box < 2; box++) {
-        check_list(boxcar_flush_claimed(flush, (boxcar_box)box));
-        status = boxcar_ordered_run(boxcar_flush_claimed(flush, (boxcar_box)box), NULL, on_ordered, coordinator, &results, err);
+        check_list(flush->claimed[(boxcar_box)box]);
+        status = boxcar_ordered_run(flush->claimed[(boxcar_box)box], NULL, on_ordered, coordinator, &results, err);
         if (status == BOXCAR_OK)
             status = boxcar_ordered_settle(coordinator, results, NULL, err);
         boxcar_ordered_results_free(results);
@@ -141,7 +143,7 @@ static int run_coordinator(void) {
     message.stream = BOXCAR_STR("s");
     boxcar_status status = boxcar_coordinator_new(&options, &coordinator, &err);
     for (int i = 0; status == BOXCAR_OK && i < ROUNDS; i++) {
-        status = boxcar_coordinator_enqueue(coordinator, &message, NULL, &err);
+        status = boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err);
         if (status == BOXCAR_OK)
             status = flush_once(coordinator, &err);
     }
@@ -156,31 +158,30 @@ static int run_coordinator(void) {
 
 static boxcar_status process_once(boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
     boxcar_new_message messages[2] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
-    boxcar_batch_part outbox = BOXCAR_BATCH_PART_INIT, inbox = BOXCAR_BATCH_PART_INIT;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT, inbox = BOXCAR_REQUEST_PART_INIT;
     boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
-    boxcar_batch batch = BOXCAR_BATCH_INIT;
-    boxcar_batch_result *result = NULL;
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     settlement.work_id.value = 1;
     messages[0].topic = messages[1].topic = BOXCAR_STR("t.c");
     messages[0].payload = messages[1].payload = BOXCAR_STR("p");
     messages[1].key = BOXCAR_STR("k");
-    outbox.acks = inbox.acks = outbox.renews = &settlement;
-    outbox.ack_count = inbox.ack_count = outbox.renew_count = 1;
+    outbox.settle[BOXCAR_ACK] = inbox.settle[BOXCAR_ACK] = outbox.settle[BOXCAR_RENEW] =
+        (boxcar_settlement_list){&settlement, 1};
     outbox.claim_size = inbox.claim_size = 10;
     outbox.lease_ms = inbox.lease_ms = 1000;
     batch.owner = owner;
-    batch.messages = messages;
-    batch.message_count = 2;
-    batch.outbox = &outbox;
-    batch.inbox = &inbox;
+    batch.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){messages, 2};
+    batch.parts[BOXCAR_OUTBOX] = &outbox;
+    batch.parts[BOXCAR_INBOX] = &inbox;
     batch.heartbeat = &heartbeat;
     boxcar_status status = boxcar_process(store, &batch, &result, err);
     if (status == BOXCAR_OK) {
-        check_list(boxcar_batch_result_claimed(result, BOXCAR_OUTBOX));
-        check_list(boxcar_batch_result_claimed(result, BOXCAR_INBOX));
+        check_list(result->claimed[BOXCAR_OUTBOX]);
+        check_list(result->claimed[BOXCAR_INBOX]);
     }
-    boxcar_batch_result_free(result);
+    boxcar_result_free(result);
     return status;
 }
 

@@ -30,8 +30,8 @@ static int64_t draw_lease(struct client *client) {
     return draw_between(client, 1000, client->storm->lease_max_ms);
 }
 
-static boxcar_claim_options draw_claim(struct client *client) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+static boxcar_claimer draw_claim(struct client *client) {
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = client->owner;
     options.lease_ms = draw_lease(client);
     options.batch_size = (int)draw_size(client, 400);
@@ -188,7 +188,7 @@ static bool sit_still(struct consumer *c) {
 }
 
 /* Enqueue, claim, enqueue and ack, all in one transaction of ours. What is claimed counts from the commit on. */
-static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *options,
+static bool work_in_transaction(struct consumer *c, const boxcar_claimer *options,
                                 bool *ret_committed) {
     struct settling how = {.verb = VERB_ACK, .in_transaction = true};
     bool chosen[HELD_MAX];
@@ -220,7 +220,7 @@ static bool work_in_transaction(struct consumer *c, const boxcar_claim_options *
 
 /* What was left open by a lost connection stays unknown. */
 static void consume_in_transaction(struct consumer *c) {
-    boxcar_claim_options options = draw_claim(c->client);
+    boxcar_claimer options = draw_claim(c->client);
     bool committed = false;
     options.batch_size = (int)draw_size(c->client, 50);
     if (!c->borrowed.store && !borrowed_open(&c->borrowed, c->client))
@@ -236,7 +236,7 @@ void consume(struct client *client) {
     if (!c.held || !c.outgoing)
         abort();
     while (!atomic_load(&client->storm->board->stop)) {
-        boxcar_claim_options options = draw_claim(client);
+        boxcar_claimer options = draw_claim(client);
         if (!atomic_load(&client->storm->board->stop_producing) && draw_percent(client, 4))
             consume_in_transaction(&c);
         else if (held_claim(c.held, client, client->store, &options, false) && c.held->count > 0)
@@ -268,7 +268,7 @@ void drain(struct client *client) {
     struct consumer c = {.client = client, .held = calloc(1, sizeof(*c.held))};
     if (!c.held)
         abort();
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     options.owner = client->owner;
     options.lease_ms = 60000;
     options.batch_size = HELD_MAX;

@@ -76,8 +76,8 @@ bool outgoing_enqueue(struct outgoing *outgoing, struct client *client, boxcar_s
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status =
         outgoing->count == 1
-            ? boxcar_enqueue(store, outgoing->messages, outgoing->enqueued, &err)
-            : boxcar_enqueue_many(store, outgoing->messages, outgoing->count, outgoing->enqueued, &err);
+            ? boxcar_enqueue(store, BOXCAR_OUTBOX, outgoing->messages, outgoing->enqueued, &err)
+            : boxcar_enqueue_many(store, BOXCAR_OUTBOX, outgoing->messages, outgoing->count, outgoing->enqueued, &err);
     return accept_status(client, status, &err, "enqueue");
 }
 

@@ -2,7 +2,6 @@
 #ifndef BOXCAR_TESTS_OUTGOING_H
 #define BOXCAR_TESTS_OUTGOING_H
 
-#include "boxcar/outbox.h"
 #include "storm.h"
 
 #define OUTGOING_MAX 512

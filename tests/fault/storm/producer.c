@@ -37,7 +37,7 @@ static void enqueue_again(struct producer *p) {
     message.payload = BOXCAR_STR("");
     message.message_id = p->last.message_id;
     if (p->last.work_id.value == 0 ||
-        !accept_status(p->client, boxcar_enqueue(p->client->store, &message, &enqueued, &err), &err,
+        !accept_status(p->client, boxcar_enqueue(p->client->store, BOXCAR_OUTBOX, &message, &enqueued, &err), &err,
                        "enqueue again"))
         return;
     count(p->client, TALLY_DUPLICATES, 1);

@@ -4,11 +4,7 @@
 
 #include "outgoing.h"
 
-typedef boxcar_status settle_fn(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *settlements,
-                                size_t count, boxcar_work_id *ret_affected, size_t *ret_affected_count,
-                                boxcar_error *err);
-
-static settle_fn *const SETTLE[VERBS] = {boxcar_ack, boxcar_abandon, boxcar_defer, boxcar_fail, NULL};
+static const boxcar_settle_kind SETTLE[VERBS] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL, BOXCAR_RENEW};
 static const char *const VERB_NAMES[VERBS] = {"ack", "abandon", "defer", "fail", "renew"};
 
 static bool is_shared(boxcar_str payload) {
@@ -16,7 +12,7 @@ static bool is_shared(boxcar_str payload) {
 }
 
 static void look_at(struct client *client, const boxcar_message *message,
-                    const boxcar_claim_options *options) {
+                    const boxcar_claimer *options) {
     long long id = message->work_id.value;
     if (!is_shared(message->payload) && !payload_is_whole(message->message_id, message->payload))
         complain(client, "work id %lld came with another payload than it was enqueued with", id);
@@ -28,7 +24,7 @@ static void look_at(struct client *client, const boxcar_message *message,
 }
 
 static void take_in(struct held *held, struct client *client, const boxcar_message_list *list,
-                    const boxcar_claim_options *options) {
+                    const boxcar_claimer *options) {
     held->count = list->count;
     if (held->count > (size_t)options->batch_size)
         complain(client, "claimed %zu, asked for %d", held->count, options->batch_size);
@@ -63,7 +59,7 @@ void held_note(struct held *held, struct client *client) {
 }
 
 bool held_claim(struct held *held, struct client *client, boxcar_store *store,
-                const boxcar_claim_options *options, bool in_transaction) {
+                const boxcar_claimer *options, bool in_transaction) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     held->count = 0;
@@ -153,10 +149,9 @@ bool settle_some(struct held *held, struct client *client, boxcar_store *store, 
         return true;
     held->settled_before = answer.before;
     note(held, client, how, chosen, &answer, RECORD_SETTLING);
-    boxcar_status status =
-        how->verb == VERB_RENEW
-            ? boxcar_renew(store, client->owner, settlements, count, how->ms, affected, &affected_count, &err)
-            : SETTLE[how->verb](store, client->owner, settlements, count, affected, &affected_count, &err);
+    int64_t lease_ms = how->verb == VERB_RENEW ? how->ms : BOXCAR_LEASE_MS_DEFAULT;
+    boxcar_status status = boxcar_settle(store, CLAIMER_FOR(BOXCAR_OUTBOX, client->owner, lease_ms), SETTLE[how->verb],
+                                         settlements, count, affected, &affected_count, &err);
     if (!accept_status(client, status, &err, VERB_NAMES[how->verb]))
         return false;
     mark(held, client, affected, affected_count);
@@ -187,7 +182,8 @@ void settle_wrongly(struct held *held, struct client *client) {
     if (!wrong_owner)
         settlement.epoch.value = held->epochs[0].value + (draw_percent(client, 50) ? 1 : -1);
     boxcar_owner owner = wrong_owner ? (boxcar_owner){boxcar_uuid_new()} : client->owner;
-    boxcar_status status = SETTLE[verb](client->store, owner, &settlement, 1, NULL, &affected_count, &err);
+    boxcar_status status = boxcar_settle(client->store, CLAIMER(BOXCAR_OUTBOX, owner), SETTLE[verb], &settlement, 1, NULL,
+                                         &affected_count, &err);
     if (!accept_status(client, status, &err, VERB_NAMES[verb]))
         return;
     count(client, TALLY_REFUSED, 1);

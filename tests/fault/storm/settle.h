@@ -2,7 +2,6 @@
 #ifndef BOXCAR_TESTS_SETTLE_H
 #define BOXCAR_TESTS_SETTLE_H
 
-#include "boxcar/outbox.h"
 #include "storm.h"
 
 #define HELD_MAX 1000
@@ -29,7 +28,7 @@ struct settling {
 /* Claims on the given store and looks at what came. What is claimed outside of a transaction is
  * written down at once, else by held_note() after the commit. */
 bool held_claim(struct held *held, struct client *client, boxcar_store *store,
-                const boxcar_claim_options *options, bool in_transaction);
+                const boxcar_claimer *options, bool in_transaction);
 void held_note(struct held *held, struct client *client);
 
 /* Settles the chosen ones; false: no answer. */

@@ -7,6 +7,8 @@
 #define BOXCAR_TESTS_STORM_H
 
 #include <stdatomic.h>
+
+#include "../../support/claimers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

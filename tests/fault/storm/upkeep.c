@@ -5,7 +5,6 @@
 #include "boxcar/dead_letter.h"
 #include "boxcar/inspect.h"
 #include "boxcar/maintain.h"
-#include "boxcar/outbox.h"
 #include "storm.h"
 
 static boxcar_work_id draw_work_id(struct client *client) {
@@ -100,7 +99,7 @@ static void look_after_something(struct client *client) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t what = draw_between(client, 1, 100);
     if (what <= 15)
-        accept_status(client, boxcar_reap(client->store, NULL, &err), &err, "reap");
+        accept_status(client, boxcar_reap(client->store, BOXCAR_OUTBOX, NULL, &err), &err, "reap");
     else if (what <= 30)
         accept_status(client, boxcar_maintenance_run(client->store, NULL, &err), &err, "maintain");
     else if (what <= 65)

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "boxcar/outbox.h"
 #include "trial.h"
 
 #define CANARY_SIZE 80
@@ -67,7 +66,7 @@ static void enqueue_canaries(struct trial *trial, const struct marks *marks) {
         write_canary(trial, marks, canary);
         message.topic = BOXCAR_STR("canaries");
         message.payload = (boxcar_str){payload, write_payload(payload, sizeof(payload), canary, i)};
-        if (boxcar_enqueue(store, &message, NULL, &error) != BOXCAR_OK)
+        if (boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &error) != BOXCAR_OK)
             errx(99, "enqueue: %s", error.message);
         trial->enqueued++;
     }

@@ -85,7 +85,7 @@ static bool accept_one(struct client *client, struct borrowed *borrowed, boxcar_
 }
 
 static bool deliver_batch(struct crowd *crowd, struct client *client, struct borrowed *borrowed, int64_t first) {
-    boxcar_new_inbox_message messages[DELIVERY_BATCH];
+    boxcar_new_message messages[DELIVERY_BATCH];
     static char ids[DELIVERY_BATCH][24];
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t stored = 0;
@@ -98,13 +98,13 @@ static bool deliver_batch(struct crowd *crowd, struct client *client, struct bor
                 return false;
             continue;
         }
-        boxcar_new_inbox_message *message = &messages[stored++];
-        *message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+        boxcar_new_message *message = &messages[stored++];
+        *message = BOXCAR_NEW_MESSAGE_INIT;
         message->source = BOXCAR_STR("outside");
         message->external_id = message->payload = boxcar_str_of(id);
         message->topic = BOXCAR_STR("parcel");
     }
-    return accept_status(client, boxcar_inbox_enqueue_many(client->store, messages, stored, NULL, &err), &err,
+    return accept_status(client, boxcar_enqueue_many(client->store, BOXCAR_INBOX, messages, stored, NULL, &err), &err,
                          "enqueue");
 }
 
@@ -143,25 +143,26 @@ static void handle(struct client *client, struct borrowed *borrowed, const boxca
     if (!borrowed_run(borrowed, client, "begin"))
         return;
     bool good = write_effect(borrowed, client, strtoll(id, NULL, 10));
-    boxcar_status status = boxcar_inbox_ack(borrowed->store, client->owner, &settlement, 1, NULL, &affected, &err);
+    boxcar_status status = boxcar_settle(borrowed->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &err);
     good = accept_status(client, status, &err, "ack") && good && affected == 1 && !draw_percent(client, 2);
     if (borrowed_run(borrowed, client, good ? "commit" : "rollback") && !good && draw_percent(client, 50))
-        (void)boxcar_inbox_abandon(client->store, client->owner, &settlement, 1, NULL, NULL, &err);
+        (void)boxcar_settle(client->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ABANDON, &settlement, 1, NULL, NULL, &err);
 }
 
 static void work(struct crowd *crowd, struct client *client) {
     struct borrowed borrowed;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     client->owner.uuid = boxcar_uuid_new();
     if (!client_open(client) || !borrowed_open(&borrowed, client))
         return;
+    options.box = BOXCAR_INBOX;
     options.owner = client->owner;
     options.batch_size = CLAIM_BATCH;
     options.lease_ms = LEASE_MS;
     while (!atomic_load(&crowd->depot->stop)) {
         boxcar_message_list *list = NULL;
         boxcar_error err = BOXCAR_ERROR_INIT;
-        if (!accept_status(client, boxcar_inbox_claim(client->store, &options, &list, &err), &err, "claim"))
+        if (!accept_status(client, boxcar_claim(client->store, &options, &list, &err), &err, "claim"))
             continue;
         size_t count = list->count;
         for (size_t i = 0; i < count; i++)

@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "boxcar/outbox.h"
 #include "join_trial.h"
 
 #define LAG 8 /* joins between the first go and the second */
@@ -82,11 +81,11 @@ static void enqueue_steps(struct filler *filler, enum step_way way) {
             message->join_id = plan->join_id;
     }
     if (count == 0 ||
-        !check(filler, boxcar_enqueue_many(filler->store, messages, count, NULL, &error), &error, "enqueue"))
+        !check(filler, boxcar_enqueue_many(filler->store, BOXCAR_OUTBOX, messages, count, NULL, &error), &error, "enqueue"))
         return;
     for (size_t i = 0; i < count; i++) /* the join has ended: as messages that belong to nothing */
         messages[i].join_id = (boxcar_join_id){0};
-    if (boxcar_enqueue_many(filler->store, messages, count, NULL, &error) != BOXCAR_OK)
+    if (boxcar_enqueue_many(filler->store, BOXCAR_OUTBOX, messages, count, NULL, &error) != BOXCAR_OK)
         errx(99, "enqueue: %s", error.message);
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "boxcar/maintain.h"
-#include "boxcar/outbox.h"
 #include "join_trial.h"
 
 #define CONNECTIONS 16
@@ -74,7 +73,7 @@ static void enqueue_some(struct tangle *tangle, boxcar_store *store, int64_t fir
         messages[i].message_id = step_id(number, 0);
         messages[i].join_id = tangle->joins[join_of(number, 0)];
     }
-    must(boxcar_enqueue_many(store, messages, count, NULL, &error), &error, "enqueue");
+    must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, count, NULL, &error), &error, "enqueue");
 }
 
 static void attach_some(struct tangle *tangle, boxcar_store *store, int64_t first, size_t count) {
@@ -145,8 +144,8 @@ static void settle(struct puller *puller, const struct settlements *list, bool b
     if (list->count == 0)
         return;
     boxcar_status status =
-        bad ? boxcar_fail(puller->store, puller->owner, list->items, list->count, NULL, &affected, &error)
-            : boxcar_ack(puller->store, puller->owner, list->items, list->count, NULL, &affected, &error);
+        bad ? boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner), BOXCAR_FAIL, list->items, list->count, NULL, &affected, &error)
+            : boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner), BOXCAR_ACK, list->items, list->count, NULL, &affected, &error);
     atomic_fetch_add(&puller->tangle->calls, 1);
     atomic_fetch_add(&puller->tangle->settled, (int64_t)affected);
     if (status != BOXCAR_OK)
@@ -166,7 +165,7 @@ static void maintain(struct puller *puller) {
 /* Returns whether there was anything. */
 static bool pull_once(struct puller *puller) {
     boxcar_error error = BOXCAR_ERROR_INIT;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     struct settlements lists[2] = {{.count = 0}};
     options.owner = puller->owner;

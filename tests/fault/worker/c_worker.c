@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../support/claimers.h"
 #include "boxcar.h"
 #include "boxcar/worker.h"
 #include "starts.h"
@@ -144,12 +145,12 @@ int main(int argc, char **argv) {
     options.poll_ms = 50;
     read_arguments(&options, argc, argv);
     check(boxcar_worker_new(&options, &worker, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("calm"), on_calm, NULL, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("slow"), on_slow, NULL, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("stubborn"), on_stubborn, NULL, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("step"), on_step, NULL, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("then.*"), on_continuation, NULL, &error), &error);
-    check(boxcar_worker_handle(worker, BOXCAR_STR("ordered"), on_ordered, NULL, &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("calm"), on_calm, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("slow"), on_slow, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("stubborn"), on_stubborn, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("step"), on_step, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("then.*"), on_continuation, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("ordered"), on_ordered, NULL), &error), &error);
     signal(SIGTERM, stop);
     check(boxcar_worker_run(worker, &error), &error);
     boxcar_worker_free(worker);

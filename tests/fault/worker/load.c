@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "boxcar/outbox.h"
 #include "trial.h"
 
 #define BATCH_MAX 500
@@ -33,7 +32,7 @@ static void send(boxcar_store *store, const boxcar_new_message *messages, size_t
     int64_t end = now_us() + AWAY_MAX_MS * INT64_C(1000);
     for (;;) {
         boxcar_error error = BOXCAR_ERROR_INIT;
-        boxcar_status status = boxcar_enqueue_many(store, messages, count, NULL, &error);
+        boxcar_status status = boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages, count, NULL, &error);
         if (status == BOXCAR_OK)
             return;
         if (status != BOXCAR_E_UNAVAILABLE || now_us() > end)

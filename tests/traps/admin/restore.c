@@ -109,7 +109,7 @@ static void adopt(struct fixture *f, const struct copy *copy, enum how how)
     options.deploy = how == BY_INIT;
     ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
     if (how == BY_LIBRARY) {
-        boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+        boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
         boxcar_str nothing = boxcar_str_of("none");
         boxcar_message_list *list = NULL;
         claim.owner = f->owner;

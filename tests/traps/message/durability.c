@@ -30,13 +30,13 @@ static const char *seen(PGconn *conn)
                           "select coalesce(string_agg(kind || ':' || waits, ' ' order by kind), '') from s");
 }
 
-static struct batch_result process(struct fixture *f, struct taken *settled, int claim_size)
+static struct result process(struct fixture *f, struct taken *settled, int claim_size)
 {
-    struct batch_result result;
+    struct result result;
     boxcar_settlement ack = settlement_of(*settled);
-    struct batch batch = {.owner = f->owner,
-                          .parts[BOXCAR_OUTBOX] = {.claim_size = claim_size, .claim_lease_ms = 30000}};
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (struct settlement_list){&ack, 1};
+    struct request batch = {.base.owner = f->owner,
+                          .parts[BOXCAR_OUTBOX] = {.claim_size = claim_size, .lease_ms = 30000}};
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
     ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
     return result;
 }
@@ -52,11 +52,11 @@ static const char *library(struct fixture *f)
     struct taken taken = take(f, f->owner, first.work_id);
     if (!same(seen(conn), "lease:off"))
         return CLAIM_WAITS;
-    struct batch_result result = process(f, &taken, 1);
+    struct result result = process(f, &taken, 1);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, 1);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 1);
     struct taken next = {result.parts[BOXCAR_OUTBOX].claimed[0].work_id, result.parts[BOXCAR_OUTBOX].claimed[0].epoch, 0, 0};
-    batch_result_release(&result);
+    result_release(&result);
     if (sql_number(conn, "select count(distinct xid) from seen") != 2)
         return "settling and claiming are one transaction";
     if (!same(seen(conn), "finished:on lease:off"))
@@ -106,7 +106,7 @@ static const char *borrowed_connection(struct fixture *f)
     ASSERT_OK(f, boxcar_store_borrow_postgres(mine, &options, &store, &f->err));
     enqueue(f, "t", "a");
     assert_string_equal(seen(conn), "message:on");
-    boxcar_claim_options claim = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     claim.owner = f->owner;
     boxcar_message_list *list = NULL;
     sql_run(mine, "begin");
@@ -125,9 +125,9 @@ static const char *claim_that_fails(struct fixture *f)
     enqueue(f, "t", "b");
     struct taken taken = take(f, f->owner, first.work_id);
     sql_run(conn, "alter table lease add constraint full_of_leases check (false) not valid");
-    struct batch_result result = process(f, &taken, 1);
+    struct result result = process(f, &taken, 1);
     size_t settled = result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, claimed = result.parts[BOXCAR_OUTBOX].claimed_count;
-    batch_result_release(&result);
+    result_release(&result);
     sql_run(conn, "alter table lease drop constraint full_of_leases");
     assert_int_equal(claimed, 0);
     if (settled != 1 || !same(sql_text(conn, "select status from outbox where payload = 'a'"), "done"))
@@ -140,13 +140,13 @@ static const char *claim_that_fails(struct fixture *f)
 
 static void deliver(struct fixture *f)
 {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.source = BOXCAR_STR("shop");
     message.external_id = BOXCAR_STR("1");
     message.topic = BOXCAR_STR("t");
     message.payload = BOXCAR_STR("p");
-    boxcar_inbox_enqueued enqueued;
-    ASSERT_OK(f, boxcar_inbox_enqueue(f->store, &message, &enqueued, &f->err));
+    boxcar_enqueued enqueued;
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, &enqueued, &f->err));
 }
 
 /* A key that comes again leaves nothing but a sighting; in a transaction of the caller's there may be more. BX-082 */

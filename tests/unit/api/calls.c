@@ -32,10 +32,10 @@ static void enqueue_hands_down_the_message_with_a_new_id(void **state) {
     boxcar_enqueued enqueued;
 
     (void)state;
-    assert_int_equal(boxcar_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, &enqueued, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.calls, 1);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].message_count, 1);
-    assert_true(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(FAKE.batch.base.messages[BOXCAR_OUTBOX].count, 1);
+    assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
     assert_int_equal(FAKE.messages[0].message_id.uuid.bytes[6] >> 4, 7);
     assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, 16);
     assert_int_equal(enqueued.work_id.value, 1);
@@ -48,7 +48,7 @@ static void empty_correlation_id_and_stream_become_absent(void **state) {
 
     (void)state;
     message.correlation_id = message.stream = BOXCAR_STR("");
-    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_null(FAKE.messages[0].correlation_id.data);
     assert_null(FAKE.messages[0].stream.data);
 }
@@ -63,14 +63,14 @@ static void ids_are_given_derived_or_new(void **state) {
         messages[i] = message_on(BOXCAR_STR("t"));
     messages[0].message_id = own;
     messages[1].key = BOXCAR_STR("k");
-    assert_int_equal(boxcar_enqueue_many(STORE, messages, 3, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 3, NULL, &ERR), BOXCAR_OK);
+    assert_false(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
     assert_memory_equal(&FAKE.messages[0].message_id, &own, 16);
     assert_memory_equal(&FAKE.messages[1].message_id, &derived, 16);
     assert_null(FAKE.messages[1].key.data);
     assert_int_equal(FAKE.messages[2].message_id.uuid.bytes[6] >> 4, 7);
-    assert_int_equal(boxcar_enqueue_many(STORE, messages, 2, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 2, NULL, &ERR), BOXCAR_OK);
+    assert_false(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
 }
 
 static void many_messages_get_different_ids(void **state) {
@@ -80,8 +80,8 @@ static void many_messages_get_different_ids(void **state) {
     (void)state;
     for (size_t i = 0; i < FAKE_ROOM; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
-    assert_int_equal(boxcar_enqueue_many(STORE, messages, FAKE_ROOM, enqueued, &ERR), BOXCAR_OK);
-    assert_true(FAKE.batch.parts[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, FAKE_ROOM, enqueued, &ERR), BOXCAR_OK);
+    assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
     for (size_t i = 0; i < FAKE_ROOM; i++) {
         assert_int_equal(enqueued[i].work_id.value, i + 1);
         for (size_t k = 0; k < i; k++)
@@ -98,9 +98,9 @@ static void one_bad_message_stops_all_and_is_named(void **state) {
     for (int i = 0; i < 3; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
     messages[2].topic = BOXCAR_STR("");
-    assert_int_equal(boxcar_enqueue_many(STORE, messages, 3, &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 3, &enqueued, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "messages[2].topic");
-    assert_int_equal(boxcar_enqueue(STORE, &messages[2], &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &messages[2], &enqueued, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "topic");
     assert_int_equal(FAKE.calls, 0);
     assert_int_equal(FAKE.records, 0);
@@ -113,7 +113,7 @@ static void enqueue_is_logged_with_topic_and_correlation_id_but_no_payload(void 
 
     (void)state;
     messages[1].correlation_id = BOXCAR_STR("c-7");
-    assert_int_equal(boxcar_enqueue_many(STORE, messages, 2, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 2, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 2);
     assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
     assert_string_equal(FAKE.event, "enqueue");
@@ -126,7 +126,7 @@ static void enqueue_is_logged_with_topic_and_correlation_id_but_no_payload(void 
 
 /* OBX-103, OBX-106 */
 static void claim_and_reap_are_logged_with_their_numbers(void **state) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list;
 
     (void)state;
@@ -138,12 +138,12 @@ static void claim_and_reap_are_logged_with_their_numbers(void **state) {
     assert_string_equal(FAKE.event, "claim");
     assert_string_equal(FAKE.fields, "count=3 ");
     FAKE.reaped = 5;
-    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
     assert_string_equal(FAKE.fields, "count=5 ");
     FAKE.reaped = 0;
     FAKE.records = 0;
-    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 0);
 }
 
@@ -152,14 +152,14 @@ static void a_store_without_a_log_function_is_silent(void **state) {
 
     (void)state;
     FAKE.store.log = NULL;
-    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 0);
 }
 
 static void claim_returns_a_list_of_its_own(void **state) {
     const boxcar_str topics[] = {BOXCAR_STR("a"), BOXCAR_STR("b.*")};
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
 
     (void)state;
@@ -169,23 +169,24 @@ static void claim_returns_a_list_of_its_own(void **state) {
     FAKE.claimed_count = 2;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_lease_ms, BOXCAR_LEASE_MS_DEFAULT);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].lease_ms, BOXCAR_LEASE_MS_DEFAULT);
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].topic_count, 2);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->items[1]->work_id.value, 2);
+    assert_null(list->items[2]);
     boxcar_list_free(list);
 }
 
 /* BX-011 */
 static void claim_refuses_options_it_does_not_know(void **state) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
 
     (void)state;
     options.owner.uuid = boxcar_uuid_new();
     options.struct_size = 0;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
-    assert_string_equal(ERR.argument, "options");
+    assert_string_equal(ERR.argument, "claimer");
     options.struct_size = sizeof(options) + 1;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_claim(STORE, NULL, &list, &ERR), BOXCAR_E_INVALID);
@@ -193,28 +194,16 @@ static void claim_refuses_options_it_does_not_know(void **state) {
     assert_int_equal(FAKE.calls, 0);
 }
 
-typedef boxcar_status settle_fn(boxcar_store *, boxcar_owner, const boxcar_settlement *, size_t,
-                                boxcar_work_id *, size_t *, boxcar_error *);
-
-static boxcar_status renew(boxcar_store *store, boxcar_owner owner, const boxcar_settlement *items,
-                           size_t count, boxcar_work_id *ret_affected, size_t *ret_count, boxcar_error *err) {
-    return boxcar_renew(store, owner, items, count, 5000, ret_affected, ret_count, err);
-}
-
-/* Waits are resolved by workers only: no public function does. */
-static const struct {
-    boxcar_settle_kind kind;
-    settle_fn *settle;
-} SETTLERS[] = {
-    {BOXCAR_ACK, boxcar_ack},   {BOXCAR_ABANDON, boxcar_abandon}, {BOXCAR_DEFER, boxcar_defer},
-    {BOXCAR_FAIL, boxcar_fail}, {BOXCAR_RENEW, renew},
-};
+/* Waits are resolved by workers only: no caller may. */
+static const boxcar_settle_kind KINDS[] = {BOXCAR_ACK,  BOXCAR_ABANDON, BOXCAR_DEFER,
+                                           BOXCAR_FAIL, BOXCAR_RENEW,   BOXCAR_RECORD};
 
 static void fill_settlements(boxcar_settlement items[3]) {
     for (int i = 0; i < 3; i++) {
         items[i] = BOXCAR_SETTLEMENT_INIT;
         items[i].work_id.value = 10 + i;
         items[i].epoch.value = 100;
+        items[i].stages = BOXCAR_STAGE_STORED;
     }
 }
 
@@ -224,35 +213,35 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
 
     (void)state;
     fill_settlements(items);
-    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
         boxcar_work_id affected[3] = {{0}, {0}, {77}};
         size_t count = 99;
 
         fake_store_init(&FAKE);
-        assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, affected, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3, affected, &count, &ERR), BOXCAR_OK);
         for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++)
-            assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)SETTLERS[i].kind ? 3 : 0);
-        assert_memory_equal(&FAKE.batch.owner, &owner, sizeof(owner));
+            assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)KINDS[i] ? 3 : 0);
+        assert_memory_equal(&FAKE.batch.base.owner, &owner, sizeof(owner));
         assert_int_equal(count, 2);
         assert_int_equal(affected[1].value, 11);
         assert_int_equal(affected[2].value, 77);
         assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
         assert_string_equal(FAKE.fields, "count=2 ");
-        assert_int_equal(SETTLERS[i].settle(STORE, owner, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     }
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].renew_lease_ms, 5000);
+    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].lease_ms, 5000);
 }
 
 static void empty_calls_succeed_without_a_round_trip(void **state) {
     boxcar_owner owner = {boxcar_uuid_new()};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
         size_t count = 99;
-        assert_int_equal(SETTLERS[i].settle(STORE, owner, NULL, 0, NULL, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 0, NULL, &count, &ERR), BOXCAR_OK);
         assert_int_equal(count, 0);
     }
-    assert_int_equal(boxcar_enqueue_many(STORE, NULL, 0, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, NULL, 0, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.calls, 0);
 }
 
@@ -263,14 +252,26 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
 
     (void)state;
     fill_settlements(items);
-    for (size_t i = 0; i < COUNT_OF(SETTLERS); i++) {
-        assert_int_equal(SETTLERS[i].settle(STORE, nobody, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
+        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, nobody), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "owner");
-        assert_int_equal(SETTLERS[i].settle(STORE, owner, NULL, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "settlements");
     }
-    assert_int_equal(boxcar_renew(STORE, owner, items, 3, 0, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 0), BOXCAR_RENEW, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "lease_ms");
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RESOLVE, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "kind");
+    assert_int_equal(boxcar_settle(STORE, CLAIMER((boxcar_box)2, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "box");
+    assert_int_equal(boxcar_settle(STORE, NULL, BOXCAR_ACK, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "claimer");
+    items[2].stages = 32;
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RECORD, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_E_INVALID);
+    assert_string_equal(ERR.argument, "settlements[2].stages");
     assert_int_equal(FAKE.calls, 0);
 }
 
@@ -284,17 +285,17 @@ static void settlements_reach_the_store_in_its_form(void **state) {
     memcpy(text + BOXCAR_ERROR_TEXT_MAX - 1, "\xC3\xA9", 2); /* lies across the limit */
     fill_settlements(items);
     items[1].error = (boxcar_str){text, sizeof(text)};
-    assert_int_equal(boxcar_defer(STORE, (boxcar_owner){boxcar_uuid_new()}, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}), BOXCAR_DEFER, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, 0);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
     assert_int_equal(items[0].delay_ms, BOXCAR_BACKOFF);
-    assert_int_equal(boxcar_abandon(STORE, (boxcar_owner){boxcar_uuid_new()}, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}), BOXCAR_ABANDON, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
 }
 
 static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **state) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_new_message message = message_on(BOXCAR_STR("t"));
     boxcar_enqueued enqueued = {.work_id = {77}};
     boxcar_message_list *list = NULL;
@@ -306,11 +307,11 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
     FAKE.answer = BOXCAR_E_UNAVAILABLE;
     options.owner.uuid = boxcar_uuid_new();
     fill_settlements(items);
-    assert_int_equal(boxcar_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_true(ERR.retryable);
     assert_int_equal(boxcar_claim(STORE, &options, &list, NULL), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_ack(STORE, options.owner, items, 3, NULL, &affected, NULL), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_reap(STORE, &reaped, NULL), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, options.owner), BOXCAR_ACK, items, 3, NULL, &affected, NULL), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, &reaped, NULL), BOXCAR_E_UNAVAILABLE);
     assert_int_equal(enqueued.work_id.value, 77);
     assert_int_equal(affected, 77);
     assert_int_equal(reaped, 77);
@@ -320,19 +321,19 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
 
 /* BX-011 */
 static void missing_pointers_are_refused(void **state) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_new_message message = message_on(BOXCAR_STR("t"));
 
     (void)state;
-    assert_int_equal(boxcar_enqueue(NULL, &message, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue(NULL, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "store");
-    assert_int_equal(boxcar_enqueue(STORE, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "message");
     assert_int_equal(boxcar_claim(STORE, &options, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "ret_list");
-    assert_int_equal(boxcar_enqueue_many(STORE, NULL, 2, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, NULL, 2, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "messages");
-    assert_int_equal(boxcar_reap(NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_reap(NULL, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_store_open(NULL, NULL, &ERR), BOXCAR_E_INVALID);
     boxcar_store_close(NULL);
     boxcar_list_free(NULL);
@@ -411,9 +412,11 @@ static void histories_and_counters_are_lists(void **state) {
     assert_string_equal(ERR.argument, "work_id");
     assert_int_equal(boxcar_attempt_read(STORE, (boxcar_work_id){1}, &attempts, &ERR), BOXCAR_OK);
     assert_int_equal(attempts->count, 0);
+    assert_null(attempts->items[0]);
     boxcar_list_free(attempts);
     assert_int_equal(boxcar_stats_read(STORE, BOXCAR_OUTBOX, true, &stats, &ERR), BOXCAR_OK);
     assert_int_equal(stats->count, 0);
+    assert_null(stats->items[0]);
     boxcar_list_free(stats);
 }
 
@@ -436,7 +439,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
         }
     }
     assert_int_equal(changed, 1);
-    assert_int_equal(list->count, 16);
+    assert_null(list->items[16]);
     boxcar_list_free(list);
 }
 

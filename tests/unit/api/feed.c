@@ -51,15 +51,15 @@ static void rollback(struct boxcar_store *store) {
     note('r');
 }
 
-static boxcar_status (*fake_process)(struct boxcar_store *, const struct batch *, struct batch_result *, boxcar_error *);
+static boxcar_status (*fake_process)(struct boxcar_store *, const struct request *, struct result *, boxcar_error *);
 
-static boxcar_status process(struct boxcar_store *store, const struct batch *batch, struct batch_result *ret_result,
+static boxcar_status process(struct boxcar_store *store, const struct request *batch, struct result *ret_result,
                              boxcar_error *err) {
     note('p');
-    HISTORY.sizes[HISTORY.calls++] = batch->parts[BOXCAR_OUTBOX].message_count;
-    HISTORY.sent_before = batch->sent_before;
-    for (size_t i = 0; batch->parts[BOXCAR_OUTBOX].keys && i < batch->parts[BOXCAR_OUTBOX].message_count; i++)
-        if (!boxcar_uuid_is_none(batch->parts[BOXCAR_OUTBOX].keys[i].id.uuid))
+    HISTORY.sizes[HISTORY.calls++] = batch->base.messages[BOXCAR_OUTBOX].count;
+    HISTORY.sent_before = batch->base.sent_before;
+    for (size_t i = 0; batch->own[BOXCAR_OUTBOX].keys && i < batch->base.messages[BOXCAR_OUTBOX].count; i++)
+        if (!boxcar_uuid_is_none(batch->own[BOXCAR_OUTBOX].keys[i].id.uuid))
             HISTORY.keyed[HISTORY.keyed_count++] = i;
     if (HISTORY.calls == HISTORY.failing_call)
         return error_set(err, BOXCAR_E_UNAVAILABLE, "gone");
@@ -123,7 +123,7 @@ static boxcar_status next(void *context, int64_t wait_ms, boxcar_chunk *ret_chun
 
 static boxcar_status feed(size_t chunks) {
     FEED.chunks = chunks;
-    return boxcar_enqueue_feed(STORE, next, &FEED, &ERR);
+    return boxcar_enqueue_feed(STORE, BOXCAR_OUTBOX, next, &FEED, &ERR);
 }
 
 static void assert_answered(size_t chunks) {
@@ -281,9 +281,9 @@ static void bad_message_is_named_by_its_place_in_the_feed(void **state) {
 
 static void arguments_are_checked(void **state) {
     (void)state;
-    assert_int_equal(boxcar_enqueue_feed(NULL, next, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue_feed(NULL, BOXCAR_OUTBOX, next, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "store");
-    assert_int_equal(boxcar_enqueue_feed(STORE, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue_feed(STORE, BOXCAR_OUTBOX, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "next");
 }
 

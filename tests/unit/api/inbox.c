@@ -23,8 +23,8 @@ static boxcar_inbox_key key_of(const char *source, const char *id) {
     return (boxcar_inbox_key){boxcar_str_of(source), boxcar_str_of(id)};
 }
 
-static boxcar_new_inbox_message delivery(const char *source, const char *id) {
-    boxcar_new_inbox_message message = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+static boxcar_new_message delivery(const char *source, const char *id) {
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
 
     message.source = boxcar_str_of(source);
     message.external_id = boxcar_str_of(id);
@@ -93,8 +93,8 @@ static void states_are_the_statuses_in_other_words(void **state) {
 }
 
 static void message_is_handed_down_with_the_id_of_its_key(void **state) {
-    boxcar_new_inbox_message message = delivery("shop", "1");
-    boxcar_inbox_enqueued enqueued;
+    boxcar_new_message message = delivery("shop", "1");
+    boxcar_enqueued enqueued;
     boxcar_message_id id = boxcar_inbox_message_id(key_of("shop", "1"));
 
     (void)state;
@@ -104,8 +104,8 @@ static void message_is_handed_down_with_the_id_of_its_key(void **state) {
     message.delay_ms = 5;
     message.ttl_ms = 7;
     message.max_attempts = 3;
-    FAKE.delivered[0] = (boxcar_inbox_enqueued){.work_id = {42}, .message_id = id, .duplicate = true};
-    assert_int_equal(boxcar_inbox_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_OK);
+    FAKE.delivered[0] = (boxcar_enqueued){.work_id = {42}, .message_id = id, .duplicate = true};
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, &enqueued, &ERR), BOXCAR_OK);
     assert_int_equal(enqueued.work_id.value, 42);
     assert_true(enqueued.duplicate);
     assert_int_equal(FAKE.origin_count, 1);
@@ -118,40 +118,50 @@ static void message_is_handed_down_with_the_id_of_its_key(void **state) {
     assert_int_equal(FAKE.messages[0].delay_ms, 5);
     assert_int_equal(FAKE.messages[0].ttl_ms, 7);
     assert_int_equal(FAKE.messages[0].max_attempts, 3);
-    assert_int_equal(boxcar_inbox_enqueue(STORE, &message, NULL, NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, NULL), BOXCAR_OK);
 }
 
 static void many_are_handed_down_in_order(void **state) {
-    boxcar_new_inbox_message messages[3] = {delivery("a", "1"), delivery("b", "2"), delivery("c", "3")};
-    boxcar_inbox_enqueued enqueued[3];
+    boxcar_new_message messages[3] = {delivery("a", "1"), delivery("b", "2"), delivery("c", "3")};
+    boxcar_enqueued enqueued[3];
 
     (void)state;
     for (int i = 0; i < 3; i++)
         FAKE.delivered[i].work_id.value = i + 1;
-    assert_int_equal(boxcar_inbox_enqueue_many(STORE, messages, 3, enqueued, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, messages, 3, enqueued, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.origin_count, 3);
     assert_text(FAKE.origins[2].external_id, "3");
     assert_int_equal(enqueued[2].work_id.value, 3);
     FAKE.calls = 0;
-    assert_int_equal(boxcar_inbox_enqueue_many(STORE, NULL, 0, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, NULL, 0, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.calls, 0);
 }
 
 /* A program built for an older library has smaller structs: an array of them is walked in its own steps. */
 static void messages_of_an_older_program_are_smaller(void **state) {
-    enum { SMALL = offsetof(boxcar_new_inbox_message, due_at) };
-    static _Alignas(boxcar_new_inbox_message) char bytes[2 * SMALL];
+    enum { SMALL = offsetof(boxcar_new_message, content_hash), SMALLER = offsetof(boxcar_new_message, due_at) };
+    static _Alignas(boxcar_new_message) char bytes[2 * SMALL];
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        boxcar_new_inbox_message message = delivery("shop", i ? "2" : "1");
+        boxcar_new_message message = delivery("shop", i ? "2" : "1");
         message.struct_size = SMALL;
+        message.content_hash = BOXCAR_STR("not looked at");
         memcpy(bytes + i * SMALL, &message, SMALL);
     }
-    assert_int_equal(boxcar_inbox_enqueue_many(STORE, (const boxcar_new_inbox_message *)bytes, 2, NULL, &ERR),
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
                      BOXCAR_OK);
     assert_text(FAKE.origins[1].external_id, "2");
+    assert_null(FAKE.origins[1].content_hash.data);
+    for (int i = 0; i < 2; i++) {
+        boxcar_new_message message = delivery("shop", "1");
+        message.struct_size = SMALLER;
+        memcpy(bytes + i * SMALLER, &message, SMALLER);
+    }
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.messages[1].due_at, BOXCAR_TIME_NONE);
+    assert_int_equal(FAKE.messages[1].struct_size, sizeof(boxcar_new_message));
 }
 
 static void assert_refused(boxcar_status status, const char *argument) {
@@ -163,35 +173,35 @@ static void assert_refused(boxcar_status status, const char *argument) {
 
 /* BX-011 */
 static void bad_messages_never_reach_the_store(void **state) {
-    boxcar_new_inbox_message good = delivery("shop", "1"), bad[2] = {good, good};
-    boxcar_inbox_enqueued enqueued;
+    boxcar_new_message good = delivery("shop", "1"), bad[2] = {good, good};
+    boxcar_enqueued enqueued;
 
     (void)state;
-    assert_refused(boxcar_inbox_enqueue(NULL, &good, &enqueued, &ERR), "store");
-    assert_refused(boxcar_inbox_enqueue(STORE, NULL, &enqueued, &ERR), "message");
+    assert_refused(boxcar_enqueue(NULL, BOXCAR_INBOX, &good, &enqueued, &ERR), "store");
+    assert_refused(boxcar_enqueue(STORE, BOXCAR_INBOX, NULL, &enqueued, &ERR), "message");
     bad[1].source = BOXCAR_STR("");
-    assert_refused(boxcar_inbox_enqueue(STORE, &bad[1], &enqueued, &ERR), "source");
-    assert_refused(boxcar_inbox_enqueue_many(STORE, bad, 2, NULL, &ERR), "messages[1].source");
+    assert_refused(boxcar_enqueue(STORE, BOXCAR_INBOX, &bad[1], &enqueued, &ERR), "source");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, bad, 2, NULL, &ERR), "messages[1].source");
     bad[1] = good;
     bad[1].content_hash = (boxcar_str){"a\0b", 3};
-    assert_refused(boxcar_inbox_enqueue_many(STORE, bad, 2, NULL, &ERR), "messages[1].content_hash");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, bad, 2, NULL, &ERR), "messages[1].content_hash");
     bad[1] = good;
     bad[1].struct_size = sizeof(good) - 8;
-    assert_refused(boxcar_inbox_enqueue_many(STORE, bad, 2, NULL, &ERR), "messages[1].struct_size");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, bad, 2, NULL, &ERR), "messages");
     bad[0].struct_size = 3;
-    assert_refused(boxcar_inbox_enqueue_many(STORE, bad, 2, NULL, &ERR), "messages[0].struct_size");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, bad, 2, NULL, &ERR), "messages");
     bad[0].struct_size = 0;
-    assert_refused(boxcar_inbox_enqueue_many(STORE, bad, 2, NULL, &ERR), "messages[0].message");
-    assert_refused(boxcar_inbox_enqueue_many(STORE, &good, SIZE_MAX, NULL, &ERR), "count");
-    assert_refused(boxcar_inbox_enqueue_many(STORE, NULL, 1, NULL, &ERR), "messages");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, bad, 2, NULL, &ERR), "messages");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, &good, SIZE_MAX, NULL, &ERR), "count");
+    assert_refused(boxcar_enqueue_many(STORE, BOXCAR_INBOX, NULL, 1, NULL, &ERR), "messages");
 }
 
 /* BX-010 */
 static void delivery_is_logged_without_its_payload(void **state) {
-    boxcar_new_inbox_message message = delivery("shop", "1");
+    boxcar_new_message message = delivery("shop", "1");
 
     (void)state;
-    assert_int_equal(boxcar_inbox_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 1);
     assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
     assert_string_equal(FAKE.event, "inbox_enqueue");
@@ -202,13 +212,13 @@ static void delivery_is_logged_without_its_payload(void **state) {
 
 /* BX-080 */
 static void other_hash_is_a_warning_and_no_failure(void **state) {
-    boxcar_new_inbox_message message = delivery("shop", "1");
+    boxcar_new_message message = delivery("shop", "1");
     bool answer, mismatch = false;
 
     (void)state;
     FAKE.store.log_level = BOXCAR_LOG_WARN;
     FAKE.delivered[0].hash_mismatch = FAKE.hash_mismatch = true;
-    assert_int_equal(boxcar_inbox_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 1);
     assert_string_equal(FAKE.event, "inbox_hash_mismatch");
     assert_int_equal(boxcar_inbox_already_processed(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, &mismatch, &ERR),
@@ -238,6 +248,7 @@ static void questions_are_checked_and_handed_down(void **state) {
     assert_text(FAKE.origins[0].content_hash, "h");
     assert_int_equal(boxcar_inbox_find(STORE, key, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 0);
+    assert_null(list->items[0]);
     boxcar_list_free(list);
     boxcar_list_free(NULL);
 }
@@ -277,41 +288,38 @@ static void what_is_not_dead_is_not_revived(void **state) {
 }
 
 static void claiming_and_settling_are_for_the_inbox(void **state) {
-    static boxcar_status (*const SETTLE[])(boxcar_store *, boxcar_owner, const boxcar_settlement *, size_t,
-                                           boxcar_work_id *, size_t *, boxcar_error *) = {
-        [BOXCAR_ACK] = boxcar_inbox_ack, [BOXCAR_ABANDON] = boxcar_inbox_abandon,
-        [BOXCAR_DEFER] = boxcar_inbox_defer, [BOXCAR_FAIL] = boxcar_inbox_fail};
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     int64_t count = -1;
 
     (void)state;
     settlement.work_id.value = 1;
+    options.box = BOXCAR_INBOX;
     options.owner.uuid.bytes[0] = 1;
     for (int kind = BOXCAR_ACK; kind <= BOXCAR_FAIL; kind++) {
-        assert_int_equal(SETTLE[kind](STORE, options.owner, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, &options, (boxcar_settle_kind)kind, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
         assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[kind].count, 1);
     }
-    assert_int_equal(boxcar_inbox_renew(STORE, options.owner, &settlement, 1, 5000, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_INBOX, options.owner, 5000), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
-    assert_int_equal(boxcar_inbox_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].claim_size, 50);
-    assert_int_equal(boxcar_inbox_reap(STORE, &count, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_INBOX, &count, &ERR), BOXCAR_OK);
     assert_true(FAKE.batch.parts[BOXCAR_INBOX].reap);
 }
 
 static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void **state) {
-    boxcar_new_inbox_message message = delivery("shop", "1");
-    boxcar_inbox_enqueued enqueued = {.work_id = {77}};
+    boxcar_new_message message = delivery("shop", "1");
+    boxcar_enqueued enqueued = {.work_id = {77}};
     boxcar_inbox_receipt_list *list = NULL;
     bool answer = true, mismatch = true;
 
     (void)state;
     FAKE.answer = BOXCAR_E_UNAVAILABLE;
-    assert_int_equal(boxcar_inbox_enqueue(STORE, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_inbox_enqueue_many(STORE, &message, 1, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, &message, 1, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_inbox_accept(STORE, key_of("a", "b"), BOXCAR_NO_STR, &answer, &mismatch, &ERR),
                      BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_inbox_find(STORE, key_of("a", "b"), &list, &ERR), BOXCAR_E_UNAVAILABLE);

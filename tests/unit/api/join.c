@@ -240,7 +240,7 @@ static void the_call_that_ends_a_join_logs_it(void **state) {
 /* JOIN-072 */
 static void a_batch_that_ends_joins_logs_each(void **state) {
     boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_owner owner = {{{1}}};
 
@@ -249,11 +249,11 @@ static void a_batch_that_ends_joins_logs_each(void **state) {
     options.owner = owner;
     FAKE.ended[0] = FAKE.ended[1] = ENDED;
     FAKE.ended_count = 2;
-    assert_int_equal(boxcar_ack(STORE, owner, &item, 1, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, &item, 1, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 3);
     assert_end_was_logged("status=failed ");
     FAKE.records = 0;
-    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 2);
     FAKE.records = 0;
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
@@ -261,7 +261,7 @@ static void a_batch_that_ends_joins_logs_each(void **state) {
     boxcar_list_free(list);
     FAKE.records = 0;
     FAKE.store.log_level = BOXCAR_LOG_WARN;
-    assert_int_equal(boxcar_reap(STORE, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 0);
 }
 
@@ -272,7 +272,7 @@ static void enqueueing_into_a_join_hands_it_down_and_logs_the_attachment(void **
     (void)state;
     message.topic = message.payload = BOXCAR_STR("t");
     message.join_id = JOIN;
-    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_memory_equal(&FAKE.messages[0].join_id, &JOIN, sizeof(JOIN));
     assert_int_equal(FAKE.records, 2);
     assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
@@ -280,7 +280,7 @@ static void enqueueing_into_a_join_hands_it_down_and_logs_the_attachment(void **
     assert_non_null(strstr(FAKE.fields, JOIN_TEXT));
     FAKE.records = 0;
     FAKE.store.log_level = BOXCAR_LOG_INFO;
-    assert_int_equal(boxcar_enqueue(STORE, &message, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 1);
 }
 

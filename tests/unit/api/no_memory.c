@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "boxcar.h"
 #include "fake_store.h"
-#include "flow/coordinator/coordinator.h"
+#include "request/coordinator/coordinator.h"
 #include "store/checkup.h"
 
 static long FAIL_AT = -1; /* the allocation to refuse; -1 = none */
@@ -62,7 +62,7 @@ static boxcar_status enqueue(struct fake_store *fake, boxcar_error *err) {
         messages[i] = BOXCAR_NEW_MESSAGE_INIT;
         messages[i].topic = messages[i].payload = BOXCAR_STR("t");
     }
-    status = boxcar_enqueue_many(&fake->store, messages, COUNT_OF(messages), first, err);
+    status = boxcar_enqueue_many(&fake->store, BOXCAR_OUTBOX, messages, COUNT_OF(messages), first, err);
     assert_int_equal(first[0].work_id.value, status == BOXCAR_OK ? 1 : 77);
     return status;
 }
@@ -86,7 +86,7 @@ static boxcar_status give_chunk(void *context, int64_t wait_ms, boxcar_chunk *re
 static boxcar_status enqueue_feed(struct fake_store *fake, boxcar_error *err) {
     int left = 3;
 
-    return boxcar_enqueue_feed(&fake->store, give_chunk, &left, err);
+    return boxcar_enqueue_feed(&fake->store, BOXCAR_OUTBOX, give_chunk, &left, err);
 }
 
 static boxcar_status append_events(struct fake_store *fake, boxcar_error *err) {
@@ -104,7 +104,7 @@ static boxcar_status append_events(struct fake_store *fake, boxcar_error *err) {
 }
 
 static boxcar_status claim(struct fake_store *fake, boxcar_error *err) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_status status;
 
@@ -121,7 +121,7 @@ static boxcar_status defer(struct fake_store *fake, boxcar_error *err) {
     boxcar_owner owner = {{{1}}};
 
     item.work_id.value = 1;
-    return boxcar_defer(&fake->store, owner, &item, 1, NULL, NULL, err);
+    return boxcar_settle(&fake->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_DEFER, &item, 1, NULL, NULL, err);
 }
 
 static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
@@ -159,16 +159,16 @@ static boxcar_status enqueue_wait(struct fake_store *fake, boxcar_error *err) {
 }
 
 static boxcar_status deliver(struct fake_store *fake, boxcar_error *err) {
-    static boxcar_new_inbox_message messages[16];
-    boxcar_inbox_enqueued first[16] = {{.work_id = {77}}};
+    static boxcar_new_message messages[16];
+    boxcar_enqueued first[16] = {{.work_id = {77}}};
     boxcar_status status;
 
     for (size_t i = 0; i < COUNT_OF(messages); i++) {
-        messages[i] = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+        messages[i] = BOXCAR_NEW_MESSAGE_INIT;
         messages[i].source = messages[i].external_id = messages[i].topic = messages[i].payload = BOXCAR_STR("t");
     }
     fake->delivered[0].work_id.value = 1;
-    status = boxcar_inbox_enqueue_many(&fake->store, messages, COUNT_OF(messages), first, err);
+    status = boxcar_enqueue_many(&fake->store, BOXCAR_INBOX, messages, COUNT_OF(messages), first, err);
     assert_int_equal(first[0].work_id.value, status == BOXCAR_OK ? 1 : 77);
     return status;
 }
@@ -199,7 +199,7 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
 static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
-    boxcar_new_inbox_message delivery = BOXCAR_NEW_INBOX_MESSAGE_INIT;
+    boxcar_new_message delivery = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_settlement items[3] = {{.work_id = {1}}, {.work_id = {2}}, {.work_id = {1}}};
     boxcar_coordinator *coordinator = NULL;
     boxcar_flush *flushed = NULL;
@@ -216,33 +216,32 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     status = coordinator_start(&options, &fake->store, &coordinator, err);
     if (status != BOXCAR_OK)
         return status;
-    status = boxcar_coordinator_enqueue_many(coordinator, messages, 3, &ticket, err);
+    status = boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, messages, 3, &ticket, err);
     assert_int_equal(ticket, status == BOXCAR_OK ? 1 : 0);
     queued = status == BOXCAR_OK ? 3 : 0;
     if (status == BOXCAR_OK)
-        status = boxcar_coordinator_inbox_enqueue(coordinator, &delivery, &ticket, err);
+        status = boxcar_coordinator_enqueue(coordinator, BOXCAR_INBOX, &delivery, 1, &ticket, err);
     queued += status == BOXCAR_OK ? 1 : 0;
     if (status == BOXCAR_OK)
-        status = boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, items, 3, &ticket, err);
+        status = boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, items, 3, 0, &ticket, err);
     queued += status == BOXCAR_OK ? 3 : 0;
     assert_int_equal(boxcar_coordinator_queued(coordinator), queued); /* all of a call or nothing */
     if (status == BOXCAR_OK)
         status = boxcar_coordinator_flush(coordinator, NULL, &flushed, err);
     if (status == BOXCAR_OK)
-        assert_int_equal(boxcar_flush_count(flushed), 7);
+        assert_int_equal(flushed->count, 7);
     boxcar_flush_free(flushed);
     if (FAIL_AT >= 0 && FAIL_AT < SEEN && status != BOXCAR_OK) {
         FAIL_AT = -1; /* the rest must work */
-        assert_int_equal(boxcar_coordinator_enqueue(coordinator, messages, &ticket, NULL), BOXCAR_OK);
+        assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, messages, 1, &ticket, NULL), BOXCAR_OK);
     }
     assert_int_equal(boxcar_coordinator_close(coordinator, NULL), BOXCAR_OK);
     return status;
 }
 
-static boxcar_verdict fail_with_a_text(void *context, const boxcar_message *message, boxcar_ordered_report *report) {
+static boxcar_verdict fail_with_a_text(void *context, boxcar_delivery *delivery) {
     (void)context;
-    (void)message;
-    boxcar_ordered_report_set_error(report, BOXCAR_STR("a text"));
+    boxcar_delivery_set_error(delivery, BOXCAR_STR("a text"));
     return BOXCAR_VERDICT_FAIL;
 }
 
@@ -258,7 +257,7 @@ static boxcar_status run_ordered(struct fake_store *fake, boxcar_error *err) {
     options.concurrency = 1;
     status = boxcar_ordered_run_messages(messages, 1, &options, fail_with_a_text, NULL, &results, err);
     assert_int_equal(results != NULL, status == BOXCAR_OK);
-    if (results && !boxcar_ordered_results_get(results, 0)->error.data)
+    if (results && !results->items[0]->error.data)
         status = error_no_memory(err);
     boxcar_ordered_results_free(results);
     return status;
@@ -293,10 +292,10 @@ static void a_large_enqueue_allocates_no_more_often_than_a_small_one(void **stat
     }
     fake_store_init(&fake);
     SEEN = 0;
-    assert_int_equal(boxcar_enqueue_many(&fake.store, messages, 100, NULL, NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(&fake.store, BOXCAR_OUTBOX, messages, 100, NULL, NULL), BOXCAR_OK);
     few = SEEN;
     SEEN = 0;
-    assert_int_equal(boxcar_enqueue_many(&fake.store, messages, 1000, NULL, NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(&fake.store, BOXCAR_OUTBOX, messages, 1000, NULL, NULL), BOXCAR_OK);
     many = SEEN;
     assert_in_range(many, 1, few + 2);
 }
@@ -321,8 +320,8 @@ static void queueing_allocates_only_to_grow(void **state) {
         for (int i = 0; i < 10000; i++) {
             boxcar_settlement item = {.work_id = {i + 1}};
 
-            assert_int_equal(boxcar_coordinator_enqueue(coordinator, &message, NULL, &err), BOXCAR_OK);
-            assert_int_equal(boxcar_coordinator_ack(coordinator, BOXCAR_OUTBOX, &item, 1, NULL, &err), BOXCAR_OK);
+            assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), BOXCAR_OK);
+            assert_int_equal(boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &item, 1, 0, NULL, &err), BOXCAR_OK);
         }
         grown = SEEN;
         assert_in_range(grown, 1, 60);

@@ -337,7 +337,7 @@ static void store_numbers_come_from_the_store(void **state) {
     message.topic = BOXCAR_STR("secret.topic");
     message.payload = BOXCAR_STR("secret payload");
     assert_int_equal(boxcar_store_open(&options, &store, NULL), BOXCAR_OK);
-    assert_int_equal(boxcar_enqueue(store, &message, &enqueued, NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, NULL), BOXCAR_OK);
     struct cli other = {.store_url = url, .log = cli.log};
     struct metrics *first = metrics;
     assert_int_equal(metrics_start(&other, fake_worker(), "localhost:0", &metrics), CLI_DONE);

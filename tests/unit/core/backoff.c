@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "boxcar/outbox.h"
 #include "core/backoff.h"
 
 /* OBX-062, BX-021 */

@@ -32,7 +32,7 @@ static boxcar_new_message good_message(void) {
 static void assert_accepted(const boxcar_new_message *message) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    if (limits_check_new_message(message, "", &err) != BOXCAR_OK)
+    if (limits_check_new_message(BOXCAR_OUTBOX, message, "", &err) != BOXCAR_OK)
         fail_msg("refused: %s", err.message);
 }
 
@@ -40,16 +40,16 @@ static void assert_refused(const boxcar_new_message *message, const char *argume
     boxcar_error err = BOXCAR_ERROR_INIT;
     char located[80];
 
-    assert_int_equal(limits_check_new_message(message, "", &err), BOXCAR_E_INVALID);
+    assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "", &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, argument);
     assert_non_null(strstr(err.message, argument));
     assert_non_null(strstr(err.message, ": ")); /* the remedy follows */
     assert_int_equal(err.status, BOXCAR_E_INVALID);
     assert_false(err.retryable);
-    assert_int_equal(limits_check_new_message(message, "messages[3].", &err), BOXCAR_E_INVALID);
+    assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "messages[3].", &err), BOXCAR_E_INVALID);
     snprintf(located, sizeof(located), "messages[3].%s", argument);
     assert_string_equal(err.argument, located);
-    assert_int_equal(limits_check_new_message(message, "", NULL), BOXCAR_E_INVALID);
+    assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "", NULL), BOXCAR_E_INVALID);
 }
 
 /* OBX-006, OBX-007, OBX-009, OBX-011, BX-011 */
@@ -109,7 +109,7 @@ static void bad_payloads_are_refused_and_never_shown(void **state) {
         boxcar_new_message message = good_message();
         message.payload = bad[i];
         assert_refused(&message, "payload");
-        limits_check_new_message(&message, "", &err);
+        limits_check_new_message(BOXCAR_OUTBOX, &message, "", &err);
         assert_null(strstr(err.message, "secret"));
     }
 }
@@ -198,8 +198,34 @@ static void things_that_exclude_each_other_are_refused_together(void **state) {
     message.message_id.uuid.bytes[0] = 1;
     assert_refused(&message, "key");
     message = good_message();
-    message.unique = 1;
+    message.unique = true;
     assert_refused(&message, "unique");
+}
+
+/* BX-011: each box has fields of its own. */
+static void fields_of_the_other_box_are_refused(void **state) {
+    boxcar_new_message outbox = good_message(), inbox = good_message(), bad;
+    boxcar_error err;
+
+    (void)state;
+    inbox.source = inbox.external_id = BOXCAR_STR("s");
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &inbox, "", &err), BOXCAR_OK);
+    assert_refused(&inbox, "source");
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &outbox, "", &err), BOXCAR_E_INVALID);
+    assert_string_equal(err.argument, "source");
+    bad = inbox;
+    bad.key = BOXCAR_STR("k");
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &bad, "", &err), BOXCAR_E_INVALID);
+    assert_string_equal(err.argument, "key");
+    bad = inbox;
+    bad.join_id.uuid.bytes[0] = 1;
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &bad, "", &err), BOXCAR_E_INVALID);
+    bad = inbox;
+    bad.message_id.uuid.bytes[0] = 1;
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &bad, "", &err), BOXCAR_E_INVALID);
+    bad = inbox;
+    bad.unique = true;
+    assert_int_equal(limits_check_new_message(BOXCAR_INBOX, &bad, "", &err), BOXCAR_E_INVALID);
 }
 
 /* BX-011, BX-027 */
@@ -215,15 +241,7 @@ static void bad_keys_are_refused(void **state) {
     }
 }
 
-static void reserved_fields_must_be_zero(void **state) {
-    boxcar_new_message message = good_message();
-
-    (void)state;
-    message.reserved[2] = 1;
-    assert_refused(&message, "reserved");
-}
-
-static void assert_claim_refused(boxcar_claim_options options, const char *argument) {
+static void assert_claim_refused(boxcar_claimer options, const char *argument) {
     boxcar_error err;
 
     assert_int_equal(limits_check_claim(&options, &err), BOXCAR_E_INVALID);
@@ -236,7 +254,7 @@ static void bad_claims_are_refused(void **state) {
                                          INT64_MIN, INT64_MAX};
     static const int64_t bad_sizes[] = {0, -1, 10001, INT64_C(1) << 31, INT64_MIN, INT64_MAX};
     const boxcar_str topics[] = {BOXCAR_STR("ok"), BOXCAR_STR("")};
-    boxcar_claim_options good = BOXCAR_CLAIM_OPTIONS_INIT, options;
+    boxcar_claimer good = BOXCAR_CLAIMER_INIT, options;
     boxcar_error err;
 
     (void)state;
@@ -637,8 +655,8 @@ int main(void) {
         cmocka_unit_test(bad_headers_are_refused),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(things_that_exclude_each_other_are_refused_together),
+        cmocka_unit_test(fields_of_the_other_box_are_refused),
         cmocka_unit_test(bad_keys_are_refused),
-        cmocka_unit_test(reserved_fields_must_be_zero),
         cmocka_unit_test(bad_claims_are_refused),
         cmocka_unit_test(claims_at_the_edges_are_accepted),
         cmocka_unit_test(patterns_are_topics_or_prefixes),

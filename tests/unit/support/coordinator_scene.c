@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/coordinator/coordinator.h"
+#include "request/coordinator/coordinator.h"
 #include "unit.h"
 
 static void remember(void *context, const boxcar_flush *flush) {
@@ -13,11 +13,11 @@ static void remember(void *context, const boxcar_flush *flush) {
 
     pthread_mutex_lock(&s->mutex);
     s->flushes++;
-    s->failed_flushes += boxcar_flush_error(flush) != NULL;
-    s->results += boxcar_flush_count(flush);
-    s->refused += boxcar_flush_refused_count(flush);
-    for (size_t i = 0; i < boxcar_flush_count(flush); i++) {
-        const boxcar_flushed *result = boxcar_flush_get(flush, i);
+    s->failed_flushes += flush->error != NULL;
+    s->results += flush->count;
+    s->refused += flush->refused_count;
+    for (size_t i = 0; i < flush->count; i++) {
+        const boxcar_flushed *result = flush->items[i];
 
         s->enqueued += result->outcome == BOXCAR_OUTCOME_ENQUEUED;
         s->last_ticket = result->ticket;
@@ -89,7 +89,7 @@ uint64_t put(struct scene *s, const char *payload) {
     boxcar_new_message message = a_message(payload);
     uint64_t ticket = 0;
 
-    if (boxcar_coordinator_enqueue(s->coordinator, &message, &ticket, &s->err) != BOXCAR_OK)
+    if (boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &s->err) != BOXCAR_OK)
         fail_msg("enqueue: %s", s->err.message);
     return ticket;
 }
@@ -112,7 +112,7 @@ uint64_t ack(struct scene *s, int64_t work_id) {
     boxcar_settlement settlement = a_settlement(work_id);
     uint64_t ticket = 0;
 
-    if (boxcar_coordinator_ack(s->coordinator, BOXCAR_OUTBOX, &settlement, 1, &ticket, &s->err) != BOXCAR_OK)
+    if (boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket, &s->err) != BOXCAR_OK)
         fail_msg("ack: %s", s->err.message);
     return ticket;
 }

@@ -20,20 +20,23 @@ static boxcar_status fake_deploy(struct boxcar_store *store, boxcar_deployment *
     return answer(fake_of(store), err);
 }
 
-static void remember_origins(struct fake_store *fake, const struct inbox_origin *origins, size_t count) {
-    fake->origin_count = count;
-    memcpy(fake->origins, origins, (count < FAKE_ROOM ? count : FAKE_ROOM) * sizeof(*origins));
+static void remember_origins(struct fake_store *fake, boxcar_new_message_list messages) {
+    fake->origin_count = messages.count;
+    for (size_t i = 0; i < messages.count && i < FAKE_ROOM; i++)
+        fake->origins[i] = inbox_origin_of(&messages.items[i]);
 }
 
-static void remember(struct fake_store *fake, const struct batch *batch) {
+static void remember(struct fake_store *fake, const struct request *batch) {
     fake->batch = *batch;
     for (int box = 0; box < BOXES; box++) {
-        const struct batch_part *part = &batch->parts[box];
+        const boxcar_request_part *part = &batch->parts[box];
 
-        for (size_t i = 0; i < part->message_count && i < FAKE_ROOM; i++)
-            fake->messages[i] = part->messages[i];
-        if (part->origins)
-            remember_origins(fake, part->origins, part->message_count);
+        boxcar_new_message_list messages = batch->base.messages[box];
+
+        for (size_t i = 0; i < messages.count && i < FAKE_ROOM; i++)
+            fake->messages[i] = messages.items[i];
+        if (box == BOXCAR_INBOX && messages.count > 0)
+            remember_origins(fake, messages);
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
             for (size_t i = 0; i < part->settle[kind].count && i < FAKE_ROOM; i++)
                 fake->settlements[i] = part->settle[kind].items[i];
@@ -41,29 +44,22 @@ static void remember(struct fake_store *fake, const struct batch *batch) {
     }
 }
 
-static bool answer_enqueued(const struct batch_part *part, struct arena *arena, struct part_result *result) {
-    result->enqueued = arena_alloc_array(arena, part->message_count, sizeof(*result->enqueued));
+static bool answer_enqueued(const struct fake_store *fake, const struct request *batch, int box, struct arena *arena,
+                            struct part_result *result) {
+    boxcar_new_message_list messages = batch->base.messages[box];
+
+    result->enqueued = arena_alloc_array(arena, messages.count, sizeof(*result->enqueued));
     if (!result->enqueued)
         return false;
-    for (size_t i = 0; i < part->message_count; i++) {
-        result->enqueued[i].work_id.value = (int64_t)i + 1;
-        result->enqueued[i].message_id = part->messages[i].message_id;
+    for (size_t i = 0; i < messages.count; i++) {
+        result->enqueued[i] = (boxcar_enqueued){.work_id = {(int64_t)i + 1}, .message_id = messages.items[i].message_id};
+        if (box == BOXCAR_INBOX)
+            result->enqueued[i] = fake->delivered[i];
     }
     return true;
 }
 
-static bool answer_inbox_enqueued(const struct fake_store *fake, const struct batch_part *part, struct arena *arena,
-                                  struct part_result *result) {
-    result->inbox_enqueued = arena_alloc_array(arena, part->message_count, sizeof(*result->inbox_enqueued));
-    if (!result->inbox_enqueued)
-        return false;
-    for (size_t i = 0; i < part->message_count; i++)
-        result->inbox_enqueued[i] = fake->delivered[i % FAKE_ROOM];
-    return true;
-}
-
-/* Says that all but the last one were affected. */
-static bool answer_settled(const struct batch_part *part, int kind, struct arena *arena,
+static bool answer_settled(const boxcar_request_part *part, int kind, struct arena *arena,
                            struct part_result *result) {
     struct work_id_list *list = &result->settled[kind];
     size_t count = part->settle[kind].count;
@@ -86,21 +82,21 @@ static bool answer_claimed(size_t count, struct arena *arena, struct part_result
     return true;
 }
 
-static bool answer_part(struct fake_store *fake, const struct batch_part *part, struct arena *arena,
+static bool answer_part(struct fake_store *fake, const struct request *batch, int box, struct arena *arena,
                         struct part_result *result) {
-    bool ok = part->message_count == 0 ||
-              (part->origins ? answer_inbox_enqueued(fake, part, arena, result) : answer_enqueued(part, arena, result));
+    const boxcar_request_part *part = &batch->parts[box];
+    bool ok = batch->base.messages[box].count == 0 || answer_enqueued(fake, batch, box, arena, result);
 
     for (int kind = 0; ok && kind < BOXCAR_SETTLE_KINDS; kind++)
         ok = answer_settled(part, kind, arena, result);
-    result->reaped = fake->reaped;
+    result->reaped = part->reap ? fake->reaped : 0;
     return ok && answer_claimed(part->claim_size > 0 ? fake->claimed_count : 0, arena, result);
 }
 
-static boxcar_status fake_process(struct boxcar_store *store, const struct batch *batch,
-                                  struct batch_result *ret_result, boxcar_error *err) {
+static boxcar_status fake_process(struct boxcar_store *store, const struct request *batch,
+                                  struct result *ret_result, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     boxcar_status status = answer(fake, err);
     bool ok = true;
 
@@ -108,11 +104,11 @@ static boxcar_status fake_process(struct boxcar_store *store, const struct batch
     if (status != BOXCAR_OK)
         return status;
     for (int box = 0; ok && box < BOXES; box++)
-        ok = answer_part(fake, &batch->parts[box], &result.arena, &result.parts[box]);
+        ok = answer_part(fake, batch, box, &result.arena, &result.parts[box]);
     result.ended = fake->ended;
     result.ended_count = fake->ended_count;
     if (!ok) {
-        batch_result_release(&result);
+        result_release(&result);
         return error_no_memory(err);
     }
     *ret_result = result;
@@ -296,7 +292,8 @@ static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inb
                                     bool *ret_hash_mismatch, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
 
-    remember_origins(fake, origin, 1);
+    fake->origins[0] = *origin;
+    fake->origin_count = 1;
     if (fake->answer == BOXCAR_OK) {
         *ret_answer = fake->inbox_answer;
         *ret_hash_mismatch = fake->hash_mismatch;

@@ -19,12 +19,12 @@ struct fake_store {
     struct join_change change;
     boxcar_attached attached[FAKE_ROOM];
     boxcar_message found; /* what find gives */
-    boxcar_inbox_enqueued delivered[FAKE_ROOM];
+    boxcar_enqueued delivered[FAKE_ROOM];
     bool inbox_answer, hash_mismatch;
     size_t stream_count; /* of every page */
     /* What was asked. */
     int calls;
-    struct batch batch; /* the last one; messages and settlements copied below */
+    struct request batch; /* the last one; messages and settlements copied below */
     boxcar_new_message messages[FAKE_ROOM];
     boxcar_settlement settlements[FAKE_ROOM];
     boxcar_message_filter list_options;

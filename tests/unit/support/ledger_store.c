@@ -12,15 +12,17 @@ static bool text_is(boxcar_str text, const char *wanted) {
     return wanted && text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
 }
 
-static bool has_message(const struct batch_part *part, const char *payload) {
-    for (size_t i = 0; i < part->message_count; i++)
-        if (text_is(part->messages[i].payload, payload))
+static bool has_message(boxcar_new_message_list messages, const char *payload) {
+    for (size_t i = 0; i < messages.count; i++)
+        if (text_is(messages.items[i].payload, payload))
             return true;
     return false;
 }
 
-static bool is_refused(const struct ledger_store *ledger, const struct batch_part *part) {
-    if (has_message(part, ledger->refuse))
+static bool is_refused(const struct ledger_store *ledger, const struct request *batch, boxcar_box box) {
+    const boxcar_request_part *part = &batch->parts[box];
+
+    if (has_message(batch->base.messages[box], ledger->refuse))
         return true;
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
@@ -46,12 +48,11 @@ static void grow(struct ledger_store *ledger) {
         abort();
 }
 
-static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *batch, int box, size_t i) {
-    const struct batch_part *part = &batch->parts[box];
-    const boxcar_new_message *message = &part->messages[i];
+static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct request *batch, int box, size_t i) {
+    const boxcar_new_message *message = &batch->base.messages[box].items[i];
     size_t at = find(ledger, message->message_id);
     bool known = at < ledger->count;
-    bool fresh = part->fresh_ids && !batch->sent_before;
+    bool fresh = batch->own[box].fresh_ids && !batch->base.sent_before;
 
     ledger->defects += (known && fresh) || boxcar_uuid_is_none(message->message_id.uuid);
     if (!known) {
@@ -62,21 +63,23 @@ static boxcar_enqueued enqueue(struct ledger_store *ledger, const struct batch *
         *entry = (struct ledger_entry){.id = message->message_id, .box = (boxcar_box)box};
         snprintf(entry->payload, sizeof(entry->payload), "%.*s", (int)message->payload.len,
                  message->payload.data);
-        if (part->origins)
-            snprintf(entry->source, sizeof(entry->source), "%.*s", (int)part->origins[i].source.len,
-                     part->origins[i].source.data);
+        if (box == BOXCAR_INBOX)
+            snprintf(entry->source, sizeof(entry->source), "%.*s", (int)message->source.len, message->source.data);
     }
-    return (boxcar_enqueued){{(int64_t)at + 1}, message->message_id, known && !part->fresh_ids};
+    return (boxcar_enqueued){.work_id = {(int64_t)at + 1},
+                             .message_id = message->message_id,
+                             .duplicate = known && !batch->own[box].fresh_ids,
+                             .hash_mismatch = text_is(message->payload, ledger->other_hash)};
 }
 
-static bool settle(struct ledger_store *ledger, const struct batch *batch, boxcar_settle_kind kind,
+static bool settle(struct ledger_store *ledger, const struct request *batch, boxcar_settle_kind kind,
                    const boxcar_settlement *item) {
     int64_t i = item->work_id.value;
 
     if (i >= LEDGER_IDS)
         return false; /* not leased to anybody */
     if (ledger->settled[i] > 0)
-        return batch->sent_before && ledger->kinds[i] == kind;
+        return batch->base.sent_before && ledger->kinds[i] == kind;
     if (kind == BOXCAR_RECORD) {
         ledger->stages[i] |= item->stages;
         return true;
@@ -91,28 +94,22 @@ static bool settle(struct ledger_store *ledger, const struct batch *batch, boxca
 }
 
 /* A content hash is wrong if the script says so. */
-static void enqueue_all(struct ledger_store *ledger, const struct batch *batch, int box, struct batch_result *result) {
-    size_t count = batch->parts[box].message_count;
+static void enqueue_all(struct ledger_store *ledger, const struct request *batch, int box, struct result *result) {
+    size_t count = batch->base.messages[box].count;
     struct part_result *answer = &result->parts[box];
 
     answer->enqueued = arena_alloc_array(&result->arena, count, sizeof(*answer->enqueued));
-    answer->inbox_enqueued = arena_alloc_array(&result->arena, count, sizeof(*answer->inbox_enqueued));
-    for (size_t i = 0; i < count; i++) {
-        boxcar_enqueued enqueued = enqueue(ledger, batch, box, i);
-
-        answer->enqueued[i] = enqueued;
-        answer->inbox_enqueued[i] = (boxcar_inbox_enqueued){enqueued.work_id, enqueued.message_id, enqueued.duplicate,
-                                                            text_is(batch->parts[box].messages[i].payload, ledger->other_hash)};
-    }
+    for (size_t i = 0; i < count; i++)
+        answer->enqueued[i] = enqueue(ledger, batch, box, i);
 }
 
-static void apply(struct ledger_store *ledger, const struct batch *batch, struct batch_result *result) {
+static void apply(struct ledger_store *ledger, const struct request *batch, struct result *result) {
     for (int box = 0; box < BOXES; box++)
         enqueue_all(ledger, batch, box, result);
     for (int box = 0; box < BOXES; box++)
         for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++) {
             boxcar_settle_kind kind = settle_kind_at(k);
-            struct settlement_list said = batch->parts[box].settle[kind];
+            boxcar_settlement_list said = batch->parts[box].settle[kind];
             struct work_id_list *list = &result->parts[box].settled[kind];
 
             list->items = arena_alloc_array(&result->arena, said.count, sizeof(*list->items));
@@ -122,7 +119,7 @@ static void apply(struct ledger_store *ledger, const struct batch *batch, struct
         }
 }
 
-static void claim(struct ledger_store *ledger, const struct batch *batch, struct batch_result *result) {
+static void claim(struct ledger_store *ledger, const struct request *batch, struct result *result) {
     for (int box = 0; box < BOXES; box++) {
         struct part_result *answer = &result->parts[box];
         size_t count = (size_t)batch->parts[box].claim_size;
@@ -133,19 +130,19 @@ static void claim(struct ledger_store *ledger, const struct batch *batch, struct
         answer->claimed = arena_alloc_array(&result->arena, answer->claimed_count, sizeof(*answer->claimed));
         for (size_t i = 0; i < answer->claimed_count; i++)
             answer->claimed[i] = (boxcar_message){
-                .work_id = {(int64_t)i + 1}, .box = (boxcar_box)box, .owner = batch->owner, .epoch = {7}};
+                .work_id = {(int64_t)i + 1}, .box = (boxcar_box)box, .owner = batch->base.owner, .epoch = {7}};
     }
 }
 
-static boxcar_status answer(struct ledger_store *ledger, const struct batch *batch,
-                            struct batch_result *result, boxcar_error *err) {
+static boxcar_status answer(struct ledger_store *ledger, const struct request *batch,
+                            struct result *result, boxcar_error *err) {
     bool fails = (long)ledger->call_count == ledger->fail_at;
     bool refused =
-        is_refused(ledger, &batch->parts[BOXCAR_OUTBOX]) || is_refused(ledger, &batch->parts[BOXCAR_INBOX]);
+        is_refused(ledger, batch, BOXCAR_OUTBOX) || is_refused(ledger, batch, BOXCAR_INBOX);
 
     if (ledger->down != BOXCAR_OK)
         return error_set(err, ledger->down, "the store is down");
-    if (has_message(&batch->parts[BOXCAR_OUTBOX], ledger->orphan) && !fails)
+    if (has_message(batch->base.messages[BOXCAR_OUTBOX], ledger->orphan) && !fails)
         return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such join");
     if (refused && !fails)
         return error_set(err, ledger->refusal, "refused by the store");
@@ -160,11 +157,11 @@ static boxcar_status answer(struct ledger_store *ledger, const struct batch *bat
     return BOXCAR_OK;
 }
 
-static struct ledger_call call_of(const struct batch *batch) {
-    struct ledger_call call = {.sent_before = batch->sent_before};
+static struct ledger_call call_of(const struct request *batch) {
+    struct ledger_call call = {.sent_before = batch->base.sent_before};
 
     for (int box = 0; box < BOXES; box++) {
-        call.messages += batch->parts[box].message_count;
+        call.messages += batch->base.messages[box].count;
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             call.settlements += batch->parts[box].settle[kind].count;
         call.renewals += batch->parts[box].settle[BOXCAR_RENEW].count;
@@ -189,10 +186,10 @@ static void enter(struct ledger_store *ledger) {
         atomic_store(&ledger->most_inside, inside);
 }
 
-static boxcar_status process(struct boxcar_store *store, const struct batch *batch,
-                             struct batch_result *ret_result, boxcar_error *err) {
+static boxcar_status process(struct boxcar_store *store, const struct request *batch,
+                             struct result *ret_result, boxcar_error *err) {
     struct ledger_store *ledger = ledger_of(store);
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     struct ledger_call call = call_of(batch);
 
     enter(ledger);
@@ -204,7 +201,7 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
     pthread_mutex_unlock(&ledger->mutex);
     atomic_fetch_sub(&ledger->inside, 1);
     if (call.answer != BOXCAR_OK)
-        batch_result_release(&result);
+        result_release(&result);
     else
         *ret_result = result;
     return call.answer;

@@ -10,7 +10,7 @@ static struct script_store *current;
 
 static struct script_store *script_of(struct boxcar_store *store) { return (struct script_store *)store; }
 
-static bool refuses(const struct script_store *script, const struct batch_part *part) {
+static bool refuses(const struct script_store *script, const boxcar_request_part *part) {
     for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
         for (size_t i = 0; i < part->settle[kind].count; i++)
             if (part->settle[kind].items[i].work_id.value == script->refuse)
@@ -19,7 +19,7 @@ static bool refuses(const struct script_store *script, const struct batch_part *
 }
 
 /* Whether a settlement takes effect, and what of it. */
-static bool apply(struct script_store *script, const struct batch *batch, int box, boxcar_settle_kind kind,
+static bool apply(struct script_store *script, const struct request *batch, int box, boxcar_settle_kind kind,
                   const boxcar_settlement *item) {
     struct script_message *message = &script->messages[item->work_id.value - 1];
 
@@ -44,19 +44,19 @@ static bool apply(struct script_store *script, const struct batch *batch, int bo
         return false;
     }
     if (!message->leased)
-        return batch->sent_before && message->settled > 0 && message->kind == kind;
+        return batch->base.sent_before && message->settled > 0 && message->kind == kind;
     message->leased = false;
     message->settled++;
     message->settled_in = script->call_count;
     message->kind = kind;
     message->delay_ms = item->delay_ms;
-    message->reason = kind == BOXCAR_FAIL ? batch->parts[box].fail_reason : BOXCAR_REASON_NONE;
+    message->reason = kind == BOXCAR_FAIL ? batch->own[box].fail_reason : BOXCAR_REASON_NONE;
     return true;
 }
 
-static void resolve(struct script_store *script, const struct batch *batch, int box,
-                    struct batch_result *result) {
-    const struct settlement_list *list = &batch->parts[box].settle[BOXCAR_RESOLVE];
+static void resolve(struct script_store *script, const struct request *batch, int box,
+                    struct result *result) {
+    const boxcar_settlement_list *list = &batch->parts[box].settle[BOXCAR_RESOLVE];
     enum wait_outcome *outcomes = arena_alloc_array(&result->arena, list->count, sizeof(*outcomes));
 
     for (size_t i = 0; i < list->count; i++) {
@@ -68,12 +68,12 @@ static void resolve(struct script_store *script, const struct batch *batch, int 
     result->parts[box].waits = outcomes;
 }
 
-static void settle_part(struct script_store *script, const struct batch *batch, int box,
-                        struct batch_result *result) {
+static void settle_part(struct script_store *script, const struct request *batch, int box,
+                        struct result *result) {
     resolve(script, batch, box, result);
     for (int i = 0; i < BOXCAR_SETTLE_KINDS; i++) {
         boxcar_settle_kind kind = settle_kind_at(i);
-        struct settlement_list said = batch->parts[box].settle[kind];
+        boxcar_settlement_list said = batch->parts[box].settle[kind];
         struct work_id_list *list = &result->parts[box].settled[kind];
 
         if (kind == BOXCAR_RESOLVE)
@@ -85,19 +85,19 @@ static void settle_part(struct script_store *script, const struct batch *batch, 
     }
 }
 
-static void settle(struct script_store *script, const struct batch *batch, struct batch_result *result) {
+static void settle(struct script_store *script, const struct request *batch, struct result *result) {
     for (int box = 0; box < BOXES; box++)
         settle_part(script, batch, box, result);
 }
 
-static bool wants(const struct script_store *script, const struct batch_part *part, boxcar_str topic) {
+static bool wants(const struct script_store *script, const boxcar_request_part *part, boxcar_str topic) {
     return script->ignore_topics ||
            topic_best_match(part->topics, part->topic_count, sizeof(boxcar_str), topic) >= 0;
 }
 
-static void claim(struct script_store *script, const struct batch *batch, int box,
-                  struct batch_result *result) {
-    const struct batch_part *part = &batch->parts[box];
+static void claim(struct script_store *script, const struct request *batch, int box,
+                  struct result *result) {
+    const boxcar_request_part *part = &batch->parts[box];
     struct part_result *got = &result->parts[box];
 
     got->claimed = arena_alloc_array(&result->arena, SCRIPT_ROOM, sizeof(*got->claimed));
@@ -107,13 +107,13 @@ static void claim(struct script_store *script, const struct batch *batch, int bo
         if ((int)message->box != box || message->leased || message->settled > 0 ||
             !wants(script, part, message->topic))
             continue;
-        if (message->crash_count > 0 && (got->claimed_count > 0 || part->no_suspects))
+        if (message->crash_count > 0 && (got->claimed_count > 0 || batch->own[box].no_suspects))
             continue;
         message->leased = true;
         got->claimed[got->claimed_count++] = (boxcar_message){.work_id = {(int64_t)i + 1},
                                                               .box = message->box,
                                                               .epoch = {message->epoch ? message->epoch : 1},
-                                                              .owner = batch->owner,
+                                                              .owner = batch->base.owner,
                                                               .topic = message->topic,
                                                               .stream = message->stream,
                                                               .payload = message->payload,
@@ -139,8 +139,8 @@ static void count_suspects(struct script_store *script) {
         script->most_suspects = count;
 }
 
-static boxcar_status answer(struct script_store *script, const struct batch *batch,
-                            struct batch_result *result, const struct script_call *call, boxcar_error *err) {
+static boxcar_status answer(struct script_store *script, const struct request *batch,
+                            struct result *result, const struct script_call *call, boxcar_error *err) {
     bool settles = call->settlements > 0;
 
     if (script->deny != BOXCAR_OK)
@@ -165,16 +165,16 @@ static boxcar_status answer(struct script_store *script, const struct batch *bat
     return BOXCAR_OK;
 }
 
-static boxcar_status process(struct boxcar_store *store, const struct batch *batch,
-                             struct batch_result *ret_result, boxcar_error *err) {
+static boxcar_status process(struct boxcar_store *store, const struct request *batch,
+                             struct result *ret_result, boxcar_error *err) {
     struct script_store *script = script_of(store);
-    struct batch_result result = {.arena = ARENA_INIT};
+    struct result result = {.arena = ARENA_INIT};
     struct script_call call = {.instances = batch->instance_count,
-                               .sent_before = batch->sent_before,
-                               .no_suspects = batch->parts[BOXCAR_OUTBOX].no_suspects};
+                               .sent_before = batch->base.sent_before,
+                               .no_suspects = batch->own[BOXCAR_OUTBOX].no_suspects};
 
     for (int box = 0; box < BOXES; box++) {
-        const struct batch_part *part = &batch->parts[box];
+        const boxcar_request_part *part = &batch->parts[box];
 
         call.claim_size += call.claim_of[box] = part->claim_size;
         for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
@@ -187,7 +187,7 @@ static boxcar_status process(struct boxcar_store *store, const struct batch *bat
         script->calls[script->call_count++] = call;
     pthread_mutex_unlock(&script->mutex);
     if (call.answer != BOXCAR_OK)
-        batch_result_release(&result);
+        result_release(&result);
     else
         *ret_result = result;
     return call.answer;

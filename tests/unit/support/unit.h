@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "../../support/claimers.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -56,7 +56,7 @@ static void stage_close(struct stage *s) {
 
 /* A load of one message, as a claim would bring it. */
 static struct job *job_new(struct stage *s) {
-    struct batch_result result = {.arena = ARENA_INIT, .parts[BOXCAR_OUTBOX] = {.claimed_count = 1}};
+    struct result result = {.arena = ARENA_INIT, .parts[BOXCAR_OUTBOX] = {.claimed_count = 1}};
     struct load *load;
 
     result.parts[BOXCAR_OUTBOX].claimed = arena_alloc(&result.arena, sizeof(*result.parts[BOXCAR_OUTBOX].claimed));

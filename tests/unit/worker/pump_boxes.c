@@ -52,11 +52,11 @@ static void topic_has_one_handler_a_box(void **state) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(boxcar_worker_handle_inbox_discard(s->worker, BOXCAR_STR("t"), &err), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_INBOX, BOXCAR_STR("t")), &err), BOXCAR_E_CONFLICT);
     assert_string_equal(err.argument, "topic");
-    assert_int_equal(boxcar_worker_handle_inbox_exec(s->worker, BOXCAR_STR("u"), BOXCAR_STR("true"), &err),
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_EXEC(BOXCAR_INBOX, BOXCAR_STR("u"), BOXCAR_STR("true")), &err),
                      BOXCAR_OK);
-    assert_int_equal(boxcar_worker_handle_inbox(s->worker, BOXCAR_STR("v"), NULL, NULL, &err),
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("v"), NULL, NULL), &err),
                      BOXCAR_E_INVALID);
     scene_free(s);
 }

@@ -29,8 +29,8 @@ static struct scene *busy_scene(void) {
     store.log = count_complaints;
     options.store = &store;
     s = scene_new(&options, true, true);
-    assert_int_equal(boxcar_worker_handle_discard(s->worker, topic, NULL), BOXCAR_OK);
-    assert_int_equal(boxcar_worker_handle_inbox_discard(s->worker, topic, NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, topic), NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_INBOX, topic), NULL), BOXCAR_OK);
     for (int i = 0; i < MANY; i++) {
         script_add(&s->script, "d", 0);
         s->script.messages[i].box = i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX;

@@ -264,7 +264,7 @@ static void discarded_ones_keep_the_order(void **state) {
     struct scene *s = scene_new(NULL, true, false);
 
     (void)state;
-    assert_int_equal(boxcar_worker_handle_discard(s->worker, BOXCAR_STR("drop"), NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("drop")), NULL), BOXCAR_OK);
     add_stream(s, "a", 5);
     s->script.messages[0].topic = BOXCAR_STR("drop");
     s->script.messages[1].topic = BOXCAR_STR("drop");
@@ -331,7 +331,7 @@ static void file_close(struct file *file) {
 
 /* Messages in the file, leased to the worker, and the same ones in the script. */
 static void add_leased(struct scene *s, struct file *file, int count) {
-    boxcar_claim_options options = BOXCAR_CLAIM_OPTIONS_INIT;
+    boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
 
     add_stream(s, "a", count);
@@ -340,7 +340,7 @@ static void add_leased(struct scene *s, struct file *file, int count) {
 
         message.topic = BOXCAR_STR("t");
         message.payload = BOXCAR_STR("x");
-        assert_int_equal(boxcar_enqueue(file->store, &message, NULL, NULL), BOXCAR_OK);
+        assert_int_equal(boxcar_enqueue(file->store, BOXCAR_OUTBOX, &message, NULL, NULL), BOXCAR_OK);
     }
     options.owner = file->owner;
     assert_int_equal(boxcar_claim(file->store, &options, &list, NULL), BOXCAR_OK);

@@ -22,8 +22,7 @@ static struct poptOption OPTIONS[] = {{"batch", 0, POPT_ARG_STRING, &given.batch
 
 static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", "hash_mismatch", NULL};
 
-static json_t *enqueued_row(const void *item) {
-    const boxcar_inbox_enqueued *enqueued = item;
+static json_t *enqueued_row(const boxcar_enqueued *enqueued) {
     json_t *object = json_object();
     bool good = json_put(object, "work_id", json_from_number(enqueued->work_id.value)) &&
                 json_put(object, "message_id", json_from_message_id(enqueued->message_id)) &&
@@ -32,43 +31,7 @@ static json_t *enqueued_row(const void *item) {
     return json_finish(object, good);
 }
 
-static boxcar_status store_one(boxcar_store *store, const void *message, void *ret_enqueued,
-                               boxcar_error *err) {
-    return boxcar_inbox_enqueue(store, message, ret_enqueued, err);
-}
-
-static boxcar_status store_many(boxcar_store *store, const void *messages, size_t count, void *ret_enqueued,
-                                boxcar_error *err) {
-    return boxcar_inbox_enqueue_many(store, messages, count, ret_enqueued, err);
-}
-
-static const struct enqueue_kind INBOX = {
-    .box = BOXCAR_INBOX,
-    .store_one = store_one,
-    .store_many = store_many,
-    .enqueued_size = sizeof(boxcar_inbox_enqueued),
-    .id_offset = offsetof(boxcar_inbox_enqueued, message_id),
-    .duplicate_offset = offsetof(boxcar_inbox_enqueued, duplicate),
-    .row = enqueued_row,
-    .columns = COLUMNS,
-};
-
-static boxcar_new_inbox_message delivery_of(const boxcar_new_message *message, boxcar_inbox_key key) {
-    boxcar_new_inbox_message delivery = BOXCAR_NEW_INBOX_MESSAGE_INIT;
-    delivery.source = key.source;
-    delivery.external_id = key.external_id;
-    delivery.content_hash = boxcar_str_of(given.hash);
-    delivery.topic = message->topic;
-    delivery.payload = message->payload;
-    delivery.correlation_id = message->correlation_id;
-    delivery.stream = message->stream;
-    delivery.headers = message->headers;
-    delivery.due_at = message->due_at;
-    delivery.delay_ms = message->delay_ms;
-    delivery.ttl_ms = message->ttl_ms;
-    delivery.max_attempts = message->max_attempts;
-    return delivery;
-}
+static const struct enqueue_kind INBOX = {.box = BOXCAR_INBOX, .row = enqueued_row, .columns = COLUMNS};
 
 static int run_one(struct cli *cli, const char *const *args) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
@@ -92,8 +55,10 @@ static int run_one(struct cli *cli, const char *const *args) {
     else if (new_message_read(cli, &given_message, &message, &headers))
         result = payload_read(cli, args[3], &payload, &message.payload);
     if (result == CLI_DONE) {
-        boxcar_new_inbox_message delivery = delivery_of(&message, key);
-        result = enqueue_one(cli, &INBOX, &delivery);
+        message.source = key.source;
+        message.external_id = key.external_id;
+        message.content_hash = boxcar_str_of(given.hash);
+        result = enqueue_one(cli, &INBOX, &message);
     }
     free(payload);
     free(headers);

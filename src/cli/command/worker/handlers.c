@@ -6,15 +6,15 @@
 
 static const char EXEC[] = "exec:";
 
-static boxcar_status give(const struct config_handler *handler, boxcar_worker *worker, boxcar_error *err) {
-    boxcar_str topic = boxcar_str_of(handler->topic);
-    bool inbox = handler->box == BOXCAR_INBOX;
-    if (strcmp(handler->action, "discard") == 0)
-        return inbox ? boxcar_worker_handle_inbox_discard(worker, topic, err)
-                     : boxcar_worker_handle_discard(worker, topic, err);
-    boxcar_str command = boxcar_str_of(handler->action + sizeof(EXEC) - 1);
-    return inbox ? boxcar_worker_handle_inbox_exec(worker, topic, command, err)
-                 : boxcar_worker_handle_exec(worker, topic, command, err);
+static boxcar_status give(const struct config_handler *from, boxcar_worker *worker, boxcar_error *err) {
+    boxcar_handler handler = BOXCAR_HANDLER_INIT;
+    bool discards = strcmp(from->action, "discard") == 0;
+    handler.box = from->box;
+    handler.topic = boxcar_str_of(from->topic);
+    handler.kind = discards ? BOXCAR_HANDLER_DISCARD : BOXCAR_HANDLER_EXEC;
+    if (!discards)
+        handler.command = boxcar_str_of(from->action + sizeof(EXEC) - 1);
+    return boxcar_worker_handle(worker, &handler, err);
 }
 
 static bool is_action(const char *text) {

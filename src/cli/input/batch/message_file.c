@@ -67,26 +67,27 @@ static bool read_count(struct json_line *line, const struct json_field *field, c
 static bool read_flag(struct json_line *line, const struct json_field *field, const json_t *value) {
     if (!json_is_boolean(value))
         return json_line_refuse(line, "%s is neither true nor false", field->name);
-    *(uintptr_t *)json_line_place(line, field) = json_is_true(value);
+    *(bool *)json_line_place(line, field) = json_is_true(value);
     return true;
 }
 
-/* The fields that both boxes have, with the places in their items. */
-#define SHARED_FIELDS(type)                                                                                  \
-    {"topic", json_line_read_text, offsetof(type, topic), true},                                             \
-        {"payload", json_line_read_payload, offsetof(type, payload), true},                                  \
-        {"correlation_id", json_line_read_text, offsetof(type, correlation_id), false},                      \
-        {"due", read_time, offsetof(type, due_at), false},                                                   \
-        {"due_at", read_time, offsetof(type, due_at), false},                                                \
-        {"delay", read_delay, offsetof(type, delay_ms), false},                                              \
-        {"ttl", read_ttl, offsetof(type, ttl_ms), false},                                                    \
-        {"stream", json_line_read_text, offsetof(type, stream), false},                                      \
-        {"headers", json_line_read_headers, offsetof(type, headers), false},                                 \
-        {"max_attempts", read_count, offsetof(type, max_attempts), false}
-
 #define AT(member) offsetof(boxcar_new_message, member)
+
+/* The fields that both boxes have. */
+#define SHARED_FIELDS                                                                                        \
+    {"topic", json_line_read_text, AT(topic), true},                                                         \
+        {"payload", json_line_read_payload, AT(payload), true},                                              \
+        {"correlation_id", json_line_read_text, AT(correlation_id), false},                                  \
+        {"due", read_time, AT(due_at), false},                                                               \
+        {"due_at", read_time, AT(due_at), false},                                                            \
+        {"delay", read_delay, AT(delay_ms), false},                                                          \
+        {"ttl", read_ttl, AT(ttl_ms), false},                                                                \
+        {"stream", json_line_read_text, AT(stream), false},                                                  \
+        {"headers", json_line_read_headers, AT(headers), false},                                             \
+        {"max_attempts", read_count, AT(max_attempts), false}
+
 static const struct json_field OUTBOX_FIELDS[] = {
-    SHARED_FIELDS(boxcar_new_message),
+    SHARED_FIELDS,
     {"message_id", read_message_id, AT(message_id), false},
     {"key", json_line_read_text, AT(key), false},
     {"unique", read_flag, AT(unique), false},
@@ -94,17 +95,14 @@ static const struct json_field OUTBOX_FIELDS[] = {
     {"join_id", read_join, AT(join_id), false},
 };
 
-#define INBOX_AT(member) offsetof(boxcar_new_inbox_message, member)
 static const struct json_field INBOX_FIELDS[] = {
-    {"source", json_line_read_text, INBOX_AT(source), true},
-    {"id", json_line_read_text, INBOX_AT(external_id), true},
-    {"content_hash", json_line_read_text, INBOX_AT(content_hash), false},
-    SHARED_FIELDS(boxcar_new_inbox_message),
+    {"source", json_line_read_text, AT(source), true},
+    {"id", json_line_read_text, AT(external_id), true},
+    {"content_hash", json_line_read_text, AT(content_hash), false},
+    SHARED_FIELDS,
 };
 
-static void start_outbox(void *item) { *(boxcar_new_message *)item = BOXCAR_NEW_MESSAGE_INIT; }
-
-static void start_inbox(void *item) { *(boxcar_new_inbox_message *)item = BOXCAR_NEW_INBOX_MESSAGE_INIT; }
+static void start(void *item) { *(boxcar_new_message *)item = BOXCAR_NEW_MESSAGE_INIT; }
 
 static const struct json_lines_kind KINDS[] = {
     [BOXCAR_OUTBOX] =
@@ -112,7 +110,7 @@ static const struct json_lines_kind KINDS[] = {
             .fields = OUTBOX_FIELDS,
             .field_count = sizeof(OUTBOX_FIELDS) / sizeof(OUTBOX_FIELDS[0]),
             .item_size = sizeof(boxcar_new_message),
-            .start = start_outbox,
+            .start = start,
             .most = SIZE_MAX,
             .example = "{\"topic\": ..., \"payload\": ...}",
             .command = "enqueue",
@@ -122,8 +120,8 @@ static const struct json_lines_kind KINDS[] = {
         {
             .fields = INBOX_FIELDS,
             .field_count = sizeof(INBOX_FIELDS) / sizeof(INBOX_FIELDS[0]),
-            .item_size = sizeof(boxcar_new_inbox_message),
-            .start = start_inbox,
+            .item_size = sizeof(boxcar_new_message),
+            .start = start,
             .most = SIZE_MAX,
             .example = "{\"source\": ..., \"id\": ..., \"topic\": ..., \"payload\": ...}",
             .command = "inbox enqueue",

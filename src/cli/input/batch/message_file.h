@@ -4,7 +4,7 @@
 
 #include "json_lines.h"
 
-/* Items are boxcar_new_message in the outbox, boxcar_new_inbox_message in the inbox. See json_lines_load(). */
+/* Items are boxcar_new_message. See json_lines_load(). */
 const struct json_lines_kind *batch_file_kind(boxcar_box box);
 int batch_file_load(struct cli *cli, const char *path, boxcar_box box, struct json_lines *ret_messages);
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "core/topic.h"
-#include "store/postgres/batch/batch.h"
+#include "store/postgres/request/request.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"

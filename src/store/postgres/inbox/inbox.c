@@ -1,4 +1,4 @@
-/* The inbox: keys. Its messages go with a batch, see batch/send.c. */
+/* The inbox: keys. Its messages go with a request, see request/send.c. */
 #include "inbox.h"
 
 #include <string.h>

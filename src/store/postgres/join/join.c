@@ -1,4 +1,4 @@
-/* Joins: everything but what a batch does to them. */
+/* Joins: everything but what a request does to them. */
 #include "join.h"
 
 #include <string.h>

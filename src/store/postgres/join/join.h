@@ -5,7 +5,7 @@
 #include "store/postgres/state.h"
 
 /* Joins that the caller's own transaction had ended before this call, which are not told again: looked for before a call
- * that pg_log_ended() follows, and by a batch. */
+ * that pg_log_ended() follows, and by a request. */
 bool pg_shares_ends(const struct pg_store *pg);
 void pg_look_for_ends(struct pg_store *pg);
 void pg_forget_ends(struct pg_store *pg);

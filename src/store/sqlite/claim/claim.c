@@ -74,7 +74,7 @@ static boxcar_status frontier_write(struct sqlite_store *store, const struct cla
 }
 
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
-    return claim->result->claimed_count >= limit || claim->bytes >= (size_t)batch_part_claim_bytes(claim->part);
+    return claim->result->claimed_count >= limit || claim->bytes >= (size_t)request_part_claim_bytes(claim->part);
 }
 
 static bool grow(struct claim *claim) {
@@ -145,7 +145,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 }
 
 bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
-    const struct batch_part *part = claim->part;
+    const boxcar_request_part *part = claim->part;
 
     if (!str_is_absent(claim->waits) && str_equal(topic, claim->waits))
         return false;
@@ -185,7 +185,7 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
 static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    if (!claim->part->no_suspects)
+    if (!claim->no_suspects)
         status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
     if (status == BOXCAR_OK && claim->result->claimed_count > 0)
         claim->frontier.suspect_last = true;
@@ -250,15 +250,16 @@ static int compare_messages(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                           struct batch_result *result, bool *ret_more, boxcar_error *err) {
-    const struct batch_part *part = &batch->parts[box];
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                           struct result *result, bool *ret_more, boxcar_error *err) {
+    const boxcar_request_part *part = &request->parts[box];
     struct claim claim = {.box = box,
-                          .owner = batch->owner,
+                          .owner = request->base.owner,
                           .part = part,
+                          .no_suspects = request->own[box].no_suspects,
                           .result = &result->parts[box],
                           .arena = &result->arena,
-                          .until = store->now + part->claim_lease_ms * 1000};
+                          .until = store->now + part->lease_ms * 1000};
     struct frontier before;
     boxcar_status status = read_waits(store, &claim, err);
 

@@ -33,7 +33,8 @@ struct run_list {
 struct claim {
     boxcar_box box;
     boxcar_owner owner;
-    const struct batch_part *part;
+    const boxcar_request_part *part;
+    bool no_suspects;
     struct part_result *result;
     struct arena *arena; /* of the answer */
     struct frontier frontier;
@@ -51,8 +52,8 @@ struct claim {
 };
 
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
-boxcar_status sqlite_claim(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                           struct batch_result *result, bool *ret_more, boxcar_error *err);
+boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                           struct result *result, bool *ret_more, boxcar_error *err);
 bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic);
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,

@@ -24,7 +24,7 @@ enum parked_column {
 
 /* ---- which topics ---- */
 
-static bool is_met_before(const struct batch_part *part, size_t pattern, boxcar_str topic) {
+static bool is_met_before(const boxcar_request_part *part, size_t pattern, boxcar_str topic) {
     for (size_t i = 0; i < pattern; i++) {
         if (topic_matches(part->topics[i], topic))
             return true;
@@ -73,7 +73,7 @@ static boxcar_status add_topics(struct sqlite_store *store, const struct claim *
     return status;
 }
 
-static bool wants_every_topic(const struct batch_part *part) {
+static bool wants_every_topic(const boxcar_request_part *part) {
     for (size_t i = 0; i < part->topic_count; i++) {
         if (str_equal(part->topics[i], BOXCAR_STR("*")))
             return true;

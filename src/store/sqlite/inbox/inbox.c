@@ -83,7 +83,7 @@ static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err
 
 static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *enqueueing,
                                const boxcar_new_message *message, const struct inbox_origin *origin,
-                               const struct key_row *row, boxcar_inbox_enqueued *enqueued,
+                               const struct key_row *row, boxcar_enqueued *enqueued,
                                boxcar_error *err) {
     boxcar_enqueued stored;
     boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, NULL, &stored, err);
@@ -97,38 +97,38 @@ static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *en
 }
 
 static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqueueing,
-                             const boxcar_new_message *message, const struct inbox_origin *origin,
-                             boxcar_inbox_enqueued *enqueued, boxcar_error *err) {
+                             const boxcar_new_message *message, boxcar_enqueued *enqueued, boxcar_error *err) {
+    struct inbox_origin origin = inbox_origin_of(message);
     struct key_row row;
-    boxcar_status status = key_read(store, origin, &row, err);
+    boxcar_status status = key_read(store, &origin, &row, err);
 
     if (status != BOXCAR_OK)
         return status;
-    *enqueued = (boxcar_inbox_enqueued){.work_id = {row.work_id},
-                                        .message_id = origin->message_id,
+    *enqueued = (boxcar_enqueued){.work_id = {row.work_id},
+                                        .message_id = origin.message_id,
                                         .duplicate = !is_free(&row),
                                         .hash_mismatch = row.hash_mismatch};
     if (enqueued->duplicate)
-        return key_touch(store, origin, err);
-    return store_one(store, enqueueing, message, origin, &row, enqueued, err);
+        return key_touch(store, &origin, err);
+    return store_one(store, enqueueing, message, &origin, &row, enqueued, err);
 }
 
-boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct batch *batch,
-                                   struct batch_result *result, boxcar_error *err) {
-    const struct batch_part *part = &batch->parts[BOXCAR_INBOX];
+boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct request *request,
+                                   struct result *result, boxcar_error *err) {
+    boxcar_new_message_list messages = request->base.messages[BOXCAR_INBOX];
     struct enqueueing enqueueing;
-    boxcar_inbox_enqueued *enqueued;
+    boxcar_enqueued *enqueued;
     boxcar_status status;
 
-    if (part->message_count == 0)
+    if (messages.count == 0)
         return BOXCAR_OK;
-    enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
+    enqueued = arena_alloc_array(&result->arena, messages.count, sizeof(*enqueued));
     if (enqueued == NULL)
         return error_no_memory(err);
     status = sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count; i++)
-        status = deliver(store, &enqueueing, &part->messages[i], &part->origins[i], &enqueued[i], err);
-    result->parts[BOXCAR_INBOX].inbox_enqueued = enqueued;
+    for (size_t i = 0; status == BOXCAR_OK && i < messages.count; i++)
+        status = deliver(store, &enqueueing, &messages.items[i], &enqueued[i], err);
+    result->parts[BOXCAR_INBOX].enqueued = enqueued;
     return status;
 }
 

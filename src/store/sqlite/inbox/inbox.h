@@ -10,9 +10,9 @@ boxcar_status sqlite_inbox_read_key(struct sqlite_store *store, struct arena *ar
 /* Removes at most `limit` keys past their retention; in a transaction of the caller. */
 boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 
-/* The batch's messages of the inbox; in a transaction of the caller. */
-boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct batch *batch,
-                                   struct batch_result *result, boxcar_error *err);
+/* The request's messages of the inbox; in a transaction of the caller. */
+boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct request *request,
+                                   struct result *result, boxcar_error *err);
 
 /* ---- the seam ---- */
 boxcar_status sqlite_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin,

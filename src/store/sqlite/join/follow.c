@@ -49,7 +49,7 @@ static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message 
 static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait *due, struct resolving *resolving,
                               boxcar_error *err) {
     struct part_result room = {.claimed = NULL};
-    struct batch_part part = {.claim_size = 1};
+    boxcar_request_part part = {.claim_size = 1};
     struct claim claim = {.box = BOXCAR_OUTBOX,
                           .owner = NOBODY,
                           .part = &part,

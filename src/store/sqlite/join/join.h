@@ -21,7 +21,7 @@ boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_joi
 /* BOXCAR_E_CONFLICT */
 boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err);
 /* Hands on what the last transaction has ended, if somebody wants to log it. */
-void sqlite_join_tell_ended(struct sqlite_store *store, struct batch_result *result);
+void sqlite_join_tell_ended(struct sqlite_store *store, struct result *result);
 void sqlite_join_log_ended(struct sqlite_store *store);
 
 /* ---- counting (count.c) ---- */
@@ -89,8 +89,8 @@ struct resolving {
 /* Evaluates the wait whose lease is in hand: that ends. What was acked is left to sqlite_finish(). */
 boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
                                        const struct wait *wait, enum wait_outcome *ret_outcome, boxcar_error *err);
-boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                                  struct batch_result *result, boxcar_error *err);
+boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                                  struct result *result, boxcar_error *err);
 
 /* ---- waits that nobody holds (follow.c) ---- */
 /* Those of the joins that this transaction has ended. */

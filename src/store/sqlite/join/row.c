@@ -86,7 +86,7 @@ boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_joi
 /* ---- telling ---- */
 
 /* The transaction is committed: that there is no memory for its story must not make it a failure. */
-void sqlite_join_tell_ended(struct sqlite_store *store, struct batch_result *result) {
+void sqlite_join_tell_ended(struct sqlite_store *store, struct result *result) {
     const struct ended_list *ended = &store->ended;
     size_t count = result->ended_count + ended->count;
     boxcar_join *items;

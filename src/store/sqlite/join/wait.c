@@ -187,11 +187,11 @@ static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *r
 }
 
 /* Waits may be steps of other joins: what is acked here is counted as everywhere. */
-boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                                  struct batch_result *result, boxcar_error *err) {
-    const struct batch_part *part = &batch->parts[box];
-    const struct settlement_list *said = &part->settle[BOXCAR_RESOLVE];
-    struct resolving resolving = {.box = box, .owner = batch->owner};
+boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                                  struct result *result, boxcar_error *err) {
+    const boxcar_request_part *part = &request->parts[box];
+    const boxcar_settlement_list *said = &part->settle[BOXCAR_RESOLVE];
+    struct resolving resolving = {.box = box, .owner = request->base.owner};
     size_t count = said->count;
     enum wait_outcome *outcomes;
     boxcar_status status = BOXCAR_OK;
@@ -203,9 +203,9 @@ boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct batch
     if (outcomes == NULL || resolving.acked.items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = resolve_one(store, &resolving, &said->items[i], &part->waits[i], &outcomes[i], err);
+        status = resolve_one(store, &resolving, &said->items[i], &request->own[box].waits[i], &outcomes[i], err);
     if (status == BOXCAR_OK && resolving.acked.count > 0)
-        status = sqlite_finish(store, batch->owner, &resolving.acked, err);
+        status = sqlite_finish(store, request->base.owner, &resolving.acked, err);
     result->parts[box].waits = outcomes;
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
 }

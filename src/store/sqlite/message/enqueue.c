@@ -201,12 +201,12 @@ static bool is_plain(const struct sqlite_store *store, const struct enqueueing *
 /* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not
  * have the table that bulks are read from. */
 static size_t count_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
-                          const struct batch_part *part, size_t first) {
+                          const struct new_messages *new, size_t first) {
     size_t end = first;
 
-    if (!part->fresh_ids || part->keys != NULL || store->borrowed)
+    if (!new->fresh_ids || new->keys != NULL || store->borrowed)
         return 0;
-    while (end < part->message_count && is_plain(store, enqueueing, &part->messages[end]))
+    while (end < new->count && is_plain(store, enqueueing, &new->items[end]))
         end++;
     return end - first;
 }
@@ -253,38 +253,38 @@ static boxcar_status enqueue_plain(struct sqlite_store *store, struct enqueueing
 
 /* As many as can go together, else one. */
 static boxcar_status enqueue_some(struct sqlite_store *store, struct enqueueing *enqueueing,
-                                  const struct batch_part *part, boxcar_enqueued *enqueued, size_t *at,
+                                  const struct new_messages *new, boxcar_enqueued *enqueued, size_t *at,
                                   boxcar_error *err) {
-    size_t count = count_plain(store, enqueueing, part, *at), i = *at;
+    size_t count = count_plain(store, enqueueing, new, *at), i = *at;
     boxcar_status status = BOXCAR_OK;
     bool stored = false;
 
     if (count >= BULK_LEAST)
-        status = enqueue_plain(store, enqueueing, &part->messages[i], count, &enqueued[i], &stored, err);
+        status = enqueue_plain(store, enqueueing, &new->items[i], count, &enqueued[i], &stored, err);
     if (status == BOXCAR_OK && !stored) {
         count = 1;
-        status = sqlite_enqueue_next(store, enqueueing, &part->messages[i],
-                                     part->keys != NULL ? &part->keys[i] : NULL, &enqueued[i], err);
+        status = sqlite_enqueue_next(store, enqueueing, &new->items[i],
+                                     new->keys != NULL ? &new->keys[i] : NULL, &enqueued[i], err);
     }
     *at += count;
     return status;
 }
 
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
-                             struct batch_result *result, boxcar_error *err) {
-    const struct batch_part *part = &batch->parts[BOXCAR_OUTBOX];
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request,
+                             struct result *result, boxcar_error *err) {
+    const struct new_messages messages = request_messages(request, BOXCAR_OUTBOX), *new = &messages;
     struct enqueueing enqueueing;
     boxcar_enqueued *enqueued;
     boxcar_status status;
 
-    if (part->message_count == 0)
+    if (new->count == 0)
         return BOXCAR_OK;
-    enqueued = arena_alloc_array(&result->arena, part->message_count, sizeof(*enqueued));
+    enqueued = arena_alloc_array(&result->arena, new->count, sizeof(*enqueued));
     if (enqueued == NULL)
         return error_no_memory(err);
-    status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, part->fresh_ids, &enqueueing, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < part->message_count;)
-        status = enqueue_some(store, &enqueueing, part, enqueued, &i, err);
+    status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, new->fresh_ids, &enqueueing, err);
+    for (size_t i = 0; status == BOXCAR_OK && i < new->count;)
+        status = enqueue_some(store, &enqueueing, new, enqueued, &i, err);
     result->parts[BOXCAR_OUTBOX].enqueued = enqueued;
     return status;
 }

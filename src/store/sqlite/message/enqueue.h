@@ -5,9 +5,9 @@
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/state.h"
 
-/* The batch's messages of the outbox. */
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct batch *batch,
-                             struct batch_result *result, boxcar_error *err);
+/* The request's messages of the outbox. */
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request,
+                             struct result *result, boxcar_error *err);
 /* One message, or what is there already. */
 boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                  const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,

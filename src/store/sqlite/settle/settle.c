@@ -114,7 +114,8 @@ boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *
 struct settling {
     boxcar_box box;
     boxcar_owner owner;
-    const struct batch_part *part;
+    const boxcar_request_part *part;
+    boxcar_reason fail_reason;
     const boxcar_settlement *said;
     struct lease lease;
 };
@@ -148,7 +149,7 @@ static boxcar_status defer(struct sqlite_store *store, const struct settling *se
 }
 
 static boxcar_status fail(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
-    boxcar_reason given = settling->part->fail_reason;
+    boxcar_reason given = settling->fail_reason;
     boxcar_reason reason = given != BOXCAR_REASON_NONE ? given : BOXCAR_REASON_REJECTED;
 
     return sqlite_lease_fail(store, &settling->lease, reason, settling->said->error, err);
@@ -158,7 +159,7 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     struct query query = query_on(store, S_LEASE_RENEW);
 
     query_int(&query, settling->lease.work_id);
-    query_int(&query, store->now + settling->part->renew_lease_ms * 1000);
+    query_int(&query, store->now + request_part_renew_ms(settling->part) * 1000);
     return query_run(&query, err);
 }
 
@@ -238,7 +239,7 @@ boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, cons
 #define RUN_LEAST 8 /* fewer are as quick one by one */
 
 /* How many from there on have work ids without gaps: mostly what one claim brought. */
-static size_t count_neighbours(const struct settlement_list *list, size_t first) {
+static size_t count_neighbours(const boxcar_settlement_list *list, size_t first) {
     size_t end = first + 1;
 
     while (end < list->count && list->items[end].work_id.value - 1 == list->items[end - 1].work_id.value)
@@ -322,7 +323,7 @@ static boxcar_status ack_neighbours(struct sqlite_store *store, const struct set
 /* An id given twice counts once. Most ways end the lease, so the second finds none. */
 static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
                                  struct work_id_list *affected, boxcar_error *err) {
-    const struct settlement_list *list = &settling->part->settle[kind];
+    const boxcar_settlement_list *list = &settling->part->settle[kind];
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < list->count;) {
@@ -352,9 +353,10 @@ static void drop_repeated(struct work_id_list *list) {
     list->count = kept;
 }
 
-boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batch, boxcar_box box,
-                            boxcar_settle_kind kind, struct batch_result *result, boxcar_error *err) {
-    struct settling settling = {.box = box, .owner = batch->owner, .part = &batch->parts[box]};
+boxcar_status sqlite_settle(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                            boxcar_settle_kind kind, struct result *result, boxcar_error *err) {
+    struct settling settling = {.box = box, .owner = request->base.owner, .part = &request->parts[box],
+                                .fail_reason = request->own[box].fail_reason};
     struct work_id_list *affected = &result->parts[box].settled[kind];
     size_t count = settling.part->settle[kind].count;
     boxcar_status status;
@@ -366,7 +368,7 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct batch *batc
         return error_no_memory(err);
     status = settle_each(store, &settling, kind, affected, err);
     if (status == BOXCAR_OK && kind == BOXCAR_ACK && affected->count > 0)
-        status = sqlite_finish(store, batch->owner, affected, err);
+        status = sqlite_finish(store, request->base.owner, affected, err);
     if (status == BOXCAR_OK && (kind == BOXCAR_RENEW || kind == BOXCAR_RECORD))
         drop_repeated(affected);
     return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;

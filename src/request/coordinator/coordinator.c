@@ -1,0 +1,498 @@
+#include "coordinator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "flusher.h"
+
+#define BUSY_MS 100 /* while somebody else has the turn */
+#define PATIENCE 8 /* undecided refusals in a flush; twice as many after each failure */
+
+/* Whether a store that cannot be reached is waited for, as it is by the single calls. */
+enum manner { PATIENT, IMPATIENT };
+
+/* ---- the turn ---- */
+
+static void take_turn(struct boxcar_coordinator *c) { /* mutex held */
+    while (c->taken)
+        pthread_cond_wait(&c->turn_ended, &c->mutex);
+    c->taken = true;
+}
+
+static void end_turn(struct boxcar_coordinator *c) {
+    pthread_mutex_lock(&c->mutex);
+    c->taken = false;
+    pthread_cond_broadcast(&c->turn_ended);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+/* ---- the queue; mutex held ---- */
+
+static struct generation *take_spare(struct boxcar_coordinator *c) {
+    struct generation *generation = c->spare ? c->spare : generation_new();
+
+    c->spare = NULL;
+    return generation;
+}
+
+static bool open_generation(struct boxcar_coordinator *c, uint64_t first) {
+    struct generation *generation = take_spare(c);
+
+    if (!generation)
+        return false;
+    generation_reset(generation, first);
+    if (c->tail)
+        c->tail->next = generation;
+    else
+        c->head = generation;
+    c->tail = generation;
+    return true;
+}
+
+static bool add(struct boxcar_coordinator *c, const struct operation *operation) {
+    if ((!c->tail || c->tail->sealed || !generation_fits(c->tail, operation)) &&
+        !open_generation(c, c->next_ticket))
+        return false;
+    if (!generation_add(c->tail, operation))
+        return false;
+    c->next_ticket++;
+    c->queued++;
+    return true;
+}
+
+/* Takes back what one call has added: every ticket from `first` on. */
+static void take_back(struct boxcar_coordinator *c, uint64_t first) {
+    for (struct generation *g = c->head; g; g = g->next) {
+        if (g->sealed || g->first + g->count < first)
+            continue;
+        generation_truncate(g, g->first < first ? (size_t)(first - g->first) : 0);
+        if (g->count == 0)
+            g->first = first; /* it stays, empty: its tickets are given again */
+    }
+    c->queued -= (size_t)(c->next_ticket - first);
+    c->next_ticket = first;
+}
+
+static boxcar_status add_all(struct boxcar_coordinator *c, const struct operations *operations,
+                             uint64_t *ticket, boxcar_error *err) {
+    uint64_t first = c->next_ticket;
+    struct operation operation;
+
+    for (size_t i = 0; i < operations->count; i++) {
+        operations->get(operations->from, i, &operation);
+        if (add(c, &operation))
+            continue;
+        take_back(c, first);
+        return error_no_memory(err);
+    }
+    *ticket = first;
+    if (c->has_thread && schedule_queued(&c->schedule, clock_ms()))
+        pthread_cond_signal(&c->changed);
+    return BOXCAR_OK;
+}
+
+static bool has_room(const struct boxcar_coordinator *c, const struct operations *operations) {
+    return c->queued <= c->queue_max && operations->count <= c->queue_max - c->queued;
+}
+
+/* ---- one flush ---- */
+
+/* One line when the store goes away and one when it is back. */
+static void log_change(const struct boxcar_coordinator *c, int failures_before, const boxcar_error *why) {
+    if (c->schedule.failures > 0 && failures_before == 0)
+        store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
+                  "the flush failed, everything stays queued: %s", why->message);
+    else if (c->schedule.failures == 0 && failures_before > 0)
+        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "what was queued is flushed again");
+}
+
+/* Forgets generations that are through. */
+static void drop_decided(struct boxcar_coordinator *c) {
+    while (c->head && c->head->sealed && c->head->decided == c->head->count) {
+        struct generation *through = c->head;
+
+        c->head = through->next;
+        if (!c->head)
+            c->tail = NULL;
+        if (c->spare) {
+            generation_free(through);
+            continue;
+        }
+        generation_reset(through, 0);
+        c->spare = through;
+    }
+}
+
+static void settle_accounts(struct boxcar_coordinator *c, const struct flush *flush) {
+    int failures_before = c->schedule.failures;
+
+    pthread_mutex_lock(&c->mutex);
+    c->queued -= flush->base.count;
+    drop_decided(c);
+    schedule_flushed(&c->schedule, c->queued, flush->error.status != BOXCAR_OK, clock_ms());
+    if (c->has_thread && c->presence.next_ms == SCHEDULE_NEVER && presence_has_work(&c->presence)) {
+        c->presence.next_ms = clock_ms();
+        pthread_cond_signal(&c->changed);
+    }
+    pthread_mutex_unlock(&c->mutex);
+    log_change(c, failures_before, &flush->error);
+}
+
+/* Whoever has the turn: seals what is queued. What comes later gets behind it. */
+static struct flusher plan(struct boxcar_coordinator *c, const boxcar_claimer *const *claims) {
+    struct flusher flusher = {.store = c->store, .owner = c->owner, .claims = claims};
+
+    pthread_mutex_lock(&c->mutex);
+    flusher.head = c->head;
+    flusher.last = c->tail;
+    for (struct generation *g = c->head; g; g = g->next)
+        g->sealed = true;
+    flusher.patience = (size_t)PATIENCE << (c->schedule.failures < 24 ? c->schedule.failures : 24);
+    pthread_mutex_unlock(&c->mutex);
+    return flusher;
+}
+
+static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+                               enum manner manner, struct flush **told, boxcar_error *err) {
+    struct flusher flusher = plan(c, claims);
+    uint64_t first = flusher.head ? flusher.head->first + flusher.head->decided : 0;
+    size_t room = flusher.head ? (size_t)(flusher.last->first + flusher.last->count - first) : 0;
+    bool impatient = c->store->impatient;
+    boxcar_status status;
+
+    *told = NULL;
+    if (room == 0 && !claims) {
+        pthread_mutex_lock(&c->mutex);
+        drop_decided(c);
+        pthread_mutex_unlock(&c->mutex);
+        return BOXCAR_OK;
+    }
+    flusher.flush = flush_new(first, room);
+    if (!flusher.flush)
+        return error_no_memory(err);
+    if (c->has_thread)
+        presence_note(&c->presence, flusher.head, flusher.last, claims);
+    c->store->impatient = manner == IMPATIENT;
+    status = flusher_run(&flusher, err);
+    c->store->impatient = impatient;
+    settle_accounts(c, flusher.flush);
+    *told = flusher.flush;
+    return status;
+}
+
+static void report(const struct boxcar_coordinator *c, const struct flush *flush) {
+    if (flush && c->on_flush && !flush_is_empty(flush))
+        c->on_flush(c->on_flush_context, &flush->base);
+}
+
+/* Ends the turn, tells everybody, and gives the flush to whoever wants it. */
+static void finish(struct boxcar_coordinator *c, struct flush *flush, boxcar_flush **told) {
+    end_turn(c);
+    report(c, flush);
+    if (told)
+        *told = flush ? &flush->base : NULL;
+    else if (flush)
+        boxcar_flush_free(&flush->base);
+}
+
+static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+                               enum manner manner, boxcar_flush **told, boxcar_error *err) {
+    struct flush *flush;
+    boxcar_status status;
+
+    pthread_mutex_lock(&c->mutex);
+    take_turn(c);
+    pthread_mutex_unlock(&c->mutex);
+    status = run_flush(c, claims, manner, &flush, err);
+    finish(c, flush, told);
+    return status;
+}
+
+boxcar_status coordinator_flush(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+                                boxcar_flush **told, boxcar_error *err) {
+    return flush_now(c, claims, PATIENT, told, err);
+}
+
+/* ---- queueing ---- */
+
+static boxcar_status refuse_full(const struct boxcar_coordinator *c, const boxcar_error *why,
+                                 boxcar_error *err) {
+    return error_set(err, BOXCAR_E_UNAVAILABLE,
+                     "the queue is full (%zu operations) and cannot be flushed, nothing was queued: %s",
+                     c->queue_max, why->message);
+}
+
+/* Several may wait for the turn because of the same operations: who comes later finds them gone. */
+static void flush_if_full(struct boxcar_coordinator *c) {
+    struct flush *flush = NULL;
+    bool full;
+
+    pthread_mutex_lock(&c->mutex);
+    take_turn(c);
+    full = schedule_is_full(&c->schedule, c->queued);
+    pthread_mutex_unlock(&c->mutex);
+    if (full)
+        (void)run_flush(c, NULL, IMPATIENT, &flush, NULL);
+    finish(c, flush, NULL);
+}
+
+static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct operations *operations,
+                                     uint64_t *ticket, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+    bool full;
+
+    pthread_mutex_lock(&c->mutex);
+    while (!has_room(c, operations)) {
+        pthread_mutex_unlock(&c->mutex);
+        if (flush_now(c, NULL, IMPATIENT, NULL, &why) != BOXCAR_OK)
+            return refuse_full(c, &why, err);
+        pthread_mutex_lock(&c->mutex);
+    }
+    status = add_all(c, operations, ticket, err);
+    full = schedule_is_full(&c->schedule, c->queued);
+    pthread_mutex_unlock(&c->mutex);
+    if (status == BOXCAR_OK && full)
+        flush_if_full(c);
+    return status;
+}
+
+/* What the flush says about the operations of one call: the first that was refused is its error. When all
+ * were, nothing is left that a ticket could stand for. */
+static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket,
+                               boxcar_error *err) {
+    const boxcar_error *why = NULL;
+    size_t refused = 0;
+
+    for (size_t i = 0; flush->base.refused_count > 0 && i < count; i++) {
+        const boxcar_flushed *result = boxcar_flush_find(&flush->base, *ticket + i);
+
+        if (!result || result->outcome != BOXCAR_OUTCOME_REFUSED)
+            continue;
+        why = why ? why : result->error;
+        refused++;
+    }
+    if (!why)
+        return BOXCAR_OK;
+    if (refused == count)
+        *ticket = 0;
+    if (err)
+        *err = *why;
+    return why->status;
+}
+
+/* Has the turn from before it queues until it has its answer, so that nobody else gets it. */
+static boxcar_status queue_and_flush(struct boxcar_coordinator *c, const struct operations *operations,
+                                     uint64_t *ticket, boxcar_error *err) {
+    struct flush *flush = NULL;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    pthread_mutex_lock(&c->mutex);
+    take_turn(c);
+    if (!has_room(c, operations)) {
+        pthread_mutex_unlock(&c->mutex);
+        status = run_flush(c, NULL, PATIENT, &flush, &why);
+        finish(c, flush, NULL);
+        return status == BOXCAR_OK ? queue_and_flush(c, operations, ticket, err) : refuse_full(c, &why, err);
+    }
+    status = add_all(c, operations, ticket, err);
+    pthread_mutex_unlock(&c->mutex);
+    if (status == BOXCAR_OK) {
+        status = run_flush(c, NULL, PATIENT, &flush, err);
+        if (status == BOXCAR_OK)
+            status = answer_of(flush, operations->count, ticket, err);
+    }
+    finish(c, flush, NULL);
+    return status;
+}
+
+boxcar_status coordinator_queue(struct boxcar_coordinator *c, const struct operations *operations,
+                                uint64_t *ticket, boxcar_error *err) {
+    *ticket = 0;
+    if (operations->count == 0)
+        return BOXCAR_OK;
+    if (operations->count > c->queue_max)
+        return error_invalid(err, "count", "count is larger than the queue: give at most %zu (queue_max)",
+                             c->queue_max);
+    if (c->schedule.strategy == BOXCAR_STRATEGY_IMMEDIATE)
+        return queue_and_flush(c, operations, ticket, err);
+    return queue_for_later(c, operations, ticket, err);
+}
+
+bool coordinator_is_owner(const struct boxcar_coordinator *c, boxcar_owner owner) {
+    return memcmp(c->owner.uuid.bytes, owner.uuid.bytes, sizeof(owner.uuid.bytes)) == 0;
+}
+
+size_t coordinator_queued(struct boxcar_coordinator *c) {
+    size_t queued;
+
+    pthread_mutex_lock(&c->mutex);
+    queued = c->queued;
+    pthread_mutex_unlock(&c->mutex);
+    return queued;
+}
+
+/* ---- the thread ---- */
+
+static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex held */
+    struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+
+    if (at_ms == SCHEDULE_NEVER)
+        pthread_cond_wait(&c->changed, &c->mutex);
+    else
+        (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
+}
+
+/* Who has the turn instead speaks for the owner, too. */
+static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
+    int64_t next_ms;
+    bool impatient;
+
+    if (c->taken) {
+        c->presence.next_ms = clock_ms() + BUSY_MS;
+        return;
+    }
+    take_turn(c);
+    pthread_mutex_unlock(&c->mutex);
+    impatient = c->store->impatient;
+    c->store->impatient = true;
+    next_ms = presence_beat(&c->presence, c->store, c->owner, clock_ms());
+    c->store->impatient = impatient;
+    end_turn(c);
+    pthread_mutex_lock(&c->mutex);
+    c->presence.next_ms = next_ms;
+}
+
+static int64_t earlier(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+
+/* Never waits for the turn: whoever has it is flushing. */
+static void *flush_in_time(void *context) {
+    struct boxcar_coordinator *c = context;
+
+    pthread_mutex_lock(&c->mutex);
+    while (!c->stopping) {
+        struct flush *flush;
+
+        if (clock_ms() < earlier(c->schedule.due_ms, c->presence.next_ms)) {
+            wait_until(c, earlier(c->schedule.due_ms, c->presence.next_ms));
+            continue;
+        }
+        if (clock_ms() >= c->presence.next_ms) {
+            say_that_it_lives(c);
+            continue;
+        }
+        if (c->taken) {
+            schedule_put_off(&c->schedule, clock_ms());
+            continue;
+        }
+        take_turn(c);
+        pthread_mutex_unlock(&c->mutex);
+        if (run_flush(c, NULL, IMPATIENT, &flush, NULL) == BOXCAR_E_NO_MEMORY && !flush) {
+            pthread_mutex_lock(&c->mutex);
+            schedule_put_off(&c->schedule, clock_ms());
+            pthread_mutex_unlock(&c->mutex);
+        }
+        finish(c, flush, NULL);
+        pthread_mutex_lock(&c->mutex);
+    }
+    pthread_mutex_unlock(&c->mutex);
+    return NULL;
+}
+
+static void stop_thread(struct boxcar_coordinator *c) {
+    if (!c->has_thread)
+        return;
+    pthread_mutex_lock(&c->mutex);
+    c->stopping = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->mutex);
+    pthread_join(c->thread, NULL);
+    c->has_thread = false;
+}
+
+/* ---- life ---- */
+
+static void free_coordinator(struct boxcar_coordinator *c) {
+    presence_end(&c->presence, c->store, c->owner);
+    while (c->head) {
+        struct generation *next = c->head->next;
+
+        generation_free(c->head);
+        c->head = next;
+    }
+    generation_free(c->spare);
+    pthread_cond_destroy(&c->changed);
+    pthread_cond_destroy(&c->turn_ended);
+    pthread_mutex_destroy(&c->mutex);
+    if (c->owns_store)
+        c->store->ops->close(c->store);
+    free(c);
+}
+
+static void init_guards(struct boxcar_coordinator *c) {
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->turn_ended, NULL);
+    pthread_cond_init(&c->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+boxcar_status coordinator_start(const boxcar_coordinator_options *options, struct boxcar_store *store,
+                                struct boxcar_coordinator **ret_coordinator, boxcar_error *err) {
+    struct boxcar_coordinator *c = calloc(1, sizeof(*c));
+
+    if (!c) {
+        if (store)
+            store->ops->close(store);
+        return error_no_memory(err);
+    }
+    c->store = store ? store : options->lent;
+    c->owns_store = store != NULL;
+    c->owner = options->owner;
+    c->schedule = schedule_of(options->strategy, options->size, options->interval_ms);
+    c->queue_max = options->queue_max;
+    c->on_flush = options->on_flush;
+    c->on_flush_context = options->on_flush_context;
+    c->next_ticket = 1;
+    c->presence = PRESENCE_INIT;
+    init_guards(c);
+    c->has_thread = options->interval_ms > 0;
+    if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {
+        c->has_thread = false;
+        free_coordinator(c);
+        return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no thread for the coordinator");
+    }
+    *ret_coordinator = c;
+    return BOXCAR_OK;
+}
+
+static bool is_own_thread(const struct boxcar_coordinator *c) {
+    return c->has_thread && pthread_equal(pthread_self(), c->thread);
+}
+
+boxcar_status coordinator_close(struct boxcar_coordinator *c, boxcar_error *err) {
+    boxcar_status status;
+
+    if (is_own_thread(c))
+        return error_set(err, BOXCAR_E_CONFLICT,
+                         "on_flush cannot close its coordinator: do it from another thread");
+    do {
+        status = coordinator_flush(c, NULL, NULL, err);
+        if (status != BOXCAR_OK)
+            return status;
+    } while (coordinator_queued(c) > 0);
+    stop_thread(c);
+    free_coordinator(c);
+    return BOXCAR_OK;
+}
+
+void coordinator_discard(struct boxcar_coordinator *c) {
+    stop_thread(c);
+    free_coordinator(c);
+}

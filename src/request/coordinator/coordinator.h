@@ -1,0 +1,66 @@
+/* The queue of a coordinator, and who flushes it when.
+ *
+ * Two things are guarded. The mutex guards the queue, and is never held while the store is asked or the
+ * caller's function runs. The turn is the right to use the store: one flush at a time; who needs one waits
+ * for it. A flush seals what is queued when it begins; what is queued meanwhile goes into generations of
+ * its own behind that. */
+#ifndef BOXCAR_REQUEST_COORDINATOR_COORDINATOR_H
+#define BOXCAR_REQUEST_COORDINATOR_COORDINATOR_H
+
+#include <pthread.h>
+
+#include "request/schedule.h"
+#include "flush.h"
+#include "generation.h"
+#include "presence.h"
+#include "store/store.h"
+
+struct boxcar_coordinator {
+    struct boxcar_store *store; /* whose turn it is uses it */
+    bool owns_store;
+    boxcar_owner owner;
+    size_t queue_max;
+    boxcar_on_flush_fn on_flush;
+    void *on_flush_context;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t turn_ended;
+    pthread_cond_t changed; /* for the thread: something is queued, or it is to stop */
+    bool taken;             /* the turn */
+    struct generation *head, *tail, *spare;
+    size_t queued;
+    uint64_t next_ticket;
+    struct schedule schedule; /* when it is flushed: by who queues, or by the thread when it is due */
+    bool stopping;
+    bool has_thread; /* the schedule has an interval */
+    pthread_t thread;
+    struct presence presence; /* what the thread says about the owner */
+};
+
+/* Takes the store over, also when it fails; without one it uses options->lent. `options` are checked and
+ * complete. */
+boxcar_status coordinator_start(const boxcar_coordinator_options *options, struct boxcar_store *store,
+                                struct boxcar_coordinator **ret_coordinator, boxcar_error *err);
+
+/* Many operations, wherever they come from. */
+struct operations {
+    size_t count;
+    void (*get)(const void *from, size_t i, struct operation *ret_operation);
+    const void *from;
+};
+
+/* Queues all of it or nothing, and flushes if the strategy says so. See boxcar_coordinator_enqueue() for
+ * ticket, which is not NULL. */
+boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const struct operations *operations,
+                                uint64_t *ticket, boxcar_error *err);
+
+/* claims: one for each box, NULL = none; or NULL. *told (may be NULL) is always written. */
+boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_claimer *const *claims,
+                                boxcar_flush **told, boxcar_error *err);
+
+boxcar_status coordinator_close(struct boxcar_coordinator *coordinator, boxcar_error *err);
+void coordinator_discard(struct boxcar_coordinator *coordinator);
+bool coordinator_is_owner(const struct boxcar_coordinator *coordinator, boxcar_owner owner);
+size_t coordinator_queued(struct boxcar_coordinator *coordinator);
+
+#endif

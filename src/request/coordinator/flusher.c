@@ -1,0 +1,167 @@
+#include "flusher.h"
+
+#include "base/error.h"
+#include "request/request.h"
+
+/* ---- decisions ---- */
+
+static void log_refused(const struct flusher *flusher, const boxcar_flushed *refused) {
+    store_log(flusher->store, BOXCAR_LOG_ERROR, "refused", NULL, 0,
+              "the store refuses an operation (%s, ticket %llu), it is dropped: %s",
+              refused->enqueues ? "enqueue" : boxcar_settle_kind_name(refused->kind), (unsigned long long)refused->ticket,
+              refused->error->message);
+}
+
+/* Everything up to where `generation` has come is done with. */
+static void decide(struct flusher *flusher, struct generation *generation) {
+    struct flush *flush = flusher->flush;
+    size_t decided = (size_t)(generation->first - flush->first) + generation->search.from;
+
+    for (struct generation *g = flusher->head;; g = g->next) {
+        g->decided = g->search.from;
+        if (g == generation)
+            break;
+    }
+    for (; flush->base.count < decided; flush->base.count++) {
+        if (flush->items[flush->base.count].outcome != BOXCAR_OUTCOME_REFUSED)
+            continue;
+        flush->base.refused_count++;
+        log_refused(flusher, &flush->items[flush->base.count]);
+    }
+    flusher->undecided = 0;
+}
+
+/* What is undecided in the end is not passed over: it goes first, and alone, the next time. */
+static void rewind_undecided(struct flusher *flusher) {
+    for (struct generation *g = flusher->head; g; g = g == flusher->last ? NULL : g->next)
+        if (g->search.from > g->decided)
+            refusal_rewind(&g->search, g->decided);
+}
+
+static boxcar_flushed *result_at(const struct flusher *flusher, const struct generation *generation) {
+    return &flusher->flush->items[generation->first - flusher->flush->first + generation->search.from];
+}
+
+/* ---- one request ---- */
+
+static void take_claimed(struct flusher *flusher, struct result *answer) {
+    struct flush *flush = flusher->flush;
+
+    for (int box = 0; box < BOXES; box++)
+        flush->claimed[box] = result_lend(answer, box);
+    arena_adopt(&flush->arena, &answer->arena);
+    flusher->claimed = true;
+}
+
+/* Sends `count` operations (none: generation is NULL), with the claims if it is the end. */
+static boxcar_status send(struct flusher *flusher, struct generation *generation, size_t count, bool is_end,
+                          boxcar_error *err) {
+    struct result answer = {.arena = ARENA_INIT};
+    struct request request = {.base.owner = flusher->owner};
+    bool claims = is_end && flusher->claims != NULL;
+    boxcar_status status;
+
+    if (generation)
+        generation_fill(generation, generation->search.from, count, &request);
+    for (int box = 0; claims && box < BOXES; box++)
+        if (flusher->claims[box])
+            request_set_claim(&request, flusher->claims[box]);
+    status = request_send(flusher->store, &request, &answer, err);
+    if (status != BOXCAR_OK)
+        return status;
+    flusher->proven = true;
+    if (generation)
+        generation_take_answer(generation, generation->search.from, count, &answer,
+                               result_at(flusher, generation));
+    if (claims)
+        take_claimed(flusher, &answer);
+    result_release(&answer);
+    return BOXCAR_OK;
+}
+
+/* BOXCAR_OK = go on. */
+static boxcar_status take_refusal(struct flusher *flusher, struct generation *generation, size_t count,
+                                  const boxcar_error *refusal, boxcar_error *err) {
+    bool certain = refusal_of(refusal->status) == REFUSAL_CERTAIN && flusher->undecided == 0;
+    boxcar_error *copy = NULL;
+
+    if (count == 1) {
+        copy = arena_alloc(&flusher->flush->arena, sizeof(*copy));
+        if (!copy)
+            return error_no_memory(err);
+        *copy = *refusal;
+        generation_take_refusal(generation, generation->search.from, copy, result_at(flusher, generation));
+    }
+    if (!refusal_refused(&generation->search, count))
+        return BOXCAR_OK;
+    if (certain || flusher->proven) {
+        decide(flusher, generation);
+        return BOXCAR_OK;
+    }
+    if (++flusher->undecided < flusher->patience)
+        return BOXCAR_OK;
+    *err = *refusal;
+    return refusal->status;
+}
+
+/* In a transaction of the caller's that is spoiled, nothing else can be tried: that is up to him. */
+static boxcar_status send_some(struct flusher *flusher, struct generation *generation, size_t count,
+                               boxcar_error *err) {
+    bool is_end = generation == flusher->last && generation->search.from + count == generation->count;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = send(flusher, generation, count, is_end, &why);
+
+    if (status == BOXCAR_OK) {
+        refusal_taken(&generation->search, count);
+        decide(flusher, generation);
+        return BOXCAR_OK;
+    }
+    generation->sent_before = generation->sent_before || why.outcome_unknown;
+    if (refusal_of(status) != REFUSAL_NONE && !why.must_roll_back)
+        return take_refusal(flusher, generation, count, &why, err);
+    *err = why;
+    return status;
+}
+
+static boxcar_status send_generation(struct flusher *flusher, struct generation *generation,
+                                     boxcar_error *err) {
+    boxcar_status status = generation_prepare(generation, err);
+    size_t count;
+
+    while (status == BOXCAR_OK && (count = refusal_next(&generation->search)) > 0)
+        status = send_some(flusher, generation, count, err);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static boxcar_status send_all(struct flusher *flusher, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (struct generation *g = flusher->head; status == BOXCAR_OK && g;
+         g = g == flusher->last ? NULL : g->next)
+        status = send_generation(flusher, g, err);
+    if (status == BOXCAR_OK && flusher->claims && !flusher->claimed)
+        status = send(flusher, NULL, 0, true, err);
+    if (status != BOXCAR_OK || flusher->undecided == 0)
+        return status;
+    if (flusher->proven) { /* by the claims */
+        decide(flusher, flusher->last);
+        return BOXCAR_OK;
+    }
+    *err = *flusher->flush->items[flusher->flush->base.count].error;
+    return err->status;
+}
+
+boxcar_status flusher_run(struct flusher *flusher, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = send_all(flusher, &why);
+
+    if (status == BOXCAR_OK)
+        return BOXCAR_OK;
+    rewind_undecided(flusher);
+    flush_set_error(flusher->flush, status, &why);
+    if (err)
+        *err = flusher->flush->error;
+    return status;
+}

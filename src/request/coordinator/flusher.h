@@ -1,0 +1,33 @@
+/* Sends generations, one after the other, and finds out what became of each operation.
+ *
+ * An outage ends the flush: everything that has no answer stays, and goes out again as it is, marked as
+ * sent before if it may have taken effect. A refusal is looked into (refusal.h): what is refused alone is
+ * passed over and the others go on. Whether it really is the operation and not the store shows when
+ * the store takes something else in the same flush; until then a refusal that may be either is
+ * undecided, and if nothing else is taken, it stays queued like the rest. */
+#ifndef BOXCAR_REQUEST_COORDINATOR_FLUSHER_H
+#define BOXCAR_REQUEST_COORDINATOR_FLUSHER_H
+
+#include "flush.h"
+#include "generation.h"
+#include "store/store.h"
+
+struct flusher {
+    /* Given. */
+    struct boxcar_store *store;
+    boxcar_owner owner;
+    struct generation *head, *last;  /* what to send, sealed; NULL = nothing */
+    const boxcar_claimer *const *claims; /* one for each box, NULL = none; or NULL */
+    struct flush *flush;      /* has room for all of them */
+    size_t patience;                 /* so many undecided refusals end the flush */
+    /* Its own. */
+    bool claimed;     /* the claims were made */
+    bool proven;      /* the store has taken something */
+    size_t undecided; /* refusals */
+};
+
+/* BOXCAR_OK = nothing is left. In any case `decided` of each generation says how far it came, and the
+ * flush has results for just these. */
+boxcar_status flusher_run(struct flusher *flusher, boxcar_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+#include "presence.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+#define INTERVAL_MS 10000
+#define INTERVALS 3 /* within the time after which an instance is stale */
+
+int64_t presence_interval_ms(const struct setting_value_list *settings) {
+    int64_t interval_ms = INTERVAL_MS;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct setting_value *value = &settings->items[i];
+
+        if (str_equal(value->name, BOXCAR_STR("instance_timeout")) && value->number / INTERVALS < INTERVAL_MS)
+            interval_ms = (int64_t)(value->number / INTERVALS);
+    }
+    return interval_ms > 0 ? interval_ms : 1;
+}
+
+/* ---- which boxes ---- */
+
+/* Without memory it is registered without topics. */
+static void keep_topics(struct presence *presence, int box, const boxcar_claimer *claim) {
+    const boxcar_str *topics = claim->topic_count > 0 ? claim->topics : &EVERY_TOPIC;
+    size_t count = claim->topic_count > 0 ? claim->topic_count : 1;
+    struct arena *arena = &presence->boxes[box].arena;
+    bool good;
+
+    arena_release(arena);
+    presence->boxes[box].topic_count = 0;
+    presence->boxes[box].topics = arena_alloc_array(arena, count, sizeof(boxcar_str));
+    good = presence->boxes[box].topics != NULL;
+    for (size_t i = 0; good && i < count; i++)
+        good = arena_copy_str(arena, topics[i], &presence->boxes[box].topics[i]);
+    if (good)
+        presence->boxes[box].topic_count = count;
+}
+
+static bool generation_settles(const struct generation *generation, int box) {
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+        if (generation->settle[box][kind].count > 0)
+            return true;
+    return false;
+}
+
+/* What comes behind the last one is other threads'. */
+static bool settles(const struct generation *head, const struct generation *last, int box) {
+    const struct generation *g = head;
+
+    while (g != NULL && g != last && !generation_settles(g, box))
+        g = g->next;
+    return g != NULL && generation_settles(g, box);
+}
+
+void presence_note(struct presence *presence, const struct generation *head, const struct generation *last,
+                   const boxcar_claimer *const *claims) {
+    for (int box = 0; box < BOXES; box++) {
+        bool claimed = claims && claims[box];
+
+        if (claimed)
+            keep_topics(presence, box, claims[box]);
+        presence->boxes[box].works = presence->boxes[box].works || claimed || settles(head, last, box);
+    }
+}
+
+bool presence_has_work(const struct presence *presence) {
+    return presence->boxes[BOXCAR_OUTBOX].works || presence->boxes[BOXCAR_INBOX].works;
+}
+
+/* ---- speaking ---- */
+
+static void learn_interval(struct presence *presence, struct boxcar_store *store) {
+    struct setting_value_list settings = {.arena = ARENA_INIT};
+
+    if (presence->interval_ms > 0 || store->ops->settings_read(store, &settings, NULL) != BOXCAR_OK)
+        return;
+    presence->interval_ms = presence_interval_ms(&settings);
+    arena_release(&settings.arena);
+}
+
+static boxcar_status speak(const struct presence *presence, struct boxcar_store *store, boxcar_owner owner,
+                           boxcar_error *err) {
+    char host[HOST_NAME_MAX + 1] = "";
+    struct instance instance = {.owner = owner, .pid = getpid(), .concurrency = 1};
+    boxcar_status status = BOXCAR_OK;
+
+    (void)gethostname(host, sizeof(host) - 1);
+    instance.host = boxcar_str_of(host);
+    if (!utf8_is_valid(instance.host))
+        instance.host = BOXCAR_STR("?");
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        if (!presence->boxes[box].works)
+            continue;
+        instance.box = (boxcar_box)box;
+        instance.topics = presence->boxes[box].topics;
+        instance.topic_count = presence->boxes[box].topic_count;
+        status = store->ops->heartbeat(store, &instance, err);
+    }
+    return status;
+}
+
+int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
+
+    learn_interval(presence, store);
+    status = speak(presence, store, owner, &err);
+    if (status != BOXCAR_OK && !err.retryable && !presence->is_mute)
+        store_log(store, BOXCAR_LOG_WARN, "heartbeat", NULL, 0, "this coordinator cannot be registered: %s",
+                  err.message);
+    presence->is_mute = status != BOXCAR_OK && !err.retryable;
+    return now_ms + (presence->interval_ms > 0 ? presence->interval_ms : INTERVAL_MS);
+}
+
+void presence_end(struct presence *presence, struct boxcar_store *store, boxcar_owner owner) {
+    if (presence_has_work(presence)) {
+        store->impatient = true; /* nobody waits for a store that is away: it forgets the silent */
+        (void)store->ops->farewell(store, owner, NULL);
+    }
+    for (int box = 0; box < BOXES; box++)
+        arena_release(&presence->boxes[box].arena);
+}

@@ -1,0 +1,118 @@
+#include "prepare.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "boxcar/inbox.h"
+
+#define IDS_AT_ONCE 256 /* so that the system is not asked for each */
+
+static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
+
+static void prepare_texts(boxcar_new_message *message) {
+    message->correlation_id = empty_is_absent(message->correlation_id);
+    message->stream = empty_is_absent(message->stream);
+    message->content_hash = empty_is_absent(message->content_hash);
+}
+
+bool prepare_message(boxcar_box box, boxcar_new_message *message, struct message_key *ret_key) {
+    boxcar_message_id id;
+
+    prepare_texts(message);
+    *ret_key = (struct message_key){.unique = message->unique};
+    if (box == BOXCAR_INBOX) {
+        message->message_id = boxcar_inbox_message_id((boxcar_inbox_key){message->source, message->external_id});
+        return !boxcar_uuid_is_none(message->message_id.uuid);
+    }
+    if (str_is_absent(message->key))
+        return true;
+    id = boxcar_message_id_of_topic_key(message->topic, message->key);
+    ret_key->id = ret_key->unique ? id : boxcar_message_id_of_key(message->key);
+    if (!ret_key->unique)
+        message->message_id = id;
+    message->key = BOXCAR_NO_STR;
+    return !boxcar_uuid_is_none(id.uuid) && !boxcar_uuid_is_none(ret_key->id.uuid);
+}
+
+boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t missing, boxcar_error *err) {
+    struct uuid_series series = {.begun = false};
+    uint8_t ids[IDS_AT_ONCE][16];
+    size_t used = 0, made = 0;
+
+    for (size_t i = 0; i < count && missing > 0; i++) {
+        if (!boxcar_uuid_is_none(messages[i].message_id.uuid))
+            continue;
+        if (used == made) {
+            made = missing < IDS_AT_ONCE ? missing : IDS_AT_ONCE;
+            used = 0;
+            if (!(count == 1 ? uuid_new_v7(ids, made) : uuid_series_next(&series, ids, made)))
+                return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for message ids");
+        }
+        memcpy(messages[i].message_id.uuid.bytes, ids[used++], sizeof(ids[0]));
+        missing--;
+    }
+    return BOXCAR_OK;
+}
+
+boxcar_status prepare_messages(struct arena *arena, struct request *request, boxcar_box box,
+                               boxcar_new_message_list messages, boxcar_error *err) {
+    boxcar_new_message *copies = arena_alloc_array(arena, messages.count, sizeof(*copies));
+    struct message_key *keys = arena_alloc_array(arena, messages.count, sizeof(*keys));
+    bool has_keys = false;
+    size_t missing = 0;
+
+    if (!copies || !keys)
+        return error_no_memory(err);
+    memcpy(copies, messages.items, messages.count * sizeof(*copies));
+    for (size_t i = 0; i < messages.count; i++) {
+        if (!prepare_message(box, &copies[i], &keys[i]))
+            return error_no_memory(err);
+        missing += boxcar_uuid_is_none(copies[i].message_id.uuid);
+        has_keys = has_keys || !boxcar_uuid_is_none(keys[i].id.uuid);
+    }
+    request->base.messages[box] = (boxcar_new_message_list){copies, messages.count};
+    request->own[box].keys = has_keys ? keys : NULL;
+    request->own[box].fresh_ids = missing == messages.count && !has_keys;
+    return prepare_ids(copies, messages.count, missing, err);
+}
+
+static bool is_needed(boxcar_settle_kind kind, const boxcar_settlement *settlement) {
+    return settlement->error.len > BOXCAR_ERROR_TEXT_MAX ||
+           (kind == BOXCAR_DEFER && settlement->delay_ms == BOXCAR_BACKOFF);
+}
+
+void prepare_settlement(boxcar_settle_kind kind, boxcar_settlement *settlement) {
+    settlement->error = utf8_cut(settlement->error, BOXCAR_ERROR_TEXT_MAX);
+    if (kind == BOXCAR_DEFER && settlement->delay_ms == BOXCAR_BACKOFF)
+        settlement->delay_ms = 0;
+}
+
+static boxcar_status prepare_list(struct arena *arena, boxcar_settle_kind kind, boxcar_settlement_list *list,
+                                  boxcar_error *err) {
+    boxcar_settlement *copies;
+    size_t i = 0;
+
+    while (i < list->count && !is_needed(kind, &list->items[i]))
+        i++;
+    if (i == list->count)
+        return BOXCAR_OK;
+    copies = arena_alloc_array(arena, list->count, sizeof(*copies));
+    if (!copies)
+        return error_no_memory(err);
+    memcpy(copies, list->items, list->count * sizeof(*copies));
+    for (; i < list->count; i++)
+        prepare_settlement(kind, &copies[i]);
+    list->items = copies;
+    return BOXCAR_OK;
+}
+
+boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int box = 0; box < BOXES; box++)
+        for (int kind = 0; status == BOXCAR_OK && kind < BOXCAR_SETTLE_KINDS; kind++)
+            status = prepare_list(arena, (boxcar_settle_kind)kind, &request->parts[box].settle[kind], err);
+    return status;
+}

@@ -1,0 +1,97 @@
+#include "request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "prepare.h"
+#include "store/inbox_log.h"
+#include "store/join_log.h"
+#include "store/message_log.h"
+
+/* ---- what was done ---- */
+
+static void log_count(const struct boxcar_store *store, boxcar_log_level level, const char *event, int64_t count,
+                      const char *of) {
+    char text[24];
+    boxcar_log_field field = {"count", BOXCAR_NO_STR};
+
+    snprintf(text, sizeof(text), "%" PRId64, count);
+    field.value = boxcar_str_of(text);
+    store_log(store, level, event, &field, 1, "%s: %s%s messages", event, text, of);
+}
+
+static void log_settled(const struct boxcar_store *store, const boxcar_request_part *part,
+                        const struct part_result *result) {
+    char of[32];
+
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+        if (part->settle[kind].count == 0 || kind == BOXCAR_RESOLVE) /* a worker tells of each wait */
+            continue;
+        snprintf(of, sizeof(of), " of %zu", part->settle[kind].count);
+        log_count(store, BOXCAR_LOG_DEBUG, boxcar_settle_kind_name((boxcar_settle_kind)kind),
+                  (int64_t)result->settled[kind].count, of);
+    }
+}
+
+static void log_box(const struct boxcar_store *store, const boxcar_request_part *part,
+                    const struct part_result *result) {
+    if (result->reaped > 0 && store_logs(store, BOXCAR_LOG_INFO))
+        log_count(store, BOXCAR_LOG_INFO, "reap", result->reaped, "");
+    if (!store_logs(store, BOXCAR_LOG_DEBUG))
+        return;
+    log_settled(store, part, result);
+    if (part->claim_size > 0)
+        log_count(store, BOXCAR_LOG_DEBUG, "claim", (int64_t)result->claimed_count, "");
+}
+
+void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxcar_new_message_list messages,
+                          const boxcar_enqueued *enqueued) {
+    if (box == BOXCAR_INBOX)
+        inbox_log_enqueued(store, messages, enqueued);
+    else
+        message_log_enqueued(store, messages, enqueued);
+}
+
+/* ---- sending ---- */
+
+boxcar_status request_send_part(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                                boxcar_error *err) {
+    boxcar_status status = store->ops->process(store, request, ret_result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    for (int box = 0; box < BOXES; box++)
+        log_box(store, &request->parts[box], &ret_result->parts[box]);
+    join_log_ended(store, ret_result->ended, ret_result->ended_count);
+    return BOXCAR_OK;
+}
+
+boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                           boxcar_error *err) {
+    boxcar_status status = request_send_part(store, request, ret_result, err);
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        request_log_messages(store, (boxcar_box)box, request->base.messages[box], ret_result->parts[box].enqueued);
+    return status;
+}
+
+boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
+                          boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_status status = prepare_settlements(&arena, request, err);
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        if (request->base.messages[box].count > 0)
+            status = prepare_messages(&arena, request, (boxcar_box)box, request->base.messages[box], err);
+    return status == BOXCAR_OK ? request_send(store, request, ret_result, err) : status;
+}
+
+void request_set_claim(struct request *request, const boxcar_claimer *claimer) {
+    boxcar_request_part *part = &request->parts[claimer->box];
+
+    part->claim_size = claimer->batch_size;
+    part->lease_ms = claimer->lease_ms;
+    part->claim_bytes = claimer->batch_bytes;
+    part->topics = claimer->topics;
+    part->topic_count = claimer->topic_count;
+}

@@ -1,0 +1,28 @@
+/* The one place where stores are asked. Single calls, coordinators, workers and feeds fill a request (store/request.h);
+ * here it is sent, and what it did is logged. */
+#ifndef BOXCAR_REQUEST_REQUEST_H
+#define BOXCAR_REQUEST_REQUEST_H
+
+#include "base/memory.h"
+#include "store/store.h"
+
+#define AUTO_RESULT CLEANUP(result_release)
+
+/* Sends a request that is in the form that stores want. `store` logs: each message that was stored, joins that ended,
+ * what was reaped (INFO); what was settled and claimed (DEBUG). *ret_result is released by the caller. */
+boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                           boxcar_error *err);
+/* The same without the new messages: for a transaction that spans requests. They are logged when it is committed. */
+boxcar_status request_send_part(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                                boxcar_error *err);
+void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxcar_new_message_list messages,
+                          const boxcar_enqueued *enqueued);
+
+/* Brings a request that was validated into that form and sends it. */
+boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
+                          boxcar_error *err);
+
+/* What a claimer asks of its box. */
+void request_set_claim(struct request *request, const boxcar_claimer *claimer);
+
+#endif

@@ -1,0 +1,45 @@
+/* A request while it is tried: what request.c, send.c and receive.c share. */
+#ifndef BOXCAR_STORE_POSTGRES_REQUEST_EXCHANGE_H
+#define BOXCAR_STORE_POSTGRES_REQUEST_EXCHANGE_H
+
+#include "params.h"
+#include "store/postgres/state.h"
+
+struct exchange {
+    struct pg_store *pg;
+    const struct request *request;
+    struct result *result;
+    bool settle;       /* still to be done */
+    bool claim[BOXES]; /* still to be done */
+    bool unknown;      /* an earlier try may have taken effect */
+    bool bury_expired[BOXES];
+    bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
+    int losses;             /* answers to claims that did not arrive */
+    int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
+    int64_t began_ms;
+    bool together; /* both claims are made in one transaction, the caller's */
+};
+
+/* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */
+bool pg_exchange_locks_ahead(const struct exchange *x);
+/* Then unique keys come before that: they are the first locks of a transaction. */
+bool pg_exchange_holds_keys(const struct exchange *x);
+/* Whether anything here can end a join, and anybody wants to know. */
+bool pg_exchange_asks_for_ends(const struct exchange *x);
+bool pg_exchange_begins_claims(const struct exchange *x);
+
+/* What stores the new messages of a box. */
+enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);
+/* What settles in this way. */
+enum pg_statement pg_settle_statement(boxcar_settle_kind kind);
+/* Prepares the statements, outside of the pipeline, each once. */
+void pg_exchange_prepare(struct exchange *x);
+/* Sends what is still to be done, each transaction with a sync of its own at its end. */
+boxcar_status pg_exchange_send(struct exchange *x, boxcar_error *err);
+
+/* Reads the answers of the transaction that enqueues and settles, or of the claim from one box, up to its
+ * sync. A claim that succeeded is marked as done. */
+boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err);
+boxcar_status pg_exchange_receive_claimed(struct exchange *x, boxcar_box box, boxcar_error *err);
+
+#endif

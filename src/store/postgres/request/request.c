@@ -1,0 +1,345 @@
+/* One request, one round trip, up to three transactions.
+ *
+ * Everything is sent in pipeline mode before the first answer is read. The first transaction
+ * enqueues and settles, in both boxes, and is durable; then each box that is claimed from has one that
+ * need not be, so it does not hold the claimers' turn through a disk flush. Each ends with a sync of its
+ * own: if one fails, the others stand, and only what failed is tried again.
+ *
+ * A connection that breaks while we wait leaves the outcome unknown. Repeating is safe: message ids
+ * are chosen here, so an enqueue that did happen is found again; a settlement is fenced by its
+ * lease, and what the first try did is looked up (PG_WAS_SETTLED); a lost claim is given back (claim/lost.c). */
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "exchange.h"
+#include "params.h"
+#include "store/postgres/claim/blocker.h"
+#include "store/postgres/claim/lost.h"
+#include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/error.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/connection/wait.h"
+#include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
+#include "store/postgres/statement/shape.h"
+
+#define TRIES_MAX 50
+#define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
+#define ROUNDS_MAX 10000 /* a claim that is told again and again to go on finds nothing */
+
+/* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
+ * Only behind the last sync does libpq know. */
+static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
+    if (PQtransactionStatus(pg->conn) != PQTRANS_INERROR)
+        return;
+    err->must_roll_back = pg_is_joined(pg);
+    if (!pg_is_joined(pg))
+        PQclear(pg_run_text(pg, "rollback"));
+}
+
+/* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
+ * connection of ours is given up, so that nothing of it takes effect; one with somebody's transaction in it
+ * is emptied. */
+static void leave_pipeline(struct pg_store *pg) {
+    PGresult *result;
+
+    if (!pg_is_joined(pg)) {
+        pg_disconnect(pg);
+        return;
+    }
+    if (PQpipelineSync(pg->conn))
+        while (pg_is_connected(pg)) {
+            result = pg_next_result(pg);
+            bool end = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+
+            PQclear(result);
+            if (end)
+                break;
+        }
+    PQexitPipelineMode(pg->conn);
+}
+
+/* A pooler that has lost its server answers with an error more than was asked for and hangs up: reading on
+ * finds that out. */
+static void end_pipeline(struct pg_store *pg) {
+    for (int i = 0; i < 8 && pg_is_connected(pg) && !PQexitPipelineMode(pg->conn); i++)
+        PQclear(pg_next_result(pg));
+    if (PQpipelineStatus(pg->conn) != PQ_PIPELINE_OFF && !pg_is_joined(pg))
+        pg_disconnect(pg);
+}
+
+static void note_lost(struct exchange *x, boxcar_box box) {
+    pg_note_lost_claim(x->pg, x->request->base.owner, box, x->numbers[box], x->request->parts[box].lease_ms);
+}
+
+/* A claim that the server refused has leased nothing; any other failure leaves that open. */
+static void receive_claims(struct exchange *x, const bool claiming[BOXES], boxcar_status *status, boxcar_error *err) {
+    for (int box = 0; box < BOXES; box++) {
+        boxcar_error why = BOXCAR_ERROR_INIT;
+        boxcar_status now = BOXCAR_OK;
+
+        if (claiming[box])
+            now = pg_exchange_receive_claimed(x, (boxcar_box)box, &why);
+        if (now != BOXCAR_OK && why.sqlstate[0] == '\0') {
+            note_lost(x, (boxcar_box)box);
+            x->losses++;
+        }
+        if (*status == BOXCAR_OK && now != BOXCAR_OK) {
+            *status = now;
+            *err = why;
+        }
+    }
+}
+
+/* One round trip with what is still to be done. Returns the first error; what succeeded is marked
+ * as done in x. */
+static boxcar_status talk(struct exchange *x, boxcar_error *err) {
+    bool claiming[BOXES];
+    boxcar_status status;
+
+    memcpy(claiming, x->claim, sizeof(claiming));
+    pg_exchange_prepare(x);
+    if (!PQenterPipelineMode(x->pg->conn))
+        return pg_error_from_connection(x->pg, err);
+    status = pg_exchange_send(x, err);
+    if (status != BOXCAR_OK) {
+        leave_pipeline(x->pg);
+        for (int box = 0; box < BOXES; box++)
+            note_lost(x, (boxcar_box)box);
+        return status;
+    }
+    if (x->settle) {
+        status = pg_exchange_receive_settled(x, err);
+        x->settle = status != BOXCAR_OK;
+    }
+    receive_claims(x, claiming, &status, err);
+    end_pipeline(x->pg);
+    end_failed_transaction(x->pg, err);
+    return status;
+}
+
+static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
+    bool before = pg_talk_begin(x->pg);
+    boxcar_status status = talk(x, err);
+
+    pg_talk_end(x->pg, before);
+    return status;
+}
+
+/* Only the schema's owner may; whoever else meets such a store passes its own error on. */
+bool pg_adopt(struct pg_store *pg) {
+    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (pg_query(pg, PG_ADOPT, &none, &result, NULL) != BOXCAR_OK)
+        return false;
+    store_log(&pg->base, BOXCAR_LOG_WARN, "adopt", NULL, 0,
+              "this store was restored or copied from another server; it is this server's own now");
+    return true;
+}
+
+/* Who waited for a lock in vain may wait again, but not for ever, and not if there are handlers to look after. */
+static bool waited_long(const struct exchange *x, const boxcar_error *err) {
+    if (!pg_error_is_lock_timeout(err))
+        return false;
+    return x->pg->base.impatient || (x->pg->answer_ms > 0 && clock_ms() - x->began_ms >= x->pg->answer_ms);
+}
+
+/* What to do about an error: BOXCAR_OK = try again. */
+static boxcar_status recover(struct exchange *x, boxcar_status status, int round, boxcar_error *err) {
+    bool stale = pg_error_is_stale_statement(err) && x->pg->keeps_statements;
+
+    if (pg_error_is_shutdown(err) && !pg_is_joined(x->pg))
+        pg_disconnect(x->pg);
+    if (!pg_is_connected(x->pg) && x->settle)
+        x->unknown = true;
+    if (stale)
+        x->pg->keeps_statements = false;
+    if (pg_is_joined(x->pg) || round >= TRIES_MAX || (!x->settle && x->losses >= LOSSES_MAX))
+        return status;
+    if (!pg_is_connected(x->pg))
+        return pg_reconnect(x->pg, status, err);
+    if (stale)
+        return BOXCAR_OK;
+    if (pg_error_is_isolation(err) && !x->pg->begins_claims) {
+        x->pg->begins_claims = true;
+        return BOXCAR_OK;
+    }
+    if (pg_error_is_foreign(err))
+        return pg_adopt(x->pg) ? BOXCAR_OK : status;
+    if (!pg_error_is_transient(err) || waited_long(x, err))
+        return status;
+    pg_pause(round);
+    return BOXCAR_OK;
+}
+
+/* Claimed work that will not reach the caller goes back at once, at no cost to it. */
+static void give_back_claimed(struct exchange *x) {
+    for (int box = 0; box < BOXES; box++) {
+        const struct part_result *part = &x->result->parts[box];
+        AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+        AUTO_RESULT PGresult *result = NULL;
+
+        if (part->claimed_count == 0 || !pg_is_connected(x->pg))
+            continue;
+        pg_params_for_give_back(&params, x->request->base.owner, (boxcar_box)box, part->claimed, part->claimed_count);
+        (void)pg_query(x->pg, PG_DEFER, &params, &result, NULL);
+    }
+}
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t left = ((const boxcar_work_id *)a)->value, right = ((const boxcar_work_id *)b)->value;
+
+    return (left > right) - (left < right);
+}
+
+/* Both may name the same messages, and be long. */
+static boxcar_status unite(struct work_id_list *list, const struct work_id_list *more, struct arena *arena,
+                           boxcar_error *err) {
+    size_t count = list->count + more->count, kept = 0;
+    boxcar_work_id *all = arena_alloc_array(arena, count, sizeof(*all));
+
+    if (!all)
+        return error_no_memory(err);
+    if (list->count > 0)
+        memcpy(all, list->items, list->count * sizeof(*all));
+    if (more->count > 0)
+        memcpy(all + list->count, more->items, more->count * sizeof(*all));
+    qsort(all, count, sizeof(*all), compare_ids);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || all[kept - 1].value != all[i].value)
+            all[kept++] = all[i];
+    *list = (struct work_id_list){all, kept};
+    return BOXCAR_OK;
+}
+
+/* After a try whose answer was lost: what that one settled counts as settled by this call. */
+static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
+                                        const char *outcome, boxcar_error *err) {
+    boxcar_settlement_list said = x->request->parts[box].settle[kind];
+    struct work_id_list *settled = &x->result->parts[box].settled[kind];
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    struct work_id_list before;
+    boxcar_status status;
+
+    if (settled->count >= said.count)
+        return BOXCAR_OK;
+    pg_params_for_was_settled(&params, x->request, box, kind, outcome);
+    status = pg_query(x->pg, PG_WAS_SETTLED, &params, &result, err);
+    if (status == BOXCAR_OK)
+        status = pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err);
+    if (status == BOXCAR_OK)
+        status = unite(settled, &before, &x->result->arena, err);
+    if (status == BOXCAR_OK && settled->count > said.count)
+        return pg_malformed(x->pg, "more was settled than was asked for", err);
+    return status;
+}
+
+static boxcar_status add_all_settled_before(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    boxcar_status status = add_settled_before(x, box, BOXCAR_ACK, "acked", err);
+
+    if (status == BOXCAR_OK)
+        status = add_settled_before(x, box, BOXCAR_ABANDON, "abandoned", err);
+    return status == BOXCAR_OK ? add_settled_before(x, box, BOXCAR_FAIL, "failed", err) : status;
+}
+
+static void bury_expired(struct exchange *x, boxcar_box box) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    if (!x->bury_expired[box] || pg_in_transaction(x->pg))
+        return;
+    pg_params_int2(&params, box);
+    (void)pg_query(x->pg, PG_BURY_EXPIRED, &params, &result, NULL); /* else the next claim does */
+}
+
+static boxcar_status finish(struct exchange *x, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int box = 0; status == BOXCAR_OK && x->unknown && box < BOXES; box++)
+        status = add_all_settled_before(x, (boxcar_box)box, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        bury_expired(x, (boxcar_box)box);
+        if (x->result->parts[box].held_up)
+            pg_tell_blocker(x->pg, (boxcar_box)box);
+    }
+    return status;
+}
+
+/* A claim that failed since a lock did not come in time: somebody has it. */
+static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) {
+    if (strcmp(why->sqlstate, "55P03") != 0)
+        return;
+    for (int box = 0; box < BOXES; box++)
+        if (x->claim[box])
+            pg_tell_blocker(x->pg, (boxcar_box)box);
+}
+
+static bool has_first_part(const struct request *request) {
+    return request_changes(request, BOXCAR_OUTBOX) || request_changes(request, BOXCAR_INBOX) ||
+           request->instance_count > 0 || request->remove_stale;
+}
+
+/* A claim that failed beside something that stands, a settlement or the claim from the other box: the
+ * caller must learn of that. */
+static bool may_do_without_claim(const struct exchange *x) {
+    if (x->settle)
+        return false;
+    return has_first_part(x->request) ||
+           x->result->parts[BOXCAR_OUTBOX].claimed_count + x->result->parts[BOXCAR_INBOX].claimed_count > 0;
+}
+
+static bool is_unfinished(const struct exchange *x) {
+    return x->settle || x->claim[BOXCAR_OUTBOX] || x->claim[BOXCAR_INBOX];
+}
+
+boxcar_status pg_process(struct boxcar_store *store, const struct request *request,
+                         struct result *ret_result, boxcar_error *err) {
+    struct result result = {.arena = ARENA_INIT};
+    struct exchange x = {.pg = pg_store_of(store),
+                         .request = request,
+                         .result = &result,
+                         .settle = has_first_part(request),
+                         .claim = {request->parts[BOXCAR_OUTBOX].claim_size > 0,
+                                   request->parts[BOXCAR_INBOX].claim_size > 0},
+                         .unknown = request->base.sent_before,
+                         .began_ms = clock_ms()};
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = pg_ready(x.pg, &why);
+
+    for (int round = 0; status == BOXCAR_OK && is_unfinished(&x) && round < ROUNDS_MAX; round++) {
+        pg_give_back_lost(x.pg);
+        status = exchange_once(&x, &why);
+        if (status != BOXCAR_OK)
+            status = recover(&x, status, round, &why);
+        if (status != BOXCAR_OK)
+            break;
+    }
+    pg_give_back_lost(x.pg);
+    if (status != BOXCAR_OK && !x.settle)
+        tell_who_is_in_the_way(&x, &why);
+    if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
+        if (!store->impatient) /* its owner does */
+            store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);
+        result.claim_error = why;
+        status = BOXCAR_OK;
+    }
+    if (status == BOXCAR_OK)
+        status = finish(&x, &why);
+    if (status != BOXCAR_OK) {
+        give_back_claimed(&x);
+        result_release(&result);
+        why.outcome_unknown = x.unknown;
+        if (err)
+            *err = why;
+        return status;
+    }
+    *ret_result = result;
+    return BOXCAR_OK;
+}
