@@ -80,7 +80,8 @@ typedef struct boxcar_inbox_receipt {
     boxcar_work_id work_id; /* 0: there is no message */
     boxcar_inbox_state state;
     boxcar_str content_hash;
-    boxcar_time first_seen_at, last_seen_at;
+    boxcar_time first_seen_at;
+    boxcar_time last_seen_at; /* PostgreSQL: to the second */
     int64_t seen_count;   /* how often it was mentioned */
     boxcar_time ended_at; /* when it was done or died */
 } boxcar_inbox_receipt;

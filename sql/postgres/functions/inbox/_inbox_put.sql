@@ -12,12 +12,14 @@ declare
     known_hash text;
     result :"schema".inbox_enqueue_result;
 begin
-    -- As in _note_keys: a key that was only seen is locked and not changed.
+    -- As in _note_keys: a key that was only seen is locked and not changed, and the time when it was seen last is a second's.
     insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at, seen_count,
                                      content_hash)
     values (p_source, p_external_id, p_id, 1, ts, ts, 1, p_hash)
     on conflict (source, external_id) do update
-        set last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at), seen_count = k.seen_count + 1,
+        set last_seen_at = case when excluded.last_seen_at >= k.last_seen_at + interval '1 second' then excluded.last_seen_at
+                                else k.last_seen_at end,
+            seen_count = k.seen_count + 1,
             content_hash = coalesce(k.content_hash, excluded.content_hash)
         where k.state <> 0
     returning k.seen_count = 1, k.content_hash into is_new, known_hash;

@@ -6,6 +6,9 @@
 -- One statement locks all keys, in their order, so that nobody waits in a circle. Whoever meets the key of an open
 -- transaction waits for its end: then the key is known, or new after all. A key that was only seen is locked by
 -- that statement and not changed (the where), which tells it from the others; then it is ours to change.
+--
+-- last_seen_at is in an index. A key that is seen again within a second keeps it, and its row changes without a new entry in
+-- any index (a HOT update).
 create or replace function :"schema"._note_keys(
     sources text[], external_ids text[], hashes text[], ids uuid[], p_state smallint)
 returns table (message_id uuid, is_ours boolean, state smallint, content_hash text)
@@ -31,7 +34,8 @@ begin
         select s.source, s.external_id, s.id, p_state, ts, ts, s.times, ended, s.hash
         from said s order by s.source, s.external_id
         on conflict (source, external_id) do update
-            set last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
+            set last_seen_at = case when excluded.last_seen_at >= k.last_seen_at + interval '1 second'
+                                    then excluded.last_seen_at else k.last_seen_at end,
                 seen_count = k.seen_count + excluded.seen_count,
                 content_hash = coalesce(k.content_hash, excluded.content_hash)
             where k.state <> 0 or p_state = 0
