@@ -80,23 +80,25 @@ static void settle(boxcar_store *store, const boxcar_claimer *me, const boxcar_m
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_settle_kind kind = BOXCAR_ACK;
+    const char *what = "acked";
     size_t affected = 0;
 
     settlement.work_id = message->work_id;
     settlement.epoch = message->epoch;
     if (outcome == TRY_AGAIN) {
         kind = BOXCAR_ABANDON;
+        what = "abandoned";
         settlement.delay_ms = next_delay_ms(message);
         settlement.error = BOXCAR_STR("connection refused");
     } else if (outcome != WORKED) {
         kind = BOXCAR_FAIL;
+        what = "failed";
         settlement.error = BOXCAR_STR("no such address");
     }
     if (boxcar_settle(store, me, kind, &settlement, 1, NULL, &affected, &err) != BOXCAR_OK)
-        die(boxcar_settle_kind_name(kind), &err);
+        die(what, &err);
     printf("attempt %d of \"%.*s\": %s\n", message->retry_count + 1, (int)message->payload.len,
-           message->payload.data,
-           affected == 1 ? boxcar_settle_kind_name(kind) : "too late, somebody else has it");
+           message->payload.data, affected == 1 ? what : "too late, somebody else has it");
 }
 
 /* Claims a batch and works through it; false when nothing was ready. */

@@ -37,7 +37,7 @@ static struct taken take_when_due(struct fixture *f, boxcar_owner owner, boxcar_
     options.lease_ms = lease_ms;
     options.topics = &topic;
     options.topic_count = 1;
-    for (int i = 0; i < 5000 && list->count == 0; i++) {
+    for (int i = 0; i < 5000 && (!list || list->count == 0); i++) {
         boxcar_list_free(list);
         ASSERT_OK(f, boxcar_claim(f->store, &options, &list, &f->err));
         pause_ms(1);
