@@ -83,14 +83,8 @@ boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
 }
 
 void boxcar_worker_stop(boxcar_worker *worker) {
-    uint64_t one = 1;
-    int64_t never = 0;
-
-    if (!worker)
-        return;
-    atomic_compare_exchange_strong(&worker->stop_asked_ms, &never, clock_ms());
-    atomic_fetch_add(&worker->stop_requests, 1);
-    (void)!write(worker->wake_fd, &one, sizeof(one));
+    if (worker)
+        worker_stop(worker);
 }
 
 boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,

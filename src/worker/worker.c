@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -275,4 +276,15 @@ bool worker_take_pending(struct boxcar_worker *worker, struct tuning *ret_tuning
     *ret_tuning = *tuning;
     free(tuning);
     return true;
+}
+
+/* ---- stopping ---- */
+
+void worker_stop(struct boxcar_worker *worker) {
+    uint64_t one = 1;
+    int64_t never = 0;
+
+    atomic_compare_exchange_strong(&worker->stop_asked_ms, &never, clock_ms());
+    atomic_fetch_add(&worker->stop_requests, 1);
+    (void)!write(worker->wake_fd, &one, sizeof(one));
 }

@@ -25,7 +25,7 @@ void pump_supervise(struct pump *pump, bool all) {
     pump->end_status =
         error_set(&pump->end_error, BOXCAR_E_STORE,
                   "%d handlers hang for ever: mend them, and start this program anew", ABANDONED_MAX);
-    boxcar_worker_stop(pump->worker);
+    worker_stop(pump->worker);
 }
 
 /* The grace time began when stopping was asked for, though the loop may have been waiting for the store then. */

@@ -1,0 +1,195 @@
+/* A program of an older version: compiled against tests/abi/headers, where the last member of each growing struct is not
+ * there yet, and run with today's library. Every struct of the caller stands in front of bytes that must not change.
+ * Decision 42. Arguments: URL of a store. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <boxcar/dead_letter.h>
+#include <boxcar/doctor.h>
+#include <boxcar/event.h>
+#include <boxcar/inspect.h>
+#include <boxcar/instance.h>
+#include <boxcar/join.h>
+#include <boxcar/maintain.h>
+#include <boxcar/store.h>
+#include <boxcar/stream.h>
+#include <boxcar/version.h>
+
+#define GUARD 128
+
+/* A struct, or several of them, with a guard behind. */
+#define GUARDED(type, name, many, init)  \
+    struct {                             \
+        type items[many];                \
+        unsigned char guard[GUARD];      \
+    } name = {.items = {init}};          \
+    memset(name.guard, 0xA5, GUARD)
+
+#define CHECK_GUARD(name) check_bytes((name).guard, #name)
+
+static void fail(const char *what) {
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+static void check(int good, const char *what) {
+    if (!good)
+        fail(what);
+}
+
+static void check_bytes(const unsigned char *guard, const char *what) {
+    for (int i = 0; i < GUARD; i++)
+        if (guard[i] != 0xA5)
+            fail(what);
+}
+
+static void must(boxcar_status status, const boxcar_error *err, const char *what) {
+    if (status != BOXCAR_OK) {
+        fprintf(stderr, "%s: %s\n", what, err->message);
+        exit(1);
+    }
+}
+
+static int is(boxcar_str text, const char *wanted) {
+    return text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
+}
+
+static boxcar_store *open_store(const char *url) {
+    GUARDED(boxcar_store_options, options, 1, BOXCAR_STORE_OPTIONS_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store *store = NULL;
+
+    options.items[0].url = boxcar_str_of(url);
+    options.items[0].deploy = true;
+    must(boxcar_store_open(&options.items[0], &store, &err), &err, "open");
+    CHECK_GUARD(options);
+    check(boxcar_store_deployment(store)->schema_version == boxcar_schema_version(), "schema_version");
+    return store;
+}
+
+/* An array of smaller structs goes in, one of smaller structs comes back. */
+static void append_and_read(boxcar_store *store) {
+    GUARDED(boxcar_new_event, events, 3, BOXCAR_NEW_EVENT_INIT);
+    GUARDED(boxcar_appended, appended, 3, BOXCAR_APPENDED_INIT);
+    GUARDED(boxcar_event_filter, filter, 1, BOXCAR_EVENT_FILTER_INIT);
+    static const char *const payloads[3] = {"one", "two", "three"};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_event_list *list = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        events.items[i] = BOXCAR_NEW_EVENT_INIT;
+        events.items[i].type = BOXCAR_STR("T");
+        events.items[i].payload = boxcar_str_of(payloads[i]);
+        events.items[i].topic = BOXCAR_STR("t");
+    }
+    must(boxcar_event_append(store, BOXCAR_STR("s"), 0, events.items, 3, appended.items, &err), &err, "append");
+    CHECK_GUARD(events);
+    CHECK_GUARD(appended);
+    for (int i = 0; i < 3; i++)
+        check(appended.items[i].version == i + 1 && appended.items[i].struct_size == sizeof(boxcar_appended), "appended");
+    must(boxcar_event_read_all(store, &filter.items[0], &list, &err), &err, "read_all");
+    CHECK_GUARD(filter);
+    check(list->count == 3, "events");
+    for (size_t i = 0; i < list->count; i++)
+        check(is(list->items[i]->payload, payloads[i]) && list->items[i]->version == (int64_t)i + 1, "event");
+    check(list->position == list->items[2]->position, "position");
+    boxcar_list_free(list);
+}
+
+/* Items of lists are larger than this program knows: pointers lead to each of them. */
+static void look_at_messages(boxcar_store *store) {
+    GUARDED(boxcar_message_filter, filter, 1, BOXCAR_MESSAGE_FILTER_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_list *list = NULL;
+    boxcar_stats_list *stats = NULL;
+
+    must(boxcar_message_page(store, &filter.items[0], &list, &err), &err, "page");
+    CHECK_GUARD(filter);
+    check(list->count == 3, "messages");
+    for (size_t i = 0; i < list->count; i++)
+        check(is(list->items[i]->topic, "t") && is(list->items[i]->stream, "s") &&
+                  list->items[i]->status == BOXCAR_READY,
+              "message");
+    boxcar_list_free(list);
+    must(boxcar_stats_read(store, BOXCAR_OUTBOX, true, &stats, &err), &err, "stats");
+    check(stats->count == 2 && is(stats->items[1]->topic, "t"), "stats");
+    boxcar_list_free(stats);
+}
+
+static void join_messages(boxcar_store *store) {
+    GUARDED(boxcar_new_join, join, 1, BOXCAR_NEW_JOIN_INIT);
+    GUARDED(boxcar_attached, attached, 2, BOXCAR_ATTACHED_INIT);
+    GUARDED(boxcar_join_filter, filter, 1, BOXCAR_JOIN_FILTER_INIT);
+    boxcar_message_id ids[2] = {{boxcar_uuid_new()}, {boxcar_uuid_new()}};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_join_id join_id = {{{0}}};
+    boxcar_join_list *list = NULL;
+    boxcar_join_member_list *members = NULL;
+    bool counted = false;
+
+    join.items[0].expected_steps = 2;
+    join.items[0].grouping_key = BOXCAR_STR("customer");
+    must(boxcar_join_start(store, &join.items[0], &join_id, &err), &err, "start");
+    CHECK_GUARD(join);
+    must(boxcar_join_attach(store, join_id, ids, 2, attached.items, &err), &err, "attach");
+    CHECK_GUARD(attached);
+    check(attached.items[0].is_new && attached.items[1].is_new, "attached");
+    must(boxcar_join_report(store, join_id, ids[0], BOXCAR_MEMBER_COMPLETED, &counted, &err), &err, "report");
+    check(counted, "counted");
+    must(boxcar_join_page(store, &filter.items[0], &list, &err), &err, "joins");
+    CHECK_GUARD(filter);
+    check(list->count == 1 && list->items[0]->completed_steps == 1 && is(list->items[0]->grouping_key, "customer"),
+          "join");
+    boxcar_list_free(list);
+    must(boxcar_join_member_page(store, join_id, (boxcar_message_id){0}, 10, &members, &err), &err, "members");
+    check(members->count == 2, "members");
+    for (size_t i = 0; i < 2; i++)
+        check(members->items[i]->status ==
+                  (memcmp(&members->items[i]->message_id, &ids[0], sizeof(ids[0])) == 0 ? BOXCAR_MEMBER_COMPLETED
+                                                                                         : BOXCAR_MEMBER_PENDING),
+              "member");
+    boxcar_list_free(members);
+}
+
+static void look_after(boxcar_store *store) {
+    GUARDED(boxcar_maintenance, maintenance, 1, BOXCAR_MAINTENANCE_INIT);
+    GUARDED(boxcar_audit, audit, 1, BOXCAR_AUDIT_INIT);
+    GUARDED(boxcar_stream_filter, filter, 1, BOXCAR_STREAM_FILTER_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_stream_list *streams = NULL;
+    boxcar_setting_list *settings = NULL;
+    boxcar_finding_list *findings = NULL;
+
+    must(boxcar_maintenance_run(store, &maintenance.items[0], &err), &err, "maintenance");
+    CHECK_GUARD(maintenance);
+    check(maintenance.items[0].struct_size == sizeof(boxcar_maintenance), "maintenance");
+    must(boxcar_audit_run(store, false, &audit.items[0], &err), &err, "audit");
+    CHECK_GUARD(audit);
+    check(audit.items[0].lost == 0, "lost");
+    must(boxcar_stream_page(store, &filter.items[0], &streams, &err), &err, "streams");
+    CHECK_GUARD(filter);
+    check(streams->count == 1 && is(streams->items[0]->stream, "s") && streams->items[0]->pending == 3, "stream");
+    boxcar_list_free(streams);
+    must(boxcar_setting_read(store, &settings, &err), &err, "settings");
+    check(settings->count > 5, "settings");
+    for (size_t i = 1; i < settings->count; i++)
+        check(strcmp(settings->items[i - 1]->name.data, settings->items[i]->name.data) < 0, "setting");
+    boxcar_list_free(settings);
+    must(boxcar_doctor_run(store, BOXCAR_OUTBOX, &findings, &err), &err, "doctor");
+    check(findings->count > 3, "findings");
+    for (size_t i = 0; i < findings->count; i++)
+        check(findings->items[i]->check.len > 0 && findings->items[i]->text.len > 0, "finding");
+    boxcar_list_free(findings);
+}
+
+int main(int argc, char **argv) {
+    check(argc == 2, "usage: older URL");
+    boxcar_store *store = open_store(argv[1]);
+    append_and_read(store);
+    look_at_messages(store);
+    join_messages(store);
+    look_after(store);
+    boxcar_store_close(store);
+    return 0;
+}
