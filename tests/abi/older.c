@@ -1,6 +1,6 @@
-/* A program of an older version: compiled against tests/abi/headers, where the last member of each growing struct is not
- * there yet, and run with today's library. Every struct of the caller stands in front of bytes that must not change.
- * Decision 42. Arguments: URL of a store. */
+/* A program of an older version: compiled against tests/abi/headers, where the last member of each growing
+ * struct is not there yet, and run with today's library. Every struct of the caller stands in front of bytes
+ * that must not change. Decision 42. Arguments: URL of a store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,11 @@
 #define GUARD 128
 
 /* A struct, or several of them, with a guard behind. */
-#define GUARDED(type, name, many, init)  \
-    struct {                             \
-        type items[many];                \
-        unsigned char guard[GUARD];      \
-    } name = {.items = {init}};          \
+#define GUARDED(type, name, many, init)                                                                      \
+    struct {                                                                                                 \
+        type items[many];                                                                                    \
+        unsigned char guard[GUARD];                                                                          \
+    } name = {.items = {init}};                                                                              \
     memset(name.guard, 0xA5, GUARD)
 
 #define CHECK_GUARD(name) check_bytes((name).guard, #name)
@@ -83,11 +83,13 @@ static void append_and_read(boxcar_store *store) {
         events.items[i].payload = boxcar_str_of(payloads[i]);
         events.items[i].topic = BOXCAR_STR("t");
     }
-    must(boxcar_event_append(store, BOXCAR_STR("s"), 0, events.items, 3, appended.items, &err), &err, "append");
+    must(boxcar_event_append(store, BOXCAR_STR("s"), 0, events.items, 3, appended.items, &err), &err,
+         "append");
     CHECK_GUARD(events);
     CHECK_GUARD(appended);
     for (int i = 0; i < 3; i++)
-        check(appended.items[i].version == i + 1 && appended.items[i].struct_size == sizeof(boxcar_appended), "appended");
+        check(appended.items[i].version == i + 1 && appended.items[i].struct_size == sizeof(boxcar_appended),
+              "appended");
     must(boxcar_event_read_all(store, &filter.items[0], &list, &err), &err, "read_all");
     CHECK_GUARD(filter);
     check(list->count == 3, "events");
@@ -139,15 +141,18 @@ static void join_messages(boxcar_store *store) {
     check(counted, "counted");
     must(boxcar_join_page(store, &filter.items[0], &list, &err), &err, "joins");
     CHECK_GUARD(filter);
-    check(list->count == 1 && list->items[0]->completed_steps == 1 && is(list->items[0]->grouping_key, "customer"),
+    check(list->count == 1 && list->items[0]->completed_steps == 1 &&
+              is(list->items[0]->grouping_key, "customer"),
           "join");
     boxcar_list_free(list);
-    must(boxcar_join_member_page(store, join_id, (boxcar_message_id){0}, 10, &members, &err), &err, "members");
+    must(boxcar_join_member_page(store, join_id, (boxcar_message_id){0}, 10, &members, &err), &err,
+         "members");
     check(members->count == 2, "members");
     for (size_t i = 0; i < 2; i++)
         check(members->items[i]->status ==
-                  (memcmp(&members->items[i]->message_id, &ids[0], sizeof(ids[0])) == 0 ? BOXCAR_MEMBER_COMPLETED
-                                                                                         : BOXCAR_MEMBER_PENDING),
+                  (memcmp(&members->items[i]->message_id, &ids[0], sizeof(ids[0])) == 0
+                       ? BOXCAR_MEMBER_COMPLETED
+                       : BOXCAR_MEMBER_PENDING),
               "member");
     boxcar_list_free(members);
 }
@@ -169,7 +174,8 @@ static void look_after(boxcar_store *store) {
     check(audit.items[0].lost == 0, "lost");
     must(boxcar_stream_page(store, &filter.items[0], &streams, &err), &err, "streams");
     CHECK_GUARD(filter);
-    check(streams->count == 1 && is(streams->items[0]->stream, "s") && streams->items[0]->pending == 3, "stream");
+    check(streams->count == 1 && is(streams->items[0]->stream, "s") && streams->items[0]->pending == 3,
+          "stream");
     boxcar_list_free(streams);
     must(boxcar_setting_read(store, &settings, &err), &err, "settings");
     check(settings->count > 5, "settings");

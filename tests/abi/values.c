@@ -1,5 +1,5 @@
-/* Values never change their size while the SONAME stays (decision 42). Compiled against the headers of tests/abi/headers
- * and against today's. */
+/* Values never change their size while the SONAME stays (decision 42). Compiled against the headers of
+ * tests/abi/headers and against today's. */
 #include <boxcar/inspect.h>
 #include <boxcar/log.h>
 #include <boxcar/types.h>
