@@ -125,7 +125,9 @@ if [ "$BOXCAR_TEST_KIND" = postgres ]; then
     until [ -e held ]; do sleep 0.05; done
     boxcar maintain --once >rounds.txt 2>err.txt &
     pid=$!
-    sleep 0.5
+    until [ "$(psql -qXAt "$BOXCAR_TEST_STORE" -c "select count(*) from pg_locks where not granted and relation = '$BOXCAR_SCHEMA.lease'::regclass")" -gt 0 ]; do
+        sleep 0.05
+    done
     kill -s TERM "$pid"
     status=0
     wait "$pid" || status=$?
