@@ -229,13 +229,14 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_join_find(boxcar_store *store, boxcar_join_id join_id, boxcar_join_list **ret_list,
                                boxcar_error *err) {
+    const boxcar_join_filter everything = BOXCAR_JOIN_FILTER_INIT;
     struct join_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_join_id(join_id, "join_id", err);
     if (status == BOXCAR_OK)
-        status = store->ops->join_find(store, join_id, &rows, err);
+        status = store->ops->join_page(store, &everything, join_id, &rows, err);
     return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 
@@ -250,7 +251,7 @@ boxcar_status boxcar_join_page(boxcar_store *store, const boxcar_join_filter *fi
     if (status == BOXCAR_OK)
         status = limits_check_join_filter(&checked, err);
     if (status == BOXCAR_OK)
-        status = store->ops->join_page(store, &checked, &rows, err);
+        status = store->ops->join_page(store, &checked, (boxcar_join_id){0}, &rows, err);
     return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
 }
 

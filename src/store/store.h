@@ -75,6 +75,7 @@ struct setting_value {
     boxcar_str name;
     double number;   /* 0 for a text */
     boxcar_str text; /* absent for a number */
+    bool is_default; /* of a write: the default is restored; number and text do not count */
 };
 
 struct setting_value_list {
@@ -190,9 +191,8 @@ struct store_ops {
     /* Evaluates waits that are due and that nobody holds, some of them; *ret_count 0 = there were none. What joins
      * ended by it is logged. For stores where nobody claims the topic of waits. */
     boxcar_status (*evaluate_waits)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
-    boxcar_status (*join_find)(struct boxcar_store *store, boxcar_join_id join_id,
-                               struct join_rows **ret_list, boxcar_error *err);
-    boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter,
+    /* join_id set = just that one, whatever the filter says: BOXCAR_E_NOT_FOUND when there is none. */
+    boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                                struct join_rows **ret_list, boxcar_error *err);
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
@@ -239,7 +239,6 @@ struct store_ops {
     boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
     boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
     boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
-    boxcar_status (*setting_reset)(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 };
 
 /* Joins that have ended, without their texts. The items are malloc'ed. */

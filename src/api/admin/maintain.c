@@ -134,6 +134,7 @@ static boxcar_status write_value(boxcar_store *store, const struct setting *sett
 boxcar_status boxcar_setting_write(boxcar_store *store, boxcar_str name, boxcar_str value,
                                    boxcar_error *err) {
     const struct setting *setting = setting_find(name);
+    const struct setting_value by_default = {.name = name, .is_default = true};
     boxcar_status status = check_given(store, "store", err);
 
     if (status != BOXCAR_OK)
@@ -141,7 +142,7 @@ boxcar_status boxcar_setting_write(boxcar_store *store, boxcar_str name, boxcar_
     if (!setting)
         return refuse_name(name, err);
     if (str_is_absent(value))
-        status = store->ops->setting_reset(store, boxcar_str_of(setting->name), err);
+        status = store->ops->setting_write(store, &by_default, err);
     else
         status = write_value(store, setting, value, err);
     if (status == BOXCAR_OK)

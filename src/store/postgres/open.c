@@ -65,7 +65,6 @@ static const struct store_ops OPS = {
     .join_cancel = pg_join_cancel,
     .join_wait = pg_join_wait,
     .evaluate_waits = pg_evaluate_waits,
-    .join_find = pg_join_find,
     .join_page = pg_join_page,
     .join_members = pg_join_members,
     .inbox_look = pg_inbox_look,
@@ -86,7 +85,6 @@ static const struct store_ops OPS = {
     .audit = pg_audit,
     .settings_read = pg_settings_read,
     .setting_write = pg_setting_write,
-    .setting_reset = pg_setting_reset,
     .diagnose = pg_diagnose,
 };
 

@@ -65,7 +65,6 @@ static const struct store_ops SQLITE_OPS = {
     .join_cancel = sqlite_join_cancel,
     .join_wait = sqlite_join_wait,
     .evaluate_waits = sqlite_evaluate_waits,
-    .join_find = sqlite_join_find,
     .join_page = sqlite_join_page,
     .join_members = sqlite_join_members,
     .inbox_look = sqlite_inbox_look,
@@ -86,7 +85,6 @@ static const struct store_ops SQLITE_OPS = {
     .audit = sqlite_audit,
     .settings_read = sqlite_settings_read,
     .setting_write = sqlite_setting_write,
-    .setting_reset = sqlite_setting_reset,
     .diagnose = sqlite_diagnose,
 };
 

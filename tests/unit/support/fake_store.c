@@ -261,14 +261,9 @@ static boxcar_status give_joins(struct fake_store *fake, struct join_rows **ret_
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_join_find(struct boxcar_store *store, boxcar_join_id join_id,
+static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                                     struct join_rows **ret_list, boxcar_error *err) {
     fake_of(store)->join_id = join_id;
-    return give_joins(fake_of(store), ret_list, err);
-}
-
-static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                                    struct join_rows **ret_list, boxcar_error *err) {
     fake_of(store)->join_filter = *filter;
     return give_joins(fake_of(store), ret_list, err);
 }
@@ -387,14 +382,9 @@ static boxcar_status fake_settings_read(struct boxcar_store *store, struct setti
 static boxcar_status fake_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                         boxcar_error *err) {
     fake_of(store)->setting_name = value->name;
+    fake_of(store)->setting_was_reset = value->is_default;
     fake_of(store)->setting_number = value->number;
     fake_of(store)->setting_text = value->text;
-    return answer(fake_of(store), err);
-}
-
-static boxcar_status fake_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
-    fake_of(store)->setting_name = name;
-    fake_of(store)->setting_was_reset = true;
     return answer(fake_of(store), err);
 }
 
@@ -486,7 +476,6 @@ static const struct store_ops FAKE_OPS = {
     .join_report = fake_join_report,
     .join_cancel = fake_join_cancel,
     .join_wait = fake_join_wait,
-    .join_find = fake_join_find,
     .join_page = fake_join_page,
     .join_members = fake_join_members,
     .inbox_look = fake_inbox_ask,
@@ -507,7 +496,6 @@ static const struct store_ops FAKE_OPS = {
     .audit = fake_audit,
     .settings_read = fake_settings_read,
     .setting_write = fake_setting_write,
-    .setting_reset = fake_setting_reset,
 };
 
 static void keep_record(void *context, const boxcar_log_record *record) {

@@ -38,17 +38,10 @@ boxcar_status pg_setting_write(struct boxcar_store *store, const struct setting_
     AUTO_RESULT PGresult *result = NULL;
 
     pg_params_text(&params, value->name);
-    pg_params_float8(&params, value->number);
-    pg_params_text(&params, value->text);
-    return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
-}
-
-boxcar_status pg_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    pg_params_text(&params, name);
-    pg_params_null(&params, PG_FLOAT8);
-    pg_params_null(&params, PG_TEXT);
+    if (value->is_default)
+        pg_params_null(&params, PG_FLOAT8);
+    else
+        pg_params_float8(&params, value->number);
+    pg_params_text(&params, value->is_default ? BOXCAR_NO_STR : value->text);
     return pg_query(pg_store_of(store), PG_SET, &params, &result, err);
 }

@@ -115,6 +115,37 @@ bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
     return false;
 }
 
+static void read_join(const PGresult *r, int row, void *item) {
+    boxcar_join *join = item;
+
+    memset(join, 0, sizeof(*join));
+    pg_get_uuid(r, row, 0, join->join_id.uuid.bytes);
+    pg_read_join_counts(r, row, 1, join);
+    join->grouping_key = pg_get_text(r, row, 6);
+    join->created_at = pg_get_time(r, row, 7);
+    join->last_updated_at = pg_get_time(r, row, 8);
+    join->deadline = pg_get_time(r, row, 9);
+    join->metadata = pg_get_text(r, row, 10);
+}
+
+static boxcar_status find_join(struct boxcar_store *store, boxcar_join_id join_id,
+                           struct join_rows **ret_list, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    PGresult *result = NULL;
+    boxcar_status status;
+
+    pg_params_uuid(&params, join_id.uuid.bytes);
+    status = pg_query(pg_store_of(store), PG_JOIN_FIND, &params, &result, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (PQntuples(result) > 0)
+        return PG_INTO_LIST(result, read_join, ret_list, err);
+    PQclear(result);
+    boxcar_uuid_format(join_id.uuid, text);
+    return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
+}
+
 void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
     size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_uuid_count(result, 0, column) : 0;
 
@@ -123,7 +154,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
         boxcar_join_id join_id;
 
         pg_get_uuid_at(result, 0, column, i, join_id.uuid.bytes);
-        if (pg_had_ended(pg, join_id) || pg_join_find(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
+        if (pg_had_ended(pg, join_id) || find_join(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
             continue;
         join_log_ended(&pg->base, list->items, 1);
         list_free(list);
@@ -134,7 +165,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
 static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change) {
     struct join_rows *list;
 
-    if (pg_join_find(store, join_id, &list, NULL) != BOXCAR_OK)
+    if (find_join(store, join_id, &list, NULL) != BOXCAR_OK)
         return false;
     *ret_change = (struct join_change){.ended = true, .join = list->items[0]};
     ret_change->join.grouping_key = ret_change->join.metadata = BOXCAR_NO_STR;
@@ -184,19 +215,6 @@ boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
 
 /* ---- looking ---- */
 
-static void read_join(const PGresult *r, int row, void *item) {
-    boxcar_join *join = item;
-
-    memset(join, 0, sizeof(*join));
-    pg_get_uuid(r, row, 0, join->join_id.uuid.bytes);
-    pg_read_join_counts(r, row, 1, join);
-    join->grouping_key = pg_get_text(r, row, 6);
-    join->created_at = pg_get_time(r, row, 7);
-    join->last_updated_at = pg_get_time(r, row, 8);
-    join->deadline = pg_get_time(r, row, 9);
-    join->metadata = pg_get_text(r, row, 10);
-}
-
 #define WAITS_MAX 500
 
 boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
@@ -214,30 +232,14 @@ boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, 
     return BOXCAR_OK;
 }
 
-boxcar_status pg_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                           struct join_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    PGresult *result = NULL;
-    boxcar_status status;
-
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    status = pg_query(pg_store_of(store), PG_JOIN_FIND, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (PQntuples(result) > 0)
-        return PG_INTO_LIST(result, read_join, ret_list, err);
-    PQclear(result);
-    boxcar_uuid_format(join_id.uuid, text);
-    return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
-}
-
-boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                            struct join_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;
 
+    if (!boxcar_uuid_is_none(join_id.uuid))
+        return find_join(store, join_id, ret_list, err);
     pg_params_text(&params, filter->grouping_key);
     if (filter->by_status)
         pg_params_int2(&params, filter->status);

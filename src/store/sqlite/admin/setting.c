@@ -206,13 +206,6 @@ static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
-                                   boxcar_error *err) {
-    struct setting_value written = *value;
-
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, write_one, &written, err);
-}
-
 static boxcar_status reset_one(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_RESET);
@@ -224,8 +217,9 @@ static boxcar_status reset_one(struct sqlite_store *store, void *context, boxcar
     return query_run(&query, err);
 }
 
-boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err) {
-    struct setting_value value = {.name = name};
+boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
+                                   boxcar_error *err) {
+    struct setting_value written = *value;
 
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, reset_one, &value, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, value->is_default ? reset_one : write_one, &written, err);
 }

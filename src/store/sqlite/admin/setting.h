@@ -11,7 +11,6 @@ boxcar_status sqlite_settings_read(struct boxcar_store *store, struct setting_va
                                    boxcar_error *err);
 boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct setting_value *value,
                                    boxcar_error *err);
-boxcar_status sqlite_setting_reset(struct boxcar_store *store, boxcar_str name, boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
 /* Refuses a payload or headers that are larger than the settings allow. */

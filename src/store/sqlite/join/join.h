@@ -130,9 +130,7 @@ boxcar_status sqlite_join_cancel(struct boxcar_store *store, boxcar_join_id join
 boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
-boxcar_status sqlite_join_find(struct boxcar_store *store, boxcar_join_id join_id,
-                               struct join_rows **ret_list, boxcar_error *err);
-boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                                struct join_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);

@@ -146,16 +146,9 @@ static boxcar_status look_at(struct boxcar_store *store, struct join_look *look,
     return status;
 }
 
-boxcar_status sqlite_join_find(struct boxcar_store *store, boxcar_join_id join_id,
+boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                                struct join_rows **ret_list, boxcar_error *err) {
-    struct join_look look = {.join_id = join_id};
-
-    return look_at(store, &look, ret_list, err);
-}
-
-boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
-                               struct join_rows **ret_list, boxcar_error *err) {
-    struct join_look look = {.filter = filter};
+    struct join_look look = {.filter = boxcar_uuid_is_none(join_id.uuid) ? filter : NULL, .join_id = join_id};
 
     return look_at(store, &look, ret_list, err);
 }
