@@ -8,12 +8,7 @@
 #include "worker/ordered.h"
 
 void boxcar_ordered_results_free(boxcar_ordered_results *results) {
-    struct ordered_results *memory = (struct ordered_results *)results;
-
-    if (!memory)
-        return;
-    arena_release(&memory->arena);
-    free(memory);
+    ordered_results_free((struct ordered_results *)results);
 }
 
 /* ---- running ---- */

@@ -177,6 +177,13 @@ static void work_together(struct run *run, struct hand *hands, size_t count) {
 
 /* ---- all of it ---- */
 
+void ordered_results_free(struct ordered_results *results) {
+    if (!results)
+        return;
+    arena_release(&results->arena);
+    free(results);
+}
+
 /* Until it has run, a message is one that did not. */
 static struct ordered_results *results_new(const boxcar_message *const *messages, size_t count) {
     struct ordered_results *results = calloc(1, sizeof(*results));
@@ -187,7 +194,7 @@ static struct ordered_results *results_new(const boxcar_message *const *messages
     results->items = arena_alloc_array(&results->arena, count, sizeof(*results->items));
     lent = arena_alloc_array(&results->arena, count, sizeof(*lent));
     if (!results->items || !lent) {
-        boxcar_ordered_results_free(&results->list);
+        ordered_results_free(results);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -226,7 +233,7 @@ boxcar_status ordered_run(const boxcar_message *const *messages, size_t count, i
         return error_no_memory(err);
     status = run_all(&run, (size_t)concurrency, err);
     if (status != BOXCAR_OK) {
-        boxcar_ordered_results_free(&run.results->list);
+        ordered_results_free(run.results);
         return status;
     }
     *ret_results = &run.results->list;

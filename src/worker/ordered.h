@@ -12,6 +12,8 @@ struct ordered_results {
     boxcar_ordered_result *items;
 };
 
+void ordered_results_free(struct ordered_results *results); /* NULL is fine */
+
 /* Arguments are checked, but for messages that are there twice. */
 boxcar_status ordered_run(const boxcar_message *const *messages, size_t count, int concurrency,
                           boxcar_handler_fn handle, void *context, boxcar_ordered_results **ret_results,

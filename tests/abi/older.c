@@ -106,6 +106,8 @@ static void look_at_messages(boxcar_store *store) {
     boxcar_message_list *list = NULL;
     boxcar_stats_list *stats = NULL;
 
+    filter.items[0].by_status = true;
+    filter.items[0].status = BOXCAR_READY;
     must(boxcar_message_page(store, &filter.items[0], &list, &err), &err, "page");
     CHECK_GUARD(filter);
     check(list->count == 3, "messages");
@@ -115,8 +117,42 @@ static void look_at_messages(boxcar_store *store) {
               "message");
     boxcar_list_free(list);
     must(boxcar_stats_read(store, BOXCAR_OUTBOX, true, &stats, &err), &err, "stats");
-    check(stats->count == 2 && is(stats->items[1]->topic, "t"), "stats");
+    check(stats->count == 3 && is(stats->items[1]->topic, "plain") && is(stats->items[2]->topic, "t"),
+          "stats");
     boxcar_list_free(stats);
+}
+
+/* Messages that an older program stores, claims and settles. */
+static void enqueue_and_settle(boxcar_store *store) {
+    GUARDED(boxcar_new_message, messages, 2, BOXCAR_NEW_MESSAGE_INIT);
+    GUARDED(boxcar_claimer, claimer, 1, BOXCAR_CLAIMER_INIT);
+    boxcar_enqueued enqueued[2];
+    boxcar_settlement settlements[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
+    boxcar_message_list *list = NULL;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    size_t affected = 0;
+
+    messages.items[1] = BOXCAR_NEW_MESSAGE_INIT;
+    for (int i = 0; i < 2; i++) {
+        messages.items[i].topic = BOXCAR_STR("plain");
+        messages.items[i].payload = i ? BOXCAR_STR("second") : BOXCAR_STR("first");
+    }
+    must(boxcar_enqueue_many(store, BOXCAR_OUTBOX, messages.items, 2, enqueued, &err), &err, "enqueue");
+    CHECK_GUARD(messages);
+    claimer.items[0].owner.uuid = boxcar_uuid_new();
+    must(boxcar_claim(store, &claimer.items[0], &list, &err), &err, "claim");
+    check(list->count == 2 && is(list->items[0]->payload, "first") && is(list->items[1]->payload, "second"),
+          "claimed");
+    for (int i = 0; i < 2; i++) {
+        check(list->items[i]->work_id.value == enqueued[i].work_id.value, "work_id");
+        settlements[i].work_id = list->items[i]->work_id;
+        settlements[i].epoch = list->items[i]->epoch;
+    }
+    must(boxcar_settle(store, &claimer.items[0], BOXCAR_ACK, settlements, 2, NULL, &affected, &err), &err,
+         "ack");
+    CHECK_GUARD(claimer);
+    check(affected == 2, "affected");
+    boxcar_list_free(list);
 }
 
 static void join_messages(boxcar_store *store) {
@@ -192,6 +228,7 @@ static void look_after(boxcar_store *store) {
 int main(int argc, char **argv) {
     check(argc == 2, "usage: older URL");
     boxcar_store *store = open_store(argv[1]);
+    enqueue_and_settle(store);
     append_and_read(store);
     look_at_messages(store);
     join_messages(store);
