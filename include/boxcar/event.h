@@ -33,12 +33,15 @@ typedef struct boxcar_new_event {
     boxcar_str correlation_id; /* at most 255 characters; empty = absent */
     boxcar_str headers;        /* a JSON object whose values are strings */
     boxcar_str topic;          /* absent or empty: only an event. Else a message as well: this topic, the
-                                  event's payload, stream, correlation id and headers, its id as message id */
+                                  event's payload, stream, correlation and causation id and headers, its id as
+                                  message id */
     boxcar_event_id event_id;  /* none = a new one. Give your own to be able to repeat an append */
+    boxcar_str causation_id;   /* of the message or call that caused it; at most 255 characters; empty = absent */
 } boxcar_new_event;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{sizeof(boxcar_new_event), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}})
+#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{sizeof(boxcar_new_event), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}, \
+    {0, 0}})
 #else
 #define BOXCAR_NEW_EVENT_INIT ((boxcar_new_event){.struct_size = sizeof(boxcar_new_event)})
 #endif
@@ -84,6 +87,7 @@ typedef struct boxcar_event {
     boxcar_str headers; /* JSON object, or absent */
     boxcar_str correlation_id;
     boxcar_time created_at; /* by the database's clock */
+    boxcar_str causation_id;
 } boxcar_event;
 
 typedef struct boxcar_event_list {

@@ -118,11 +118,12 @@ typedef struct boxcar_new_wait {
     boxcar_str on_fail_payload;
     boxcar_str correlation_id;     /* of the wait and of its continuation; empty = none */
     boxcar_message_id message_id;  /* of the wait; none = a new one. An id that exists changes nothing */
+    boxcar_str causation_id;       /* of the wait; empty = none. The continuation's is the wait's message id */
 } boxcar_new_wait;
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_WAIT_INIT (boxcar_new_wait{sizeof(boxcar_new_wait), {{{0}}}, false, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    {0, 0}, {{{0}}}})
+    {0, 0}, {{{0}}}, {0, 0}})
 #else
 #define BOXCAR_NEW_WAIT_INIT ((boxcar_new_wait){.struct_size = sizeof(boxcar_new_wait)})
 #endif

@@ -22,6 +22,7 @@ extern "C" {
 
 #define BOXCAR_TOPIC_MAX 255          /* characters, not bytes */
 #define BOXCAR_CORRELATION_ID_MAX 255
+#define BOXCAR_CAUSATION_ID_MAX 255
 #define BOXCAR_STREAM_MAX 255
 #define BOXCAR_KEY_MAX 1024
 #define BOXCAR_SOURCE_MAX 255
@@ -42,6 +43,14 @@ extern "C" {
 #define BOXCAR_DELAY_MS_MAX (INT64_C(3650) * 24 * 60 * 60 * 1000)
 
 /* ---- storing ---- */
+
+/* Whether a message is an event of its stream (docs/events.md): then it is also appended to the event stream of the same name,
+ * with the next version, in the same transaction, once however often it is enqueued or delivered. */
+enum {
+    BOXCAR_EVENT_BY_TYPE = 0, /* if it has a stream and an event_type, or a stream and a topic that ends in "Event" */
+    BOXCAR_EVENT_YES = 1,     /* it needs a stream */
+    BOXCAR_EVENT_NO = 2
+};
 
 /* What enqueue takes. Start from BOXCAR_NEW_MESSAGE_INIT and fill in topic and payload, in the inbox also source and
  * external_id; everything else is optional. All text is UTF-8 without NUL bytes and is borrowed for the call. */
@@ -77,11 +86,20 @@ typedef struct boxcar_new_message {
     boxcar_str external_id;  /* 1 to 255 characters: the message's id at its source */
     boxcar_str content_hash; /* at most 255 characters, opaque; empty = none. The first that is given for a key
                                 stays; another one later is reported and logged (WARN), and nothing else */
+
+    /* In both. */
+    boxcar_str causation_id; /* of the message or call that caused this one; at most 255 characters; empty = absent */
+    boxcar_str metadata;     /* a JSON object, of any values, for the caller's own use. At most 64 KiB (the setting
+                                headers_bytes_max) */
+    int is_event;            /* BOXCAR_EVENT_BY_TYPE, _YES or _NO */
+    boxcar_str event_type;   /* of the event, 1 to 255 characters; absent = the last part of the topic, behind the last
+                                dot, colon or slash */
 } boxcar_new_message;
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_MESSAGE_INIT (boxcar_new_message{sizeof(boxcar_new_message), {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    {0, 0}, BOXCAR_TIME_NONE, 0, 0, 0, false, {0, 0}, {{{0}}}, {{{0}}}, {0, 0}, {0, 0}, {0, 0}})
+    {0, 0}, BOXCAR_TIME_NONE, 0, 0, 0, false, {0, 0}, {{{0}}}, {{{0}}}, {0, 0}, {0, 0}, {0, 0}, \
+    {0, 0}, {0, 0}, 0, {0, 0}})
 #else
 #define BOXCAR_NEW_MESSAGE_INIT \
     ((boxcar_new_message){.struct_size = sizeof(boxcar_new_message), .due_at = BOXCAR_TIME_NONE})
@@ -143,11 +161,16 @@ typedef struct boxcar_message {
     boxcar_time died_at;
     boxcar_str source;      /* of a message of the inbox, see boxcar/inbox.h; absent in the outbox */
     boxcar_str external_id;
-    int stages; /* what was recorded as done of it: boxcar_stage flags; present from claim and find */
+    int stages; /* what is done of it: boxcar_stage flags */
+    boxcar_str causation_id;
+    boxcar_str metadata;   /* JSON object */
+    boxcar_str event_type; /* of the event that it is; absent = it is none */
 } boxcar_message;
 
-/* Stages of a message's processing, for who does it in parts: a retry sees which are done. Recorded with
- * boxcar_process() or boxcar_delivery_record_stages() while the message is leased; gone with the message. */
+/* Stages of a message's processing, for handlers that work in parts: a retry sees which are done. Boxcar sets the first
+ * three itself: every message is stored, an event is event_stored, and a message of the outbox that is done is published.
+ * The others are the caller's. A caller may also record that a message is published before it acks it. They are recorded with
+ * boxcar_process() or boxcar_delivery_record_stages() while the message is leased, and are gone with the message. */
 typedef enum boxcar_stage {
     BOXCAR_STAGE_STORED = 1,
     BOXCAR_STAGE_EVENT_STORED = 2,

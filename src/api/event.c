@@ -47,6 +47,7 @@ static boxcar_status prepare(struct arena *arena, const boxcar_new_event *given,
     memcpy(events, given, count * sizeof(*events));
     for (size_t i = 0; i < count; i++) {
         events[i].correlation_id = empty_is_absent(events[i].correlation_id);
+        events[i].causation_id = empty_is_absent(events[i].causation_id);
         events[i].topic = empty_is_absent(events[i].topic);
         missing += boxcar_uuid_is_none(events[i].event_id.uuid);
     }

@@ -173,6 +173,7 @@ static boxcar_status read_wait(const boxcar_new_wait *given, boxcar_new_wait *re
     if (status != BOXCAR_OK)
         return status;
     wait.correlation_id = empty_is_absent(wait.correlation_id);
+    wait.causation_id = empty_is_absent(wait.causation_id);
     if (boxcar_uuid_is_none(wait.message_id.uuid))
         wait.message_id.uuid = boxcar_uuid_new();
     if (boxcar_uuid_is_none(wait.message_id.uuid))
@@ -192,6 +193,7 @@ static boxcar_status wait_checked(boxcar_store *store, const boxcar_new_wait *wa
         return status;
     message.payload = (boxcar_str){payload.data, payload.len};
     message.correlation_id = wait->correlation_id;
+    message.causation_id = wait->causation_id;
     message.message_id = wait->message_id;
     message.max_attempts = WAIT_MAX_ATTEMPTS;
     status = store->ops->join_wait(store, wait->join_id, &message, ret_enqueued, &change, err);

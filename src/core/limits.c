@@ -99,6 +99,30 @@ boxcar_status limits_check_headers(boxcar_str headers, const char *argument, box
     return status;
 }
 
+boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, boxcar_error *err) {
+    boxcar_status status = limits_check_text(metadata, argument, SIZE_MAX, err);
+    json_error_t problem;
+    json_t *value;
+
+    if (status != BOXCAR_OK || str_is_absent(metadata))
+        return status;
+    value = json_loadb(metadata.data, metadata.len, JSON_REJECT_DUPLICATES, &problem);
+    if (value ? !json_is_object(value) : json_error_code(&problem) != json_error_out_of_memory)
+        status = error_invalid(err, argument, "%s is not a JSON object: give {\"name\": value, ...}, each name once", argument);
+    else if (!value)
+        status = error_no_memory(err);
+    json_decref(value);
+    return status;
+}
+
+boxcar_status limits_check_not_nil(boxcar_str text, const char *argument, boxcar_error *err) {
+    static const char NIL[] = "00000000-0000-0000-0000-000000000000";
+
+    if (text.len != sizeof(NIL) - 1 || memcmp(text.data, NIL, sizeof(NIL) - 1) != 0)
+        return BOXCAR_OK;
+    return error_invalid(err, argument, "%s is the nil UUID: give a real one", argument);
+}
+
 boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, const char *setting, boxcar_error *err) {
     if (size <= (size_t)max)
         return BOXCAR_OK;
@@ -123,10 +147,32 @@ static boxcar_status check_message_texts(const boxcar_new_message *message, boxc
     if (status == BOXCAR_OK)
         status = limits_check_text(message->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
     if (status == BOXCAR_OK)
+        status = limits_check_text(message->causation_id, "causation_id", BOXCAR_CAUSATION_ID_MAX, err);
+    if (status == BOXCAR_OK)
         status = limits_check_text(message->stream, "stream", BOXCAR_STREAM_MAX, err);
     if (status == BOXCAR_OK)
+        status = limits_check_not_nil(message->stream, "stream", err);
+    if (status == BOXCAR_OK)
         status = limits_check_headers(message->headers, "headers", err);
+    if (status == BOXCAR_OK)
+        status = limits_check_metadata(message->metadata, "metadata", err);
     return status;
+}
+
+static boxcar_status check_event(const boxcar_new_message *message, boxcar_error *err) {
+    bool has_type = !str_is_absent(message->event_type) || message->event_type.len > 0;
+
+    if (message->is_event < BOXCAR_EVENT_BY_TYPE || message->is_event > BOXCAR_EVENT_NO)
+        return error_invalid(err, "is_event", "is_event is unknown: start from BOXCAR_NEW_MESSAGE_INIT");
+    if (message->is_event == BOXCAR_EVENT_YES && str_is_empty(message->stream))
+        return error_invalid(err, "is_event", "is_event needs a stream: the event is stored as its next version");
+    if (!has_type)
+        return BOXCAR_OK;
+    if (message->is_event == BOXCAR_EVENT_NO)
+        return error_invalid(err, "event_type", "event_type is given, but is_event says that the message is no event");
+    if (str_is_empty(message->stream))
+        return error_invalid(err, "event_type", "event_type needs a stream: the event is stored as its next version");
+    return limits_check_topic(message->event_type, "event_type", err);
 }
 
 static boxcar_status check_time(boxcar_time time, const char *argument, boxcar_error *err) {
@@ -181,6 +227,8 @@ boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message 
         status = check_range(message->ttl_ms, "ttl_ms", 0, BOXCAR_DELAY_MS_MAX, err);
     if (status == BOXCAR_OK && box == BOXCAR_OUTBOX)
         status = check_outbox_identity(message, err);
+    if (status == BOXCAR_OK)
+        status = check_event(message, err);
     if (status == BOXCAR_OK)
         status = check_range(message->max_attempts, "max_attempts", 0, BOXCAR_MAX_ATTEMPTS_MAX, err);
     return error_locate(status, where, err);
@@ -442,6 +490,8 @@ boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *e
         status = check_on_fail(wait, err);
     if (status == BOXCAR_OK)
         status = limits_check_text(wait->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(wait->causation_id, "causation_id", BOXCAR_CAUSATION_ID_MAX, err);
     return status;
 }
 

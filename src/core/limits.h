@@ -40,6 +40,10 @@ boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_
 boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err);
 /* A JSON object, each key once, whose values are strings without NUL; absent is fine. */
 boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err);
+/* A JSON object of any values, each key once; absent is fine. */
+boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, boxcar_error *err);
+/* Not the nil UUID as a text: some program forgot to fill it in, and all would share a stream. */
+boxcar_status limits_check_not_nil(boxcar_str text, const char *argument, boxcar_error *err);
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err);
 boxcar_status limits_check_box(boxcar_box box, boxcar_error *err);
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);

@@ -11,7 +11,9 @@ _Static_assert(BOXCAR_EVENT_TYPE_MAX == BOXCAR_TOPIC_MAX && BOXCAR_STREAM_MAX ==
                "they are checked alike");
 
 boxcar_status limits_check_event_stream(boxcar_str stream, boxcar_error *err) {
-    return limits_check_topic(stream, "stream", err);
+    boxcar_status status = limits_check_topic(stream, "stream", err);
+
+    return status == BOXCAR_OK ? limits_check_not_nil(stream, "stream", err) : status;
 }
 
 static boxcar_status check_texts(const boxcar_new_event *event, boxcar_error *err) {
@@ -23,6 +25,8 @@ static boxcar_status check_texts(const boxcar_new_event *event, boxcar_error *er
         status = limits_check_text(event->payload, "payload", SIZE_MAX, err);
     if (status == BOXCAR_OK)
         status = limits_check_text(event->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(event->causation_id, "causation_id", BOXCAR_CAUSATION_ID_MAX, err);
     if (status == BOXCAR_OK)
         status = limits_check_headers(event->headers, "headers", err);
     if (status == BOXCAR_OK)

@@ -62,6 +62,8 @@ static const struct field MESSAGE_FIELDS[] = {
     FIELD(boxcar_new_message, max_attempts), FIELD(boxcar_new_message, join_id),
     FIELD(boxcar_new_message, unique),     FIELD(boxcar_new_message, source),
     FIELD(boxcar_new_message, external_id), FIELD(boxcar_new_message, content_hash),
+    FIELD(boxcar_new_message, causation_id), FIELD(boxcar_new_message, metadata),
+    FIELD(boxcar_new_message, is_event),   FIELD(boxcar_new_message, event_type),
 };
 
 static const struct field SETTLEMENT_FIELDS[] = {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "core/event_type.h"
 #include "boxcar/inbox.h"
 
 #define IDS_AT_ONCE 256 /* so that the system is not asked for each */
@@ -15,6 +16,8 @@ static void prepare_texts(boxcar_new_message *message) {
     message->correlation_id = empty_is_absent(message->correlation_id);
     message->stream = empty_is_absent(message->stream);
     message->content_hash = empty_is_absent(message->content_hash);
+    message->causation_id = empty_is_absent(message->causation_id);
+    message->event_type = event_type_of(message);
 }
 
 bool prepare_message(boxcar_box box, boxcar_new_message *message, struct message_key *ret_key) {

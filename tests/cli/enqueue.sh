@@ -33,6 +33,31 @@ enqueue Order.Created x
 exits "topics keep their case" 0 boxcar show "$id" -o json
 is "topic" Order.Created "$(json .topic)"
 
+# What caused a message, and what else its caller says of it.
+exits "with a causation id and metadata" 0 boxcar enqueue t p --causation-id cause-1 --metadata '{"n": [1]}' -o json
+exits "they are kept" 0 boxcar show "$(json .work_id)" -o json
+is "as given" 'cause-1 {"n":[1]}' "$(json '"\(.causation_id) \(.metadata|tojson)"')"
+refuses "metadata that is no object" 2 "*metadata*" boxcar enqueue t p --metadata '[1]'
+
+# BX-067: a message that is an event.
+exits "an event by its topic" 0 boxcar enqueue orders.OrderPaidEvent p --stream order-9 --key event -o json
+exits "again" 0 boxcar enqueue orders.OrderPaidEvent p --stream order-9 --key event
+exits "an event by an option" 0 boxcar enqueue orders.shipped p --stream order-9 --event
+exits "an event with a type" 0 boxcar enqueue orders.shipped p --stream order-9 --event-type Returned
+exits "no event" 0 boxcar enqueue orders.LostEvent p --stream order-9 --no-event
+is "each is stored once" "OrderPaidEvent shipped Returned" "$(boxcar event read order-9 -o jsonl | jq -r .type | paste -sd' ')"
+is "the store knows it" 3 "$(boxcar ls --topic orders.OrderPaidEvent -o jsonl | jq .stages)"
+refuses "an event without a stream" 2 "*needs a stream*" boxcar enqueue orders.shipped p --event
+refuses "an event and none" 2 "*--event and --no-event*" boxcar enqueue orders.shipped p --stream s --event --no-event
+refuses "the nil UUID as a stream" 2 "*stream*nil UUID*" boxcar enqueue t p --stream 00000000-0000-0000-0000-000000000000
+cat >events.jsonl <<'END'
+{"topic": "t", "payload": "p", "stream": "lines", "is_event": true, "event_type": "Line", "causation_id": "c", "metadata": {"a": {"b": 1}}}
+{"topic": "LineEvent", "payload": "p", "stream": "lines", "is_event": false}
+END
+exits "a file of events" 0 boxcar enqueue --batch events.jsonl
+is "as they say" "Line c" "$(boxcar event read lines -o jsonl | jq -r '"\(.type) \(.causation_id)"')"
+is "with metadata" '{"a":{"b":1}}' "$(boxcar ls --topic t -o jsonl | jq -c 'select(.stream == "lines").metadata')"
+
 # Every option arrives.
 exits "all options" 0 boxcar enqueue t p --correlation-id c-1 --due 2999-01-31T12:00:00+01:00 --ttl 2h \
     --stream s-1 --header a=1 --header 'b==x y' --message-id 0190F3C2-7b1e-7c2d-9a55-3f1d2c4b5a69 --max-attempts 3 -o json

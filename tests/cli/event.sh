@@ -108,7 +108,7 @@ exits "read" 0 boxcar event read order-1
 like "a table" "version*position*type*created_at*correlation_id*event_id*order.placed*order.paid*$id*" "$out"
 unlike "without payloads" "*total*" "$out"
 exits "read as JSON" 0 boxcar event read order-1 -o json
-is "fields" 'event_id,stream,version,position,type,payload,headers,correlation_id,created_at' \
+is "fields" 'event_id,stream,version,position,type,payload,headers,correlation_id,causation_id,created_at' \
     "$(json '.[0]|keys_unsorted|join(",")')"
 is "as written" '[order-1,1,order.placed,{"total": 12},null,null]' \
     "$(json '.[0]|"[\(.stream),\(.version),\(.type),\(.payload),\(.headers),\(.correlation_id)]"')"
@@ -125,7 +125,7 @@ refuses "read from nowhere" 2 "*--from is '-1'*" boxcar event read s --from -1
 # ---- follow ----
 exits "follow once" 0 boxcar event follow --once
 is "positions have no gaps" "$(seq "$(echo "$out" | wc -l)" | xargs)" "$(json .position | xargs)"
-is "fields" 'event_id,stream,version,position,type,payload,headers,correlation_id,created_at' \
+is "fields" 'event_id,stream,version,position,type,payload,headers,correlation_id,causation_id,created_at' \
     "$(json 'keys_unsorted|join(",")' | sort -u)"
 last=$(json .position | tail -n 1)
 is "behind a position" "order.paid" "$(boxcar event follow --once --after 1 --limit 1 | jq -r .type)"

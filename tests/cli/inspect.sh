@@ -1,14 +1,14 @@
 # boxcar show, ls, stats: what they print and how.
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 
-fields='available_at,box,correlation_id,crash_count,created_at,died_at,due_at,epoch,expires_at,headers,last_error,locked_until,max_attempts,message_id,owner,processed_at,processed_by,reason,retry_count,status,stream,topic,work_id'
+fields='available_at,box,causation_id,correlation_id,crash_count,created_at,died_at,due_at,epoch,event_type,expires_at,headers,last_error,locked_until,max_attempts,message_id,metadata,owner,processed_at,processed_by,reason,retry_count,stages,status,stream,topic,work_id'
 
 # show
 enqueue orders.paid $'two\nlines' --header trace=1
 a=$id
 exits "show by work id" 0 boxcar show "$a" -o json
-is "fields" "attempts,$fields" "$(json 'del(.payload, .stages)|keys|sort|join(",")')"
-is "no stage is done yet" 0 "$(json .stages)"
+is "fields" "attempts,$fields" "$(json 'del(.payload)|keys|sort|join(",")')"
+is "it is stored, and no more is done yet" 1 "$(json .stages)"
 is "the payload is there" $'two\nlines' "$(json .payload)"
 is "null where nothing applies" '[null,null,null,null,null,null,null,null,null,null]' \
     "$(json '[.expires_at,.stream,.correlation_id,.last_error,.owner,.epoch,.locked_until,.processed_at,.processed_by,.reason]')"

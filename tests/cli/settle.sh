@@ -12,7 +12,7 @@ exits "claim" 0 boxcar claim --owner "$owner" --batch-size 1 --lease 10m
 is "takes no more than asked, as one line of JSON" 1 "$(printf '%s\n' "$out" | wc -l | tr -d ' ')"
 is "the oldest first" "$a" "$(json .work_id)"
 is "all fields of a message, with the payload" \
-    'available_at,box,correlation_id,crash_count,created_at,died_at,due_at,epoch,expires_at,headers,last_error,locked_until,max_attempts,message_id,owner,payload,processed_at,processed_by,reason,retry_count,stages,status,stream,topic,work_id' \
+    'available_at,box,causation_id,correlation_id,crash_count,created_at,died_at,due_at,epoch,event_type,expires_at,headers,last_error,locked_until,max_attempts,message_id,metadata,owner,payload,processed_at,processed_by,reason,retry_count,stages,status,stream,topic,work_id' \
     "$(json 'keys|join(",")')"
 is "their types" 'number string outbox t in_progress one {"a":"b"} 0 string number string' \
     "$(json '[(.work_id|type), (.message_id|type), .box, .topic, .status, .payload, (.headers|tojson), (.retry_count|tostring), (.owner|type), (.epoch|type), (.locked_until|type)]|join(" ")')"

@@ -1,18 +1,23 @@
 -- Every message with its derived status, under one snapshot. A branch per status, so that a filter on
 -- status or on an id prunes: failed = in dead, in_progress = held by a lease, ready = parked or beyond
--- the frontier, done = in finished.
+-- the frontier, done = in finished. stages: stored (1) by itself, event_stored (2) of an event, published (4) of what is done
+-- in the outbox, and what was recorded.
 create or replace view :"schema"._item as
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'failed'::text as status, m.created_at, m.due_at,
        null::timestamptz as available_at, m.expires_at, m.stream, m.correlation_id, m.headers, d.retry_count,
        d.crash_count, m.max_attempts, d.last_error, null::uuid as owner, null::bigint as epoch,
        null::timestamptz as locked_until, null::timestamptz as processed_at, null::text as processed_by,
-       d.reason, d.died_at, m.source, m.external_id
+       d.reason, d.died_at, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((
+           select g.flags::int from :"schema".stage g where g.work_id = m.work_id), 0) as stages
 from :"schema".dead d join :"schema".message m on m.work_id = d.work_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'in_progress', m.created_at, m.due_at,
        null, case when p.work_id is null then m.expires_at else p.expires_at end, m.stream,
        m.correlation_id, m.headers, coalesce(p.retry_count, 0), greatest(p.crash_count, 0), m.max_attempts,
-       p.last_error, l.owner, l.epoch, l.until, null, null, null, null, m.source, m.external_id
+       p.last_error, l.owner, l.epoch, l.until, null, null, null, null, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((
+           select g.flags::int from :"schema".stage g where g.work_id = m.work_id), 0)
 from :"schema".lease l
 cross join lateral :"schema"._ids(l.items) i(work_id)
 join :"schema".message m on m.work_id = i.work_id
@@ -20,13 +25,17 @@ left join :"schema".parked p on p.work_id = m.work_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'ready', m.created_at, m.due_at,
        p.available_at, p.expires_at, m.stream, m.correlation_id, m.headers, p.retry_count, greatest(p.crash_count, 0),
-       m.max_attempts, p.last_error, null, null, null, null, null, null, null, m.source, m.external_id
+       m.max_attempts, p.last_error, null, null, null, null, null, null, null, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((
+           select g.flags::int from :"schema".stage g where g.work_id = m.work_id), 0)
 from :"schema".parked p join :"schema".message m on m.work_id = p.work_id
 where p.epoch is null
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'ready', m.created_at, m.due_at,
        greatest(m.due_at, m.created_at), m.expires_at, m.stream, m.correlation_id, m.headers, 0, 0,
-       m.max_attempts, null, null, null, null, null, null, null, null, m.source, m.external_id
+       m.max_attempts, null, null, null, null, null, null, null, null, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((
+           select g.flags::int from :"schema".stage g where g.work_id = m.work_id), 0)
 from :"schema"._fresh m
 union all
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'done', m.created_at, m.due_at,
@@ -35,7 +44,9 @@ select m.work_id, m.message_id, m.box, m.topic, m.payload, 'done', m.created_at,
        m.max_attempts,
        (select a.error from :"schema".attempt a where a.work_id = m.work_id and a.error is not null
         order by a.at desc limit 1),
-       null, null, null, f.at, f.owner::text, null, null, m.source, m.external_id
+       null, null, null, f.at, f.owner::text, null, null, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | case m.box when 0 then 4 else 0 end | coalesce((
+           select g.flags::int from :"schema".stage g where g.work_id = m.work_id), 0)
 from :"schema".message m cross join lateral (
     select * from :"schema".finished f where f.first_id <= m.work_id order by f.first_id desc limit 1) f
 where f.last_id >= m.work_id;

@@ -1,6 +1,6 @@
 -- Events. position is null until somebody who follows, or upkeep, has given it out.
 create or replace view :"schema".event as
-select e.event_id, e.stream, e.version, p.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at
+select e.event_id, e.stream, e.version, p.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at, e.causation_id
 from :"schema".event_row e left join lateral (
     select r.first_position + (e.event_no - r.first_id) as position
     from (select * from :"schema".event_run x where x.first_id <= e.event_no order by x.first_id desc limit 1) r

@@ -8,5 +8,6 @@ select i.work_id, i.message_id, 'inbox'::text as box, i.topic, i.payload, i.stat
        case when (select :"schema"._sees_owners()) then i.processed_by
             else :"schema"._veil(i.processed_by::uuid)::text end as processed_by, i.source, i.external_id,
        case i.status when 'ready' then 'seen' when 'in_progress' then 'processing' when 'done' then 'done' else 'dead' end
-           as state
+           as state,
+       i.causation_id, i.event_type, i.metadata, i.stages
 from :"schema"._item i where i.box = 1;

@@ -5,6 +5,6 @@ select work_id, message_id, box, topic, reason, died_at, status, created_at, due
        stream, correlation_id, headers, retry_count, last_error, payload,
        (select k.source from boxcar_inbox_key k where k.work_id = i.work_id) as source,
        (select k.external_id from boxcar_inbox_key k where k.work_id = i.work_id) as external_id,
-       crash_count, max_attempts
+       crash_count, max_attempts, causation_id, event_type, metadata, stages
 from boxcar_item_text i
 where status = 'failed';

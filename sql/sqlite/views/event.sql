@@ -11,5 +11,6 @@ select lower(substr(hex(event_id), 1, 8) || '-' || substr(hex(event_id), 9, 4) |
        headers,
        correlation_id,
        strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch')
-           || printf('.%06dZ', created_at % 1000000) as created_at
+           || printf('.%06dZ', created_at % 1000000) as created_at,
+       causation_id
 from boxcar_event_row;

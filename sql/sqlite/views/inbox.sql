@@ -8,6 +8,6 @@ select work_id, message_id, box, topic, status, is_processed, created_at, due_at
        (select k.external_id from boxcar_inbox_key k where k.work_id = i.work_id) as external_id,
        case status when 'ready' then 'seen' when 'in_progress' then 'processing' when 'done' then 'done'
            else 'dead' end as state,
-       crash_count, max_attempts
+       crash_count, max_attempts, causation_id, event_type, metadata, stages
 from boxcar_item_text i
 where box = 'inbox';

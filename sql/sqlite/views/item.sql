@@ -1,19 +1,22 @@
 -- Every message with its status, in raw form. One branch a status, so that a filter on the status
--- leaves the others unread.
+-- leaves the others unread. stages: stored (1) by itself, event_stored (2) of an event, published (4) of what is done in
+-- the outbox, and what was recorded.
 drop view if exists boxcar_item;
 create view boxcar_item as
 select m.work_id, m.message_id, m.box, m.topic, 'ready' as status, m.created_at, m.due_at,
        m.created_at as available_at, m.expires_at, m.stream, m.correlation_id, m.headers,
        0 as retry_count, null as last_error, null as owner, null as epoch, null as locked_until,
        null as processed_at, null as processed_by, null as reason, null as died_at, m.payload,
-       0 as crash_count, m.max_attempts
+       0 as crash_count, m.max_attempts, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((select s.flags from boxcar_stage s where s.work_id = m.work_id), 0) as stages
 from boxcar_frontier r
 cross join boxcar_message m on m.work_id > r.position and +m.box = r.box and +m.lane <> 1
 union all
 select m.work_id, m.message_id, m.box, m.topic, 'ready', m.created_at, m.due_at,
        p.available_at, p.expires_at, m.stream, m.correlation_id, m.headers,
        p.retry_count, p.last_error, null, null, null, null, null, null, null, m.payload,
-       p.crash_count, m.max_attempts
+       p.crash_count, m.max_attempts, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((select s.flags from boxcar_stage s where s.work_id = m.work_id), 0)
 from boxcar_parked p
 cross join boxcar_message m on m.work_id = p.work_id
 where p.state < 3
@@ -21,7 +24,8 @@ union all
 select m.work_id, m.message_id, m.box, m.topic, 'in_progress', m.created_at, m.due_at,
        null, m.expires_at, m.stream, m.correlation_id, m.headers,
        coalesce(p.retry_count, 0), p.last_error, l.owner, l.epoch, l.until, null, null, null, null, m.payload,
-       coalesce(p.crash_count, 0), m.max_attempts
+       coalesce(p.crash_count, 0), m.max_attempts, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((select s.flags from boxcar_stage s where s.work_id = m.work_id), 0)
 from boxcar_lease l
 cross join boxcar_message m on m.work_id = l.work_id
 left join boxcar_parked p on p.work_id = l.work_id
@@ -35,13 +39,16 @@ select m.work_id, m.message_id, m.box, m.topic, 'done', m.created_at, m.due_at,
        null, null, null, f.at, f.owner, null, null, m.payload,
        (select count(*) from boxcar_attempt a where a.work_id = m.work_id and a.outcome = 'lease_expired'
           and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r
-                                       where r.work_id = m.work_id and r.outcome = 'replayed'), 0)), m.max_attempts
+                                       where r.work_id = m.work_id and r.outcome = 'replayed'), 0)), m.max_attempts, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | case m.box when 0 then 4 else 0 end
+           | coalesce((select s.flags from boxcar_stage s where s.work_id = m.work_id), 0)
 from boxcar_finished f
 cross join boxcar_message m on m.work_id between f.first_id and f.last_id
 union all
 select m.work_id, m.message_id, m.box, m.topic, 'failed', m.created_at, m.due_at,
        null, m.expires_at, m.stream, m.correlation_id, m.headers,
        d.retry_count, d.last_error, null, null, null, null, null, d.reason, d.died_at, m.payload,
-       d.crash_count, m.max_attempts
+       d.crash_count, m.max_attempts, m.causation_id, m.event_type, m.metadata,
+       case when m.event_type is null then 1 else 3 end | coalesce((select s.flags from boxcar_stage s where s.work_id = m.work_id), 0)
 from boxcar_dead d
 cross join boxcar_message m on m.work_id = d.work_id;

@@ -39,5 +39,9 @@ select work_id,
            || printf('.%06dZ', died_at % 1000000) as died_at,
        payload,
        crash_count,
-       max_attempts
+       max_attempts,
+       causation_id,
+       event_type,
+       metadata,
+       stages
 from boxcar_item;

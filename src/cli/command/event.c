@@ -43,6 +43,7 @@ static json_t *event_json(const boxcar_event *event) {
                 json_put(object, "payload", json_from_str(event->payload)) &&
                 json_put(object, "headers", json_from_headers(event->headers)) &&
                 json_put(object, "correlation_id", json_from_str(event->correlation_id)) &&
+                json_put(object, "causation_id", json_from_str(event->causation_id)) &&
                 json_put(object, "created_at", json_from_time(event->created_at));
     return json_finish(object, good);
 }
@@ -79,7 +80,7 @@ static const struct command CMD_EVENT = {
 /* ---- boxcar event append: appends one event to a stream, or a file of them ---- */
 
 static struct {
-    char *batch, *expected, *event_id, *correlation_id, *topic;
+    char *batch, *expected, *event_id, *correlation_id, *causation_id, *topic;
     char **headers;
 } append_given;
 
@@ -89,6 +90,8 @@ static struct poptOption APPEND_OPTIONS[] = {
     {"event-id", 0, POPT_ARG_STRING, &append_given.event_id, 0, "the event's id; one the stream has is a no-op",
      "UUID"},
     {"header", 0, POPT_ARG_ARGV, &append_given.headers, 0, "a header; may be repeated", "K=V"},
+    {"causation-id", 0, POPT_ARG_STRING, &append_given.causation_id, 0, "of the message or call that caused the event",
+     "TEXT"},
     {"correlation-id", 0, POPT_ARG_STRING, &append_given.correlation_id, 0, "up to 255 characters for tracing",
      "TEXT"},
     {"topic", 0, POPT_ARG_STRING, &append_given.topic, 0, "enqueue it as a message with this topic, too", "TOPIC"},
@@ -146,6 +149,7 @@ static int run_one(struct cli *cli, const char *const *args, int64_t expected) {
         return cli_usage(cli, "more arguments than STREAM, TYPE and PAYLOAD: put quotes around the payload");
     event.type = boxcar_str_of(args[1]);
     event.correlation_id = boxcar_str_of(append_given.correlation_id);
+    event.causation_id = boxcar_str_of(append_given.causation_id);
     event.topic = boxcar_str_of(append_given.topic);
     int result = CLI_USAGE;
     if (read_event_id(cli, &event.event_id) && headers_read(cli, append_given.headers, &event.headers, &headers))
@@ -175,7 +179,8 @@ static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, con
 }
 
 static int run_batch(struct cli *cli, const char *const *args, int64_t expected) {
-    if (args[1] || append_given.event_id || append_given.headers || append_given.correlation_id || append_given.topic)
+    if (args[1] || append_given.event_id || append_given.headers || append_given.correlation_id ||
+        append_given.causation_id || append_given.topic)
         return cli_usage(cli,
                          "--batch is given: every event comes from the file, so give no TYPE, PAYLOAD or "
                          "options of an event");
@@ -215,7 +220,7 @@ static const struct command CMD_EVENT_APPEND = {
         "correlation id, and the event id as message id.\n"
         "\n"
         "--batch reads JSON Lines, 1 to 10000: one object a line with type, payload, event_id, headers\n"
-        "(an object), correlation_id, topic. A payload that is not a string is stored as its compact\n"
+        "(an object), correlation_id, causation_id, topic. A payload that is not a string is stored as its compact\n"
         "JSON. All are appended or none, and the versions are printed one a line.\n",
     .examples =
         "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"

@@ -27,8 +27,18 @@ static bool read_times(const struct cli *cli, const struct new_message_given *gi
            value_delay(cli, given->delay, &message->delay_ms) && value_ttl(cli, given->ttl, &message->ttl_ms);
 }
 
+static bool read_event(const struct cli *cli, const struct new_message_given *given, boxcar_new_message *message) {
+    if (given->is_event && given->no_event) {
+        cli_usage(cli, "--event and --no-event are both given: give one of them");
+        return false;
+    }
+    message->is_event = given->is_event ? BOXCAR_EVENT_YES : given->no_event ? BOXCAR_EVENT_NO : BOXCAR_EVENT_BY_TYPE;
+    return true;
+}
+
 bool new_message_is_given(const struct new_message_given *given) {
-    return given->correlation_id || given->due || given->delay || given->ttl || given->stream ||
+    return given->correlation_id || given->causation_id || given->metadata || given->is_event || given->no_event ||
+           given->event_type || given->due || given->delay || given->ttl || given->stream ||
            given->headers || given->max_attempts;
 }
 
@@ -36,7 +46,10 @@ bool new_message_read(const struct cli *cli, const struct new_message_given *giv
                       boxcar_new_message *message, char **ret_headers) {
     message->correlation_id = boxcar_str_of(given->correlation_id);
     message->stream = boxcar_str_of(given->stream);
-    return read_times(cli, given, message) &&
+    message->causation_id = boxcar_str_of(given->causation_id);
+    message->metadata = boxcar_str_of(given->metadata);
+    message->event_type = boxcar_str_of(given->event_type);
+    return read_event(cli, given, message) && read_times(cli, given, message) &&
            read_max_attempts(cli, given->max_attempts, &message->max_attempts) &&
            headers_read(cli, given->headers, &message->headers, ret_headers);
 }

@@ -68,7 +68,10 @@ static bool put_identity(json_t *object, const boxcar_message *message) {
            json_put(object, "expires_at", json_from_time(message->expires_at)) &&
            json_put(object, "stream", json_from_str(message->stream)) &&
            json_put(object, "correlation_id", json_from_str(message->correlation_id)) &&
-           json_put(object, "headers", json_from_headers(message->headers));
+           json_put(object, "causation_id", json_from_str(message->causation_id)) &&
+           json_put(object, "headers", json_from_headers(message->headers)) &&
+           json_put(object, "metadata", json_from_headers(message->metadata)) &&
+           json_put(object, "event_type", json_from_str(message->event_type));
 }
 
 static bool put_progress(json_t *object, const boxcar_message *message) {
@@ -82,7 +85,8 @@ static bool put_progress(json_t *object, const boxcar_message *message) {
            json_put(object, "processed_at", json_from_time(message->processed_at)) &&
            json_put(object, "processed_by", json_from_str(message->processed_by)) &&
            json_put(object, "reason", from_reason(message->reason)) &&
-           json_put(object, "died_at", json_from_time(message->died_at));
+           json_put(object, "died_at", json_from_time(message->died_at)) &&
+           json_put(object, "stages", json_integer(message->stages));
 }
 
 json_t *message_json(const boxcar_message *message, enum message_part part) {
@@ -90,8 +94,7 @@ json_t *message_json(const boxcar_message *message, enum message_part part) {
     bool good =
         put_identity(object, message) && put_progress(object, message) &&
         (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
-        (part == MESSAGE_WITHOUT_PAYLOAD || (json_put(object, "payload", json_from_str(message->payload)) &&
-                                             json_put(object, "stages", json_integer(message->stages))));
+        (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
     return json_finish(object, good);
 }
 

@@ -146,6 +146,9 @@ static bool copy_texts(struct arena *arena, boxcar_new_message *message) {
            arena_copy_str(arena, message->correlation_id, &message->correlation_id) &&
            arena_copy_str(arena, message->stream, &message->stream) &&
            arena_copy_str(arena, message->headers, &message->headers) &&
+           arena_copy_str(arena, message->causation_id, &message->causation_id) &&
+           arena_copy_str(arena, message->metadata, &message->metadata) &&
+           arena_copy_str(arena, message->event_type, &message->event_type) &&
            arena_copy_str(arena, message->source, &message->source) &&
            arena_copy_str(arena, message->external_id, &message->external_id) &&
            arena_copy_str(arena, message->content_hash, &message->content_hash);

@@ -47,7 +47,7 @@ char **exec_environment_inherit(struct arena *arena, char *const *environment) {
 /* What has to be written out first. */
 struct texts {
     char message_id[BOXCAR_UUID_TEXT_SIZE], owner[BOXCAR_UUID_TEXT_SIZE];
-    char work_id[24], epoch[24], attempt[24];
+    char work_id[24], epoch[24], attempt[24], stages[24];
     char created_at[BOXCAR_TIME_TEXT_SIZE];
 };
 
@@ -57,6 +57,7 @@ static void write_texts(const boxcar_message *message, struct texts *texts) {
     snprintf(texts->work_id, sizeof(texts->work_id), "%" PRId64, message->work_id.value);
     snprintf(texts->epoch, sizeof(texts->epoch), "%" PRId64, message->epoch.value);
     snprintf(texts->attempt, sizeof(texts->attempt), "%" PRId64, (int64_t)message->retry_count + 1);
+    snprintf(texts->stages, sizeof(texts->stages), "%d", message->stages);
     boxcar_time_format(message->created_at, texts->created_at);
 }
 
@@ -116,6 +117,9 @@ char **exec_environment_build(struct arena *arena, char *const *inherited, const
         {"BOXCAR_OWNER", text_if(!boxcar_uuid_is_none(message->owner.uuid), texts.owner)},
         {"BOXCAR_STREAM", message->stream},
         {"BOXCAR_CORRELATION_ID", message->correlation_id},
+        {"BOXCAR_CAUSATION_ID", message->causation_id},
+        {"BOXCAR_STAGES", boxcar_str_of(texts.stages)},
+        {"BOXCAR_METADATA", message->metadata},
         {"BOXCAR_SOURCE", message->source},
         {"BOXCAR_EXTERNAL_ID", message->external_id},
         {"BOXCAR_CREATED_AT", text_if(message->created_at != BOXCAR_TIME_NONE, texts.created_at)},

@@ -40,6 +40,7 @@ void pump_admit_wait(struct pump *pump, struct job *job) {
         return;
     }
     wait->correlation_id = job->message->correlation_id;
+    wait->message_id = job->message->message_id;
     wait->continuation_id = boxcar_join_continuation_id(job->message->message_id);
     job->wait = wait;
     pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);

@@ -176,7 +176,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
                 "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
                 "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
-                POSTGRES_FROM_11_BACK_TO_10
+                POSTGRES_ALL_BACK_TO_10
                 "drop table unique_key; alter table message drop column unique_key cascade; "
                 "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
                 POSTGRES_BACK_TO_9
@@ -185,7 +185,7 @@ static void take_back_to_version_1(struct fixture *f) {
                 "drop index parked_wait; drop view instance cascade; drop table instance_row, instance_sign, sleeper, stage cascade; drop sequence sleeper_flag; "
                 "drop view outbox_join cascade; drop view _join_member cascade; "
                 "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
-                "drop type join_attach_result, work_batch_result cascade; drop view event cascade; "
+                "drop type join_attach_result, work_batch_result cascade; drop view if exists event cascade; "
                 "drop table event_row, event_stream, event_run, event_frontier cascade; "
                 "drop type event_entry, event_append_result cascade; "
                 "alter type claimed_message drop attribute stages; alter table setting drop column text; "
@@ -260,7 +260,7 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
         skip();
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9
+    fixture_sql(f, NULL, POSTGRES_ALL_BACK_TO_9
                 "insert into message (message_id, box, lane, created_at, topic, payload) "
                 "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from generate_series(1, 200) i; "
                 "alter table dead add constraint nobody_dies check (false) not valid");
@@ -279,7 +279,7 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
 static void go_back_to_version_9(struct fixture *f) {
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_FROM_11_BACK_TO_9);
+    fixture_sql(f, NULL, POSTGRES_ALL_BACK_TO_9);
 }
 
 static boxcar_status upgrade(struct fixture *f, int64_t answer_ms) {
@@ -398,12 +398,12 @@ static void deploying_again_makes_what_is_missing(void **state) {
 /* OBX-108: an empty table in its place would hide that its rows are gone. */
 static void table_that_was_dropped_is_named(void **state) {
     struct fixture *f = *state;
-    drop_in(f, "drop table boxcar_stage", "drop table stage");
+    drop_in(f, "drop table boxcar_unique_key", "drop table unique_key");
     boxcar_store_options options = fixture_options(f);
     boxcar_store *store = NULL;
     options.deploy = true;
     ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err));
-    assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "the table boxcar_stage" : "the table stage"));
+    assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "the table boxcar_unique_key" : "the table unique_key"));
     assert_non_null(strstr(f->err.message, "backup"));
 }
 

@@ -13,7 +13,7 @@
 /* OBX-112, OBX-108 */
 static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[] = {
-        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean)",
+        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean,text,jsonb,boolean,text)",
         "enqueue_many(jsonb)",
         "outbox_claim(uuid,interval,int,text[],boolean)",
         "outbox_ack(uuid,bigint[],bigint[])",

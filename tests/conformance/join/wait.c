@@ -123,10 +123,12 @@ static void continuation_carries_texts_and_correlation_byte_for_byte(void **stat
     boxcar_new_wait wait = new_wait(id);
     wait.on_complete_payload = BOXCAR_STR("{\"a\": \"\\u0000 \\\"\xe2\x82\xac\xf0\x9f\x9a\x83\x01\n\"}");
     wait.correlation_id = BOXCAR_STR("order-7");
+    wait.causation_id = BOXCAR_STR("what caused the wait");
     boxcar_enqueued enqueued = enqueue_this_wait(f, &wait);
     boxcar_message_list *list = find(f, enqueued.work_id);
     assert_text(look(list)->topic, WAIT);
     assert_text(look(list)->correlation_id, "order-7");
+    assert_text(look(list)->causation_id, "what caused the wait");
     boxcar_list_free(list);
     enqueue_verdict(f, id, "ack");
     struct runner *runner = new_runner(f);
@@ -134,6 +136,9 @@ static void continuation_carries_texts_and_correlation_byte_for_byte(void **stat
     struct seen seen = runner_only(runner, "completed");
     assert_string_equal(seen.payload, wait.on_complete_payload.data);
     assert_string_equal(seen.correlation_id, "order-7");
+    char cause[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_uuid_format(enqueued.message_id.uuid, cause);
+    assert_string_equal(seen.causation_id, cause);
     assert_same_message_id(seen.message_id, boxcar_join_continuation_id(enqueued.message_id));
     runner_free(runner);
 }

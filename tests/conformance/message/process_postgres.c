@@ -145,7 +145,7 @@ static void stages_are_recorded(void **state) {
     pg_fails(conn, "BX001", "select outbox_record_stages(" OWNER ", '{1}', stages => 32)");
     pg_fails(conn, "BX001", "select outbox_record_stages(" OWNER ", '{1}')");
     pg_exec(conn, "select outbox_abandon(" OWNER ", '{1}', delay => '0')");
-    assert_int_equal(pg_number(conn, "select stages from outbox_claim(" OWNER ", '30 s', 1)"), 6);
+    assert_int_equal(pg_number(conn, "select stages from outbox_claim(" OWNER ", '30 s', 1)"), 7);
     PQfinish(conn);
 }
 

@@ -57,7 +57,7 @@ static void retry_sees_what_is_done(void **state) {
     for (int box = 0; box < BOXES; box++) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         struct taken taken;
-        assert_int_equal(claimed_stages(f, (boxcar_box)box, &taken), 0);
+        assert_int_equal(claimed_stages(f, (boxcar_box)box, &taken), BOXCAR_STAGE_STORED); /* by itself */
         assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_STORED));
         assert_true(record(f, (boxcar_box)box, f->owner, taken, BOXCAR_STAGE_PUBLISHED));
         assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS); /* it keeps the lease */
@@ -84,12 +84,12 @@ static void records_are_fenced_like_acks(void **state) {
     wrong = taken;
     wrong.work_id.value += 100;
     assert_false(record(f, BOXCAR_OUTBOX, f->owner, wrong, 1));
-    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 0);
+    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 1);
     any.epoch.value = 0;
     assert_true(record(f, BOXCAR_OUTBOX, f->owner, any, 2));
     settle_in(f, BOXCAR_OUTBOX, BOXCAR_DEFER, taken);
     assert_false(record(f, BOXCAR_OUTBOX, f->owner, taken, 1)); /* the lease is gone */
-    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 2);
+    assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 3);
 }
 
 /* In one batch the record comes before the verdict. */
@@ -169,10 +169,29 @@ static void replay_sees_what_was_done(void **state) {
     settle_in(f, BOXCAR_OUTBOX, BOXCAR_FAIL, taken);
     ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, &count, &f->err));
     assert_int_equal(count, 1);
-    assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 4);
+    assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 5);
+}
+
+/* Nobody has to record what the store knows. */
+static void store_sets_its_own_flags(void **state) {
+    struct fixture *f = *state;
+    for (int box = 0; box < BOXES; box++) {
+        boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
+        assert_int_equal(stages_of(f, (boxcar_box)box, id), BOXCAR_STAGE_STORED);
+        settle_in(f, (boxcar_box)box, BOXCAR_ACK, take_from(f, (boxcar_box)box, f->owner, id));
+        assert_int_equal(stages_of(f, (boxcar_box)box, id), box == BOXCAR_OUTBOX ? 5 : 1); /* only an outbox publishes */
+    }
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox where stages = 5",
+                                        "select count(*) from outbox where stages = 5"),
+                     1);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox where stages = 1",
+                                        "select count(*) from inbox where stages = 1"),
+                     1);
+    assert_int_equal(count_rows(f), 0); /* and nothing was written for it */
 }
 
 static const struct CMUnitTest TESTS[] = {
+    TEST(store_sets_its_own_flags),
     TEST(retry_sees_what_is_done),
     TEST(records_are_fenced_like_acks),
     TEST(stages_and_verdict_go_in_one_batch),

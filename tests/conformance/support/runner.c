@@ -34,6 +34,7 @@ static boxcar_verdict remember(void *context, boxcar_delivery *delivery) {
     copy(seen.topic, sizeof(seen.topic), m->topic);
     copy(seen.payload, sizeof(seen.payload), m->payload);
     copy(seen.correlation_id, sizeof(seen.correlation_id), m->correlation_id);
+    copy(seen.causation_id, sizeof(seen.causation_id), m->causation_id);
     pthread_mutex_lock(&runner->mutex);
     if (runner->count < RUNNER_SEEN_MAX)
         runner->seen[runner->count++] = seen;

@@ -13,6 +13,7 @@ struct seen {
     char topic[32];
     char payload[64];
     char correlation_id[32];
+    char causation_id[40];
     boxcar_message_id message_id;
 };
 

@@ -3,14 +3,28 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
+/* Version 11: before messages say what caused them, and that they are events. */
+#define POSTGRES_BACK_TO_11 \
+    "drop index join_member_message; alter table event_row drop column causation_id cascade; " \
+    "alter table message drop column causation_id cascade, drop column event_type cascade, drop column metadata cascade; " \
+    "alter type claimed_message drop attribute causation_id, drop attribute event_type, drop attribute metadata; " \
+    "alter type event_entry drop attribute causation_id; "
+#define SQLITE_BACK_TO_11 \
+    "drop index boxcar_join_member_message; drop view boxcar_outbox; drop view boxcar_inbox; drop view boxcar_dead_letter; " \
+    "drop view boxcar_item_text; drop view boxcar_item; drop view boxcar_event; " \
+    "alter table boxcar_event_row drop column causation_id; alter table boxcar_message drop column causation_id; " \
+    "alter table boxcar_message drop column event_type; alter table boxcar_message drop column metadata; "
+
 /* Version 10: before the pool, while messages that were buried ahead of the frontier were noted down. */
-#define POSTGRES_FROM_11_BACK_TO_10 \
+#define POSTGRES_ALL_BACK_TO_10 \
     "insert into parked (work_id, box, available_at, topic) " \
     "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) from pool); " \
     "insert into parked (work_id, box, available_at, expires_at, topic, stream) " \
     "select m.work_id, m.box, greatest(m.due_at, m.created_at), m.expires_at, m.topic, m.stream from message m join stream s " \
     "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in (select work_id from _fresh); " \
-    "drop view _stream_state, _fresh cascade; drop function _is_stream_leased, _is_open cascade; drop index message_stream; " \
+    "drop view _stream_state, _fresh cascade; " \
+    POSTGRES_BACK_TO_11 \
+    "drop function _is_stream_leased, _is_open cascade; drop index message_stream; " \
     "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, upkeep, origin; drop sequence epoch_count, outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag; " \
     "create table frontier_skip (work_id bigint primary key); " \
     "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
@@ -34,8 +48,8 @@
     "alter table if exists inbox_key drop constraint inbox_key_limits; " \
     "alter table store drop column are_old_messages_checked; "
 /* All of it. */
-#define POSTGRES_FROM_11_BACK_TO_9 \
-    POSTGRES_FROM_11_BACK_TO_10 \
+#define POSTGRES_ALL_BACK_TO_9 \
+    POSTGRES_ALL_BACK_TO_10 \
     "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9 \
     "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note cascade; " \
     "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; " \
@@ -43,14 +57,15 @@
 
 /* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
 #define SQLITE_BACK_TO_4 \
+    SQLITE_BACK_TO_11 \
     "drop table boxcar_upkeep; " \
     "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop column stream; " \
     "update boxcar_schema set oldest_program = 1; " \
     "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \
     "alter table boxcar_message drop column unique_key; " \
-    "drop view boxcar_inbox; drop view boxcar_inbox_receipt; drop view boxcar_dead_letter; " \
+    "drop view boxcar_inbox_receipt; " \
     "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; drop table boxcar_stage; " \
-    "drop view boxcar_event; drop table boxcar_event_row; " \
+    "drop table boxcar_event_row; " \
     "drop table boxcar_stream_halt; drop table boxcar_stream_rule; drop table boxcar_stream_violation; " \
     "drop index boxcar_parked_available; drop index boxcar_parked_topic; " \
     "alter table boxcar_parked drop column partition; " \

@@ -152,6 +152,9 @@ static void check_full_environment(void) {
         "BOXCAR_OWNER=0198c1a2-0000-7000-8000-000000000002",
         "BOXCAR_STREAM=customer 7",
         "BOXCAR_CORRELATION_ID='; rm -rf \"$HOME\"",
+        "BOXCAR_CAUSATION_ID=a `cause`",
+        "BOXCAR_STAGES=11",
+        "BOXCAR_METADATA={\"n\":[1]}",
         "BOXCAR_CREATED_AT=2026-01-31T12:00:00.000000Z",
         "BOXCAR_HEADERS={\"trace\":\"a b\"}",
         "BOXCAR_BOX=inbox",
@@ -166,6 +169,9 @@ static void check_full_environment(void) {
     trial.message.stream = BOXCAR_STR("customer 7");
     trial.message.correlation_id = BOXCAR_STR("'; rm -rf \"$HOME\"");
     trial.message.headers = BOXCAR_STR("{\"trace\":\"a b\"}");
+    trial.message.causation_id = BOXCAR_STR("a `cause`");
+    trial.message.stages = 11;
+    trial.message.metadata = BOXCAR_STR("{\"n\":[1]}");
     trial.message.retry_count = 2;
     trial.message.box = BOXCAR_INBOX;
     trial.message.source = BOXCAR_STR("shop $(id)");
@@ -207,7 +213,7 @@ static void environment_is_the_message_and_a_few_of_ours(void **state) {
 static void check_bare_environment(void) {
     static const char *const expected[] = {"BOXCAR_WORK_ID=42", "BOXCAR_TOPIC=orders.paid",
                                            "BOXCAR_ATTEMPT=1", "BOXCAR_EPOCH=1769860800000000",
-                                           "BOXCAR_HEADERS={}", "BOXCAR_BOX=outbox"};
+                                           "BOXCAR_HEADERS={}", "BOXCAR_BOX=outbox", "BOXCAR_STAGES=0"};
     struct trial trial;
 
     trial_init(&trial);

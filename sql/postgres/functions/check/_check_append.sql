@@ -6,6 +6,8 @@ begin
         perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters');
     elsif char_length(stream) > 255 then
         perform :"schema"._invalid('stream', 'is longer than 255 characters');
+    elsif stream = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid('stream', 'is the nil UUID');
     end if;
     if expected_version < 0 then
         perform :"schema"._invalid('expected_version',

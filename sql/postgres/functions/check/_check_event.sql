@@ -1,6 +1,7 @@
 -- The rules for an event (core/limits_event.c has the same for C callers). place: prefix of the argument's name.
 create or replace function :"schema"._check_event(
-    place text, type text, payload text, event_id uuid, headers jsonb, correlation_id text, topic text)
+    place text, type text, payload text, event_id uuid, headers jsonb, correlation_id text, topic text,
+    causation_id text default null)
 returns void language plpgsql stable :pinned as $$
 begin
     if coalesce(type, '') = '' then
@@ -13,5 +14,5 @@ begin
     end if;
     -- What it shares with a message. An empty topic is none.
     perform :"schema"._check_message(place, coalesce(nullif(topic, ''), '-'), payload, correlation_id, null, null,
-                                     null, headers, null, null, null, null);
+                                     null, headers, null, null, null, null, causation_id);
 end $$;

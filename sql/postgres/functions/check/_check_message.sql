@@ -2,7 +2,8 @@
 -- argument's name.
 create or replace function :"schema"._check_message(
     place text, topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text,
-    headers jsonb, message_id uuid, key text, max_attempts int, join_id uuid)
+    headers jsonb, message_id uuid, key text, max_attempts int, join_id uuid, causation_id text default null,
+    metadata jsonb default null, is_event boolean default null, event_type text default null)
 returns void language plpgsql stable :pinned as $$
 begin
     if coalesce(topic, '') = '' then
@@ -18,8 +19,27 @@ begin
     if char_length(correlation_id) > 255 then
         perform :"schema"._invalid(place || 'correlation_id', 'is longer than 255 characters');
     end if;
+    if char_length(causation_id) > 255 then
+        perform :"schema"._invalid(place || 'causation_id', 'is longer than 255 characters');
+    end if;
     if char_length(stream) > 255 then
         perform :"schema"._invalid(place || 'stream', 'is longer than 255 characters');
+    elsif stream = '00000000-0000-0000-0000-000000000000' then
+        perform :"schema"._invalid(place || 'stream', 'is the nil UUID');
+    end if;
+    if event_type = '' or char_length(event_type) > 255 then
+        perform :"schema"._invalid(place || 'event_type', 'must have 1 to 255 characters');
+    elsif event_type is not null and is_event is false then
+        perform :"schema"._invalid(place || 'event_type', 'cannot go together with is_event false');
+    elsif is_event and coalesce(stream, '') = '' then
+        perform :"schema"._invalid(place || 'is_event', 'needs a stream: the event is stored as its next version');
+    elsif event_type is not null and coalesce(stream, '') = '' then
+        perform :"schema"._invalid(place || 'event_type', 'needs a stream: the event is stored as its next version');
+    end if;
+    if jsonb_typeof(metadata) <> 'object' then
+        perform :"schema"._invalid(place || 'metadata', 'must be a JSON object');
+    elsif pg_column_size(metadata) > 680 then
+        perform :"schema"._fits(place || 'metadata', octet_length(metadata::text), 'headers_bytes_max', 65536);
     end if;
     if not (due_at >= '1970-01-01Z' and due_at < '10000-01-01Z') then
         perform :"schema"._invalid(place || 'due_at', 'is out of range: give a time from 1970 to 9999');

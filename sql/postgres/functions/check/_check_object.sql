@@ -10,16 +10,17 @@ declare
     attempts int;
     join_id uuid;
     is_unique boolean;
+    is_event boolean;
 begin
     if jsonb_typeof(o) <> 'object' then
         perform :"schema"._invalid(place, 'must be an object');
     end if;
     if p_box = 0 then
-        perform :"schema"._check_names(place || '.', o, '{topic,correlation_id,stream,key}',
-                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique}');
+        perform :"schema"._check_names(place || '.', o, '{topic,correlation_id,causation_id,stream,key,event_type}',
+                                       '{payload,due_at,ttl,headers,message_id,max_attempts,join_id,unique,metadata,is_event}');
     else
-        perform :"schema"._check_names(place || '.', o, '{source,id,content_hash,topic,correlation_id,stream}',
-                                       '{payload,due_at,ttl,headers,max_attempts}');
+        perform :"schema"._check_names(place || '.', o, '{source,id,content_hash,topic,correlation_id,causation_id,stream,event_type}',
+                                       '{payload,due_at,ttl,headers,max_attempts,metadata,is_event}');
     end if;
     begin
         field := 'due_at';        due := (o ->> field)::timestamptz;
@@ -28,6 +29,7 @@ begin
         field := 'max_attempts';  attempts := (o ->> field)::int;
         field := 'join_id';       join_id := (o ->> field)::uuid;
         field := 'unique';        is_unique := nullif(o -> field, 'null')::boolean;
+        field := 'is_event';      is_event := nullif(o -> field, 'null')::boolean;
     exception when data_exception then
         perform :"schema"._invalid(format('%s.%s', place, field), :"schema"._malformed(field));
     end;
@@ -35,7 +37,8 @@ begin
         perform :"schema"._check_inbox_key(place || '.', o ->> 'source', o ->> 'id', o ->> 'content_hash');
     end if;
     perform :"schema"._check_message(place || '.', o ->> 'topic', o ->> 'payload', o ->> 'correlation_id', due, ttl,
-        o ->> 'stream', nullif(o -> 'headers', 'null'), id, o ->> 'key', attempts, join_id);
+        o ->> 'stream', nullif(o -> 'headers', 'null'), id, o ->> 'key', attempts, join_id, o ->> 'causation_id', nullif(o -> 'metadata', 'null'), is_event,
+        o ->> 'event_type');
     if is_unique and o ->> 'key' is null then
         perform :"schema"._invalid(place || '.unique', 'needs a key');
     end if;

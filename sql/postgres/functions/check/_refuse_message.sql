@@ -4,7 +4,8 @@
 -- in the server's log. Volatile, so that no planner calls it in advance.
 create or replace function :"schema"._refuse_message(
     p_box smallint, id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
-    delay_ms bigint, ttl_ms bigint, max_attempts int)
+    delay_ms bigint, ttl_ms bigint, max_attempts int, causation_id text default null, metadata jsonb default null,
+    event_type text default null)
 returns boolean language plpgsql volatile :pinned as $$
 begin
     if p_box is null or p_box not in (0, 1) then
@@ -23,6 +24,6 @@ begin
         perform :"schema"._invalid('ttl', 'is out of range: give more than 0 and at most 3650 days');
     end if;
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, null, stream, headers, null, null,
-                                max_attempts, null);
+                                max_attempts, null, causation_id, metadata, null, event_type);
     return true;
 end $$;

@@ -1,7 +1,8 @@
 -- As _refuse_message, for what _enqueue_one is given besides.
 create or replace function :"schema"._refuse_one(
     id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
-    delay interval, ttl interval, max_attempts int, is_fresh boolean, join_id uuid)
+    delay interval, ttl interval, max_attempts int, is_fresh boolean, join_id uuid, causation_id text default null,
+    metadata jsonb default null, event_type text default null)
 returns void language plpgsql volatile :pinned as $$
 begin
     if is_fresh is null then
@@ -11,7 +12,7 @@ begin
         perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
     end if;
     perform :"schema"._refuse_message(0::smallint, id, topic, payload, stream, correlation_id, headers, due_at, null, null,
-                                 max_attempts);
+                                 max_attempts, causation_id, metadata, event_type);
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,
                                 max_attempts, join_id);
 end $$;

@@ -41,7 +41,8 @@ begin
                     select m.work_id, got.epoch, m.message_id, case p_box when 0 then 'outbox' else 'inbox' end, m.topic::text,
                            m.payload, 'in_progress', m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,
                            m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, got.until,
-                           null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
+                           null::timestamptz, null::text, 1, case when m.event_type is null then 1 else 3 end, m.source::text,
+                           m.external_id::text, m.causation_id, m.event_type::text, m.metadata
                     from :"schema".message m where m.work_id >= lower(got.items) and m.work_id < upper(got.items)
                     order by m.work_id;
                 return;

@@ -20,7 +20,8 @@ begin
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                    m.created_at, m.due_at, null::timestamptz, m.expires_at, m.stream::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
-                   null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
+                   null::timestamptz, null::text, 1, case when m.event_type is null then 1 else 3 end, m.source::text,
+                   m.external_id::text, m.causation_id, m.event_type::text, m.metadata
             from :"schema".message m where m.work_id >= lower(items) and m.work_id < upper(items)
             order by m.work_id;
         return;
@@ -30,7 +31,8 @@ begin
             select m.work_id, p_epoch, m.message_id, box_name, m.topic::text, m.payload, 'in_progress',
                    m.created_at, m.due_at, null::timestamptz, m.expires_at, m.stream::text,
                    m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, p_until,
-                   null::timestamptz, null::text, 1, 0, m.source::text, m.external_id::text
+                   null::timestamptz, null::text, 1, case when m.event_type is null then 1 else 3 end, m.source::text,
+                   m.external_id::text, m.causation_id, m.event_type::text, m.metadata
             from unnest(items) r cross join lateral (
                 select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
                 order by x.work_id offset 0) m
@@ -43,7 +45,8 @@ begin
                case when p.work_id is null then m.expires_at else p.expires_at end, m.stream::text,
                m.correlation_id, m.headers, coalesce(p.retry_count, 0), greatest(p.crash_count, 0),
                m.max_attempts, p.last_error, p_owner, p_until, null::timestamptz, null::text,
-               coalesce(p.retry_count, 0) + 1, coalesce(g.flags::int, 0), m.source::text, m.external_id::text
+               coalesce(p.retry_count, 0) + 1, coalesce(g.flags::int, 0) | case when m.event_type is null then 1 else 3 end,
+               m.source::text, m.external_id::text, m.causation_id, m.event_type::text, m.metadata
         from unnest(items) r cross join lateral (
             select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
             order by x.work_id offset 0) m

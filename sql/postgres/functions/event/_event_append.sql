@@ -9,7 +9,7 @@
 -- snapshot made us overlook.
 create or replace function :"schema"._event_append(
     p_stream text, p_expected bigint, ids uuid[], types text[], payloads text[], correlations text[],
-    headers text[], topics text[])
+    headers text[], topics text[], causations text[] default null)
 returns setof :"schema".event_append_result language plpgsql volatile security definer rows 1000 :hot as $$
 #variable_conflict use_column
 declare
@@ -55,16 +55,18 @@ begin
             hint = 'Read what was appended meanwhile and decide again.';
     end if;
     if wanted > 0 then
-        insert into :"schema".event_row (event_id, created_at, version, stream, type, correlation_id, headers, payload)
-        select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.parsed, i.payload
-        from rows from (unnest(results), unnest(types), unnest(correlations), unnest(headers), unnest(parsed), unnest(payloads))
-            with ordinality i(event_id, version, duplicate, type, correlation, header, parsed, payload, n)
+        insert into :"schema".event_row (event_id, created_at, version, stream, type, correlation_id, causation_id, headers, payload)
+        select i.event_id, ts, i.version, p_stream, i.type, i.correlation, i.causation, i.parsed, i.payload
+        from rows from (unnest(results), unnest(types), unnest(correlations), unnest(causations), unnest(headers), unnest(parsed),
+                        unnest(payloads))
+            with ordinality i(event_id, version, duplicate, type, correlation, causation, header, parsed, payload, n)
         where not i.duplicate
           and case when i.event_id <> '00000000-0000-0000-0000-000000000000' and char_length(i.type) between 1 and 255
                         and octet_length(i.payload) <= 65536 and coalesce(char_length(i.correlation) <= 255, true)
+                        and coalesce(char_length(i.causation) <= 255, true)
                         and (i.header is null or octet_length(i.header) <= 4096
                              and not i.parsed @? 'strict $.* ? (@.type() <> "string")') then true
-              else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.parsed) end
+              else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.parsed, i.causation) end
         order by i.n
         on conflict do nothing;
         get diagnostics stored = row_count;
@@ -76,12 +78,15 @@ begin
         select min(q.message_id::text) filter (where q.duplicate) into taken from (
             select array_agg(i.event_id order by i.n) as ids, array_agg(i.topic order by i.n) as topics,
                    array_agg(i.payload order by i.n) as payloads, array_agg(i.correlation order by i.n) as correlations,
-                   array_agg(p_stream) as streams, array_agg(i.header order by i.n) as headers
-            from rows from (unnest(results), unnest(topics), unnest(correlations), unnest(headers), unnest(payloads))
-                with ordinality i(event_id, version, duplicate, topic, correlation, header, payload, n)
+                   array_agg(p_stream) as streams, array_agg(i.header order by i.n) as headers,
+                   array_agg(i.causation order by i.n) as causations, array_agg(i.type order by i.n) as types
+            from rows from (unnest(results), unnest(topics), unnest(correlations), unnest(causations), unnest(headers),
+                            unnest(payloads), unnest(types))
+                with ordinality i(event_id, version, duplicate, topic, correlation, causation, header, payload, type, n)
             where not i.duplicate and i.topic is not null) m,
         lateral :"schema"._enqueue_messages(0::smallint, m.ids, m.topics, m.payloads, m.correlations, m.streams, m.headers,
-                                   null, null, null, null, false) q
+                                   null, null, null, null, false, causations => m.causations, event_types => m.types,
+                                   are_events_stored => true) q
         where m.ids is not null;
         if taken is not null then
             raise exception using errcode = 'BX003', column = 'event_id',

@@ -20,7 +20,7 @@ begin
     if everything then
         return query
             select e.event_id, e.stream, e.version, s.first_position + (e.event_no - s.first_id), e.type, e.payload,
-                   e.headers, e.correlation_id, e.created_at
+                   e.headers, e.correlation_id, e.created_at, e.causation_id
             from :"schema"._event_spans(p_after, p_most) s
             cross join lateral (
                 select e.* from :"schema".event_row e where e.event_no between s.first_id and s.last_id offset 0) e

@@ -8,7 +8,8 @@
 create or replace function :"schema"._inbox_enqueue(
     ids uuid[], topics text[], payloads text[], correlations text[], streams text[], headers text[],
     dues timestamptz[], delays bigint[], ttls bigint[], attempts int[],
-    sources text[], external_ids text[], hashes text[])
+    sources text[], external_ids text[], hashes text[], causations text[] default null, event_types text[] default null,
+    metadata text[] default null)
 returns setof :"schema".inbox_enqueue_result language plpgsql volatile security definer rows 1000 :hot
 set enable_hashjoin = on as $$
 #variable_conflict use_column
@@ -34,7 +35,7 @@ begin
     select array_agg(w.message_id) into fresh from written w;
     if cardinality(fresh) = cardinality(ids) then   -- as they stand
         work_ids := :"schema"._inbox_store(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls,
-                                      attempts, sources, external_ids);
+                                      attempts, sources, external_ids, causations, event_types, metadata);
         return query select i.work_id, i.id, false, false from unnest(ids, work_ids) i(id, work_id);
         return;
     end if;
@@ -56,20 +57,22 @@ begin
                array_agg(i.header order by i.n) as headers, array_agg(i.due order by i.n) as dues,
                array_agg(i.delay order by i.n) as delays, array_agg(i.ttl order by i.n) as ttls,
                array_agg(i.attempt order by i.n) as attempts, array_agg(i.source order by i.n) as sources,
-               array_agg(i.external_id order by i.n) as external_ids
+               array_agg(i.external_id order by i.n) as external_ids, array_agg(i.causation order by i.n) as causations,
+               case when event_types is not null then array_agg(i.event_type order by i.n) end as event_types,
+               case when _inbox_enqueue.metadata is not null then array_agg(i.metadata order by i.n) end as metadata
         into news from (
             select i.*, row_number() over (partition by i.id order by i.n) as turn
             from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
-                        external_ids)
+                        external_ids, causations, event_types, metadata)
                 with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
-                                  external_id, n)
+                                  external_id, causation, event_type, metadata, n)
             left join unnest(fresh) w(id) on w.id = i.id
             left join unnest(known.ids, known.ours) k(id, is_ours) on k.id = i.id
             where w.id is not null or k.is_ours) i
         where i.turn = 1;
         work_ids := :"schema"._inbox_store(news.ids, news.topics, news.payloads, news.correlations, news.streams,
                                       news.headers, news.dues, news.delays, news.ttls, news.attempts, news.sources,
-                                      news.external_ids);
+                                      news.external_ids, news.causations, news.event_types, news.metadata);
     else
         select null::uuid[] as ids, null::bigint[] as ns into news;
     end if;

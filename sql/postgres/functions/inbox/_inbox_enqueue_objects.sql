@@ -18,14 +18,16 @@ begin
     if given.hashes is null then
         return query select * from :"schema"._inbox_enqueue(
             given.ids, given.topics, given.payloads, given.correlations, given.streams, given.headers, given.dues, null,
-            given.ttls, given.attempts, given.sources, given.external_ids, null);
+            given.ttls, given.attempts, given.sources, given.external_ids, null, given.causations, given.event_types,
+            given.metadata);
         return;
     end if;
     select array_agg((r.work_id, r.message_id, r.duplicate, r.hash_mismatch):::"schema".inbox_enqueue_result order by r.n)
     into results
     from :"schema"._inbox_enqueue(
         given.ids, given.topics, given.payloads, given.correlations, given.streams, given.headers, given.dues, null,
-        given.ttls, given.attempts, given.sources, given.external_ids, given.hashes)
+        given.ttls, given.attempts, given.sources, given.external_ids, given.hashes, given.causations,
+        given.event_types, given.metadata)
         with ordinality r(work_id, message_id, duplicate, hash_mismatch, n);
     perform :"schema"._warn_of_hash(r.source, r.id)
     from unnest(given.sources, given.external_ids, results)

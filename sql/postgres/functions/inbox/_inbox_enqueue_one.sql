@@ -2,20 +2,29 @@
 -- left to functions that name the fault. p_alone: see _inbox_put.
 create or replace function :"schema"._inbox_enqueue_one(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
-    p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, p_alone boolean)
+    p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, p_alone boolean,
+    p_causation text default null, p_event_type text default null, p_metadata text default null)
 returns :"schema".inbox_enqueue_result language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     parsed jsonb;
+    metadata jsonb;
 begin
     if p_headers is not null then
         parsed := (:"schema"._read_headers(array[p_headers]))[1];
+    end if;
+    if p_metadata is not null then
+        metadata := (:"schema"._read_metadata(array[p_metadata]))[1];
     end if;
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
         and octet_length(p_payload) <= 65536
         and char_length(p_source) between 1 and 255 and char_length(p_external_id) between 1 and 255
         and coalesce(char_length(p_hash) <= 255, true)
-        and coalesce(char_length(p_stream) between 1 and 255, true)
+        and coalesce(char_length(p_stream) between 1 and 255 and p_stream <> '00000000-0000-0000-0000-000000000000', true)
+        and (num_nonnulls(p_causation, p_event_type, metadata) = 0
+             or coalesce(char_length(p_causation) <= 255, true)
+                and coalesce(char_length(p_event_type) between 1 and 255 and p_stream is not null, true)
+                and coalesce(jsonb_typeof(metadata) = 'object' and pg_column_size(metadata) <= 680, true))
         and coalesce(char_length(p_correlation) <= 255, true)
         and coalesce(p_due between '1970-01-01Z' and '9999-12-31Z', true)
         and coalesce(p_delay between '0' and '3650 days', true)
@@ -25,10 +34,10 @@ begin
              and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
         perform :"schema"._refuse_key(p_source, p_external_id, p_hash, p_id);
         perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
-                                 p_attempts, true, null);
+                                 p_attempts, true, null, p_causation, metadata, p_event_type);
     end if;
     return :"schema"._inbox_put(
         p_id, p_topic, p_payload, p_correlation, p_stream, parsed,
         case when p_due is null and p_delay > '0' then ts + p_delay else p_due end, p_ttl, p_attempts,
-        p_source, p_external_id, p_hash, ts, p_alone);
+        p_source, p_external_id, p_hash, ts, p_alone, p_causation, p_event_type, metadata);
 end $$;

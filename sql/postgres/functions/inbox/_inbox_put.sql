@@ -3,7 +3,8 @@
 -- of its own: called by functions that have them. p_alone: the caller's transaction does nothing else.
 create or replace function :"schema"._inbox_put(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers jsonb, p_due timestamptz,
-    p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz, p_alone boolean)
+    p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz, p_alone boolean,
+    p_causation text default null, p_event_type text default null, p_metadata jsonb default null)
 returns :"schema".inbox_enqueue_result language plpgsql volatile as $$
 #variable_conflict use_column
 declare
@@ -27,7 +28,9 @@ begin
         select r.* into result from :"schema"._inbox_enqueue(
             array[p_id], array[p_topic], array[p_payload], array[p_correlation], array[p_stream], array[p_headers::text],
             array[p_due], null, array[ceil(extract(epoch from p_ttl) * 1000)::bigint], array[p_attempts],
-            array[p_source], array[p_external_id], array[p_hash]) r;
+            array[p_source], array[p_external_id], array[p_hash], array[p_causation],
+            case when p_event_type is not null then array[p_event_type] end,
+            case when p_metadata is not null then array[p_metadata::text] end) r;
         return result;
     end if;
     result.message_id := p_id;
@@ -41,17 +44,24 @@ begin
         end if;
         return result;
     end if;
+    if p_event_type is not null then
+        perform :"schema"._hold_event_streams(array[p_stream]);
+    end if;
     if p_stream is not null then
         perform pg_current_xact_id();   -- before the work id is drawn: see _come_past_streams
     end if;
     insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at, topic, payload,
-                                   stream, correlation_id, headers, source, external_id)
+                                   stream, correlation_id, headers, source, external_id, causation_id, event_type, metadata)
     values (p_id, 1, (p_stream is not null)::int, p_attempts, ts, p_due, ts + p_ttl, p_topic, p_payload,
-            p_stream, p_correlation, p_headers, p_source, p_external_id)
+            p_stream, p_correlation, p_headers, p_source, p_external_id, p_causation, p_event_type, p_metadata)
     on conflict (message_id) do nothing
     returning m.work_id into result.work_id;
     if result.work_id is null then
         perform :"schema"._inbox_taken(p_id);
+    end if;
+    if p_event_type is not null then
+        perform :"schema"._store_events(array[p_id], array[p_event_type], array[p_stream], array[p_payload],
+                                   array[p_correlation], array[p_causation], array[p_headers], ts);
     end if;
     if p_stream is not null then
         perform :"schema"._end_quiet(1::smallint);

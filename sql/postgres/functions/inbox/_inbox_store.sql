@@ -2,7 +2,8 @@
 -- message.
 create or replace function :"schema"._inbox_store(
     ids uuid[], topics text[], payloads text[], correlations text[], streams text[], headers text[],
-    dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], sources text[], external_ids text[])
+    dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], sources text[], external_ids text[],
+    causations text[] default null, event_types text[] default null, metadata text[] default null)
 returns bigint[] language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
@@ -11,7 +12,7 @@ begin
     select array_agg(e.work_id order by e.n) as work_ids, (array_agg(e.message_id) filter (where e.duplicate))[1] as taken
     into stored from :"schema"._enqueue_messages(
         1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
-        sources, external_ids) with ordinality e(work_id, message_id, duplicate, n);
+        sources, external_ids, null, null, causations, event_types, metadata) with ordinality e(work_id, message_id, duplicate, n);
     if stored.taken is not null then
         perform :"schema"._inbox_taken(stored.taken);
     end if;

@@ -3,13 +3,15 @@
 -- columns may be null as a whole. delays and ttls are in milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
 -- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
 -- messages of the inbox come from. others: the ids that programs of another version give to the same keys (see
--- _known_ids). uniques: keys that are free again once their message has ended (see _take_keys). Hash joins are for what was
+-- _known_ids). uniques: keys that are free again once their message has ended (see _take_keys). event_types: of messages that
+-- are events of their streams, stored here with the next version; are_events_stored: the caller has stored the events. Hash joins are for what was
 -- said and what was stored, which may be many; tables are looked up by their indexes.
 create or replace function :"schema"._enqueue_messages(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
     joins uuid[] default null, sources text[] default null, external_ids text[] default null,
-    others uuid[] default null, uniques uuid[] default null)
+    others uuid[] default null, uniques uuid[] default null, causations text[] default null,
+    event_types text[] default null, metadata text[] default null, are_events_stored boolean default false)
 returns setof :"schema".enqueue_result language plpgsql volatile security definer rows 1000 :hot
 set enable_hashjoin = on as $$
 #variable_conflict use_column
@@ -20,6 +22,7 @@ declare
     stored_ids uuid[];
     duplicates boolean[];   -- null: none
     parsed jsonb[];   -- the headers
+    parsed_metadata jsonb[];
     is_one_join boolean;   -- all go into the same join
 begin
     -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
@@ -54,7 +57,8 @@ begin
     end if;
     is_one_join := joins[1] is not null and cardinality(joins) = cardinality(ids) and array_remove(joins, joins[1]) = '{}';
     if fresh_ids and uniques is null and correlations is null and streams is null and headers is null and dues is null
-       and delays is null and ttls is null and attempts is null and (joins is null or is_one_join) then
+       and delays is null and ttls is null and attempts is null and causations is null and metadata is null
+       and event_types is null and (joins is null or is_one_join) then
         with stored as (
             insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
             select i.id, p_box, 0, ts, i.topic, i.payload from unnest(ids, topics, payloads) i(id, topic, payload)
@@ -72,28 +76,39 @@ begin
     if headers is not null then
         parsed := :"schema"._read_headers(headers);
     end if;
+    if metadata is not null then
+        parsed_metadata := :"schema"._read_metadata(metadata);
+    end if;
+    if event_types is not null and not are_events_stored then
+        perform :"schema"._hold_event_streams(array(
+            select i.stream from unnest(event_types, streams) i(type, stream) where i.type is not null));
+    end if;
     if streams is not null then
         perform pg_current_xact_id();   -- before work ids are drawn: see _come_past_streams
     end if;
     with stored as (
         insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
                                        topic, payload, stream, correlation_id, headers, source, external_id,
-                                       unique_key)
+                                       unique_key, causation_id, event_type, metadata)
         select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
                s.topic, s.payload, s.stream, s.correlation, s.parsed, s.source, s.external_id,
-               s.unique_key
+               s.unique_key, s.causation, s.event_type, s.metadata
         from (select i.*,
                      case when i.ttl between 1 and 315360000000
                           then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
                      coalesce(i.due, case when i.delay between 1 and 315360000000
                                           then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
               from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts,
-                          sources, external_ids, uniques)
+                          sources, external_ids, uniques, causations, event_types, parsed_metadata)
                   i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
-                    external_id, unique_key)) s
+                    external_id, unique_key, causation, event_type, metadata)) s
         where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
                         and char_length(s.topic) between 1 and 255 and octet_length(s.payload) <= 65536
-                        and coalesce(char_length(s.stream) between 1 and 255, true)
+                        and coalesce(char_length(s.stream) between 1 and 255
+                                     and s.stream <> '00000000-0000-0000-0000-000000000000', true)
+                        and coalesce(char_length(s.causation) <= 255, true)
+                        and coalesce(char_length(s.event_type) between 1 and 255 and s.stream is not null, true)
+                        and coalesce(jsonb_typeof(s.metadata) = 'object' and pg_column_size(s.metadata) <= 680, true)
                         and coalesce(char_length(s.correlation) <= 255, true)
                         and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
                         and coalesce(s.delay between 0 and 315360000000, true)
@@ -102,12 +117,20 @@ begin
                         and (s.header is null or octet_length(s.header) <= 4096
                              and not s.parsed @? 'strict $.* ? (@.type() <> "string")') then true
               else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.parsed,
-                                        s.due_at, s.delay, s.ttl, s.attempt) end
+                                        s.due_at, s.delay, s.ttl, s.attempt, s.causation, s.metadata, s.event_type) end
         on conflict (message_id) do nothing
         returning m.work_id, m.message_id)
     select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
     if streams is not null then
         perform :"schema"._end_quiet(p_box);
+    end if;
+    if event_types is not null and not are_events_stored and work_ids <> '{}' then   -- an id that comes twice is stored once
+        perform :"schema"._store_events(
+            ids, array(select case when i.turn = 1 and w.id is not null then i.type end
+                       from (select u.*, row_number() over (partition by u.id order by u.n) as turn
+                             from unnest(ids, event_types) with ordinality u(id, type, n)) i
+                       left join unnest(stored_ids) w(id) on w.id = i.id order by i.n),
+            streams, payloads, correlations, causations, parsed, ts);
     end if;
     if cardinality(work_ids) < cardinality(ids) then
         -- Some were there before, or come twice. A statement of its own, with a snapshot of its own: the existing message

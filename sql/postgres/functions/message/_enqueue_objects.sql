@@ -15,5 +15,6 @@ begin
         from :"schema"._enqueue_messages(
             0::smallint, given.ids, given.topics, given.payloads, given.correlations, given.streams, given.headers,
             given.dues, null, given.ttls, given.attempts, given.is_fresh, given.joins, null, null, given.others,
-            given.uniques) with ordinality r(work_id, message_id, duplicate, n));
+            given.uniques,
+            given.causations, given.event_types, given.metadata) with ordinality r(work_id, message_id, duplicate, n));
 end $$;

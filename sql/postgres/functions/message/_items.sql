@@ -4,7 +4,8 @@ returns table (work_id bigint, message_id uuid, box smallint, topic text, payloa
     created_at timestamptz, due_at timestamptz, available_at timestamptz, expires_at timestamptz, stream text,
     correlation_id text, headers jsonb, retry_count int, crash_count int, max_attempts int, last_error text,
     owner uuid, epoch bigint, locked_until timestamptz, processed_at timestamptz, processed_by text,
-    reason smallint, died_at timestamptz, source text, external_id text)
+    reason smallint, died_at timestamptz, source text, external_id text, causation_id text, event_type text, metadata jsonb,
+    stages int)
 language plpgsql stable :pinned set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -16,7 +17,7 @@ begin
                i.retry_count, i.crash_count, i.max_attempts, i.last_error,
                case when sees then i.owner else :"schema"._veil(i.owner) end, i.epoch, i.locked_until, i.processed_at,
                case when sees then i.processed_by else :"schema"._veil(i.processed_by::uuid)::text end, i.reason, i.died_at,
-               i.source::text, i.external_id::text
+               i.source::text, i.external_id::text, i.causation_id, i.event_type::text, i.metadata, i.stages
         from :"schema"._item i where i.work_id = any (ids)
         order by i.work_id desc;
 end $$;

@@ -6,11 +6,12 @@ create or replace function :"schema"._read_messages(
     messages jsonb, p_box smallint, out ids uuid[], out topics text[], out payloads text[], out correlations text[],
     out streams text[], out headers text[], out dues timestamptz[], out ttls bigint[], out attempts int[], out joins uuid[],
     out others uuid[], out uniques uuid[], out sources text[], out external_ids text[], out hashes text[],
-    out is_fresh boolean, out is_usual boolean)
+    out is_fresh boolean, out is_usual boolean, out causations text[], out event_types text[], out metadata text[])
 language plpgsql volatile as $$
 #variable_conflict use_column
 declare
-    names constant text[] := '{topic,payload,correlation_id,due_at,ttl,stream,headers,max_attempts}'::text[]
+    names constant text[] := '{topic,payload,correlation_id,due_at,ttl,stream,headers,max_attempts,causation_id,metadata,
+                                is_event,event_type}'::text[]
         || case p_box when 0 then '{message_id,key,join_id,unique}'::text[] else '{source,id,content_hash}' end;
     ts timestamptz := clock_timestamp();
     stamp bytea := substring(int8send((date_part('epoch', ts) * 1000)::bigint) from 3);   -- as in _new_message_id
@@ -45,7 +46,16 @@ begin
                      and octet_length(r.payload) <= 65536
                      and (r.correlation_id is null or jsonb_typeof(m.o -> 'correlation_id') = 'string'
                                                       and char_length(r.correlation_id) <= 255)
-                     and (r.stream is null or jsonb_typeof(m.o -> 'stream') = 'string' and char_length(r.stream) <= 255)
+                     and (r.stream is null or jsonb_typeof(m.o -> 'stream') = 'string' and char_length(r.stream) <= 255
+                                              and r.stream <> '00000000-0000-0000-0000-000000000000')
+                     and (num_nonnulls(r.causation_id, r.metadata, r.is_event, r.event_type) = 0
+                          or coalesce(jsonb_typeof(m.o -> 'causation_id') in ('string', 'null') and char_length(r.causation_id) <= 255, true)
+                             and coalesce(jsonb_typeof(m.o -> 'is_event') in ('boolean', 'null'), true)
+                             and coalesce(jsonb_typeof(m.o -> 'event_type') in ('string', 'null')
+                                          and char_length(r.event_type) between 1 and 255, true)
+                             and coalesce(jsonb_typeof(r.metadata) = 'object' and pg_column_size(r.metadata) <= 680, true)
+                             and not (coalesce(r.is_event, r.event_type is not null) and coalesce(r.stream, '') = '')
+                             and not (r.is_event is false and r.event_type is not null))
                      and (r.key is null or r.message_id is null and jsonb_typeof(m.o -> 'key') = 'string'
                                            and char_length(r.key) between 1 and 1024)
                      and coalesce(r.due_at between '1970-01-01Z' and '9999-12-31Z', true)
@@ -56,13 +66,18 @@ begin
                      and (r."unique" is null or jsonb_typeof(m.o -> 'unique') = 'boolean'
                                                 and not (r."unique" and r.key is null))
                      and (r.headers is null or pg_column_size(r.headers) <= 680
-                          and not r.headers @? 'strict $.* ? (@.type() <> "string")')) is true)
+                          and not r.headers @? 'strict $.* ? (@.type() <> "string")')) is true),
+           case when count(nullif(r.causation_id, '')) > 0 then array_agg(nullif(r.causation_id, '')) end,
+           case when count(:"schema"._event_type(r.topic, r.stream, r.is_event, r.event_type)) > 0
+                then array_agg(:"schema"._event_type(r.topic, r.stream, r.is_event, r.event_type)) end,
+           case when count(r.metadata) > 0 then array_agg(r.metadata::text) end
     into ids, topics, payloads, correlations, streams, headers, dues, ttls, attempts, joins, others, uniques, sources,
-         external_ids, hashes, is_fresh, is_usual
+         external_ids, hashes, is_fresh, is_usual, causations, event_types, metadata
     from jsonb_array_elements(messages) m(o)
     cross join lateral jsonb_to_record(m.o) r(
         topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text, headers jsonb,
-        message_id uuid, key text, max_attempts int, join_id uuid, "unique" boolean, source text, id text, content_hash text)
+        message_id uuid, key text, max_attempts int, join_id uuid, "unique" boolean, source text, id text, content_hash text,
+        causation_id text, metadata jsonb, is_event boolean, event_type text)
     cross join lateral (
         select case when r.key is not null then :"schema"._hash_id('boxcar:key:', r.key) end as id offset 0) k;
 exception when data_exception then

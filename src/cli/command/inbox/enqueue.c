@@ -94,10 +94,9 @@ const struct command CMD_INBOX_ENQUEUE = {
         "and nothing else.\n"
         "\n"
         "--batch reads JSON Lines: one object a line with source, id, content_hash, topic, payload,\n"
-        "correlation_id, due, delay, ttl, stream, headers (an object), max_attempts. Any other name is\n"
-        "refused, exit status 2. A payload that is not a string is stored as its compact JSON. All lines "
-        "are\n"
-        "stored or none; a key that comes twice is stored once.\n",
+        "correlation_id, causation_id, due, delay, ttl, stream, headers and metadata (objects), max_attempts,\n"
+        "is_event, event_type. Any other name is refused, exit status 2. A payload that is not a string is\n"
+        "stored as its compact JSON. All lines are stored or none; a key that comes twice is stored once.\n",
     .examples =
         "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar inbox enqueue shop order-43 orders.paid - --hash 5d41402a -o json\n"

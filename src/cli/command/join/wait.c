@@ -14,7 +14,7 @@
 enum { TOPIC, PAYLOAD };
 
 static struct {
-    char *on_complete[2], *on_fail[2], *correlation_id, *message_id;
+    char *on_complete[2], *on_fail[2], *correlation_id, *causation_id, *message_id;
     int allow_failures;
 } given;
 
@@ -24,6 +24,8 @@ static struct poptOption OPTIONS[] = {
     {"on-fail", 0, POPT_ARG_STRING, given.on_fail, 0, "the one that follows on failure (default none)",
      "TOPIC PAYLOAD"},
     {"allow-failures", 0, POPT_ARG_NONE, &given.allow_failures, 0, "failed steps are no failure", NULL},
+    {"causation-id", 0, POPT_ARG_STRING, &given.causation_id, 0,
+     "of the message or call that caused the wait", "TEXT"},
     {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0,
      "of the wait and of the message that follows", "TEXT"},
     {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the wait's id; one that exists is a no-op",
@@ -68,6 +70,7 @@ static int read_wait(const struct cli *cli, const char *const *args, boxcar_new_
     wait->on_complete_topic = boxcar_str_of(given.on_complete[TOPIC]);
     wait->on_fail_topic = boxcar_str_of(given.on_fail[TOPIC]);
     wait->correlation_id = boxcar_str_of(given.correlation_id);
+    wait->causation_id = boxcar_str_of(given.causation_id);
     wait->allow_failures = given.allow_failures;
     return check_pairs(cli);
 }

@@ -17,6 +17,7 @@ static const struct json_field FIELDS[] = {
     {"event_id", read_event_id, AT(event_id), false},
     {"headers", json_line_read_headers, AT(headers), false},
     {"correlation_id", json_line_read_text, AT(correlation_id), false},
+    {"causation_id", json_line_read_text, AT(causation_id), false},
     {"topic", json_line_read_text, AT(topic), false},
 };
 

@@ -73,6 +73,12 @@ bool json_line_read_headers(struct json_line *line, const struct json_field *fie
     return keep_written(line, field);
 }
 
+bool json_line_read_object(struct json_line *line, const struct json_field *field, const json_t *value) {
+    if (!json_is_object(value))
+        return json_line_refuse(line, "%s is not an object", field->name);
+    return keep_written(line, field);
+}
+
 /* ---- lines ---- */
 
 static const struct json_field *find_field(const struct json_lines_kind *kind, const char *name) {

@@ -88,6 +88,7 @@ bool json_line_need_string(const struct json_line *line, const struct json_field
 /* Readers. A payload that is not a string is kept as it was written, and so are headers. */
 bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value);
 bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_line_read_object(struct json_line *line, const struct json_field *field, const json_t *value);
 bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value);
 
 #endif

@@ -71,6 +71,13 @@ static bool read_flag(struct json_line *line, const struct json_field *field, co
     return true;
 }
 
+static bool read_is_event(struct json_line *line, const struct json_field *field, const json_t *value) {
+    if (!json_is_boolean(value))
+        return json_line_refuse(line, "%s is neither true nor false", field->name);
+    *(int *)json_line_place(line, field) = json_is_true(value) ? BOXCAR_EVENT_YES : BOXCAR_EVENT_NO;
+    return true;
+}
+
 #define AT(member) offsetof(boxcar_new_message, member)
 
 /* The fields that both boxes have. */
@@ -84,7 +91,11 @@ static bool read_flag(struct json_line *line, const struct json_field *field, co
         {"ttl", read_ttl, AT(ttl_ms), false},                                                                \
         {"stream", json_line_read_text, AT(stream), false},                                                  \
         {"headers", json_line_read_headers, AT(headers), false},                                             \
-        {"max_attempts", read_count, AT(max_attempts), false}
+        {"max_attempts", read_count, AT(max_attempts), false},                                               \
+        {"causation_id", json_line_read_text, AT(causation_id), false},                                      \
+        {"metadata", json_line_read_object, AT(metadata), false},                                            \
+        {"is_event", read_is_event, AT(is_event), false},                                                    \
+        {"event_type", json_line_read_text, AT(event_type), false}
 
 static const struct json_field OUTBOX_FIELDS[] = {
     SHARED_FIELDS,

@@ -47,6 +47,7 @@ static void add_events(struct pg_params *params, const boxcar_new_event *events,
     add_optional_texts(params, events, count, offsetof(boxcar_new_event, correlation_id));
     add_optional_texts(params, events, count, offsetof(boxcar_new_event, headers));
     add_optional_texts(params, events, count, offsetof(boxcar_new_event, topic));
+    add_optional_texts(params, events, count, offsetof(boxcar_new_event, causation_id));
 }
 
 /* May safely run twice: the second time all events are duplicates. */
@@ -91,6 +92,7 @@ static void read_event(const PGresult *r, int row, void *item) {
     event->headers = pg_get_text(r, row, 6);
     event->correlation_id = pg_get_text(r, row, 7);
     event->created_at = pg_get_time(r, row, 8);
+    event->causation_id = pg_get_text(r, row, 9);
 }
 
 boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,

@@ -203,6 +203,7 @@ boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
     pg_params_text(&params, message->payload);
     pg_params_text(&params, message->correlation_id);
     pg_params_int4(&params, message->max_attempts);
+    pg_params_text(&params, message->causation_id);
     status = pg_query(pg_store_of(store), PG_JOIN_WAIT, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;

@@ -7,7 +7,7 @@
 
 /* Columns that no message of the request uses go as one null instead of an array of nulls. */
 struct used {
-    bool correlation, stream, headers, due, delay, ttl, attempts, join, hash;
+    bool correlation, stream, headers, due, delay, ttl, attempts, join, hash, causation, event, metadata;
 };
 
 static struct used find_used(const struct new_messages *new) {
@@ -23,6 +23,9 @@ static struct used find_used(const struct new_messages *new) {
         used.delay |= m->delay_ms != 0;
         used.ttl |= m->ttl_ms != 0;
         used.attempts |= m->max_attempts != 0;
+        used.causation |= m->causation_id.data != NULL;
+        used.event |= m->event_type.data != NULL;
+        used.metadata |= m->metadata.data != NULL;
         used.join |= !boxcar_uuid_is_none(m->join_id.uuid);
         used.hash |= m->content_hash.data != NULL;
     }
@@ -110,6 +113,13 @@ static void add_messages(struct pg_params *params, const struct new_messages *ne
     add_attempts(params, new, used.attempts);
 }
 
+/* The last parameters. */
+static void add_extras(struct pg_params *params, const struct new_messages *new, struct used used) {
+    add_texts(params, new, used.causation, offsetof(boxcar_new_message, causation_id));
+    add_texts(params, new, used.event, offsetof(boxcar_new_message, event_type));
+    add_texts(params, new, used.metadata, offsetof(boxcar_new_message, metadata));
+}
+
 size_t pg_count_keys(const struct new_messages *new, bool unique) {
     size_t count = 0;
 
@@ -150,6 +160,7 @@ static void add_many(struct pg_params *params, const struct new_messages *new, b
     add_joins(params, new, used.join);
     add_keys(params, new, false);
     add_keys(params, new, true);
+    add_extras(params, new, used);
 }
 
 /* Nothing but a topic and a payload. */
@@ -157,7 +168,7 @@ static bool is_plain(const struct new_messages *new) {
     struct used used = find_used(new);
 
     return !new->keys && !used.correlation && !used.stream && !used.headers && !used.due && !used.delay && !used.ttl &&
-           !used.attempts && !used.join;
+           !used.attempts && !used.join && !used.causation && !used.event && !used.metadata;
 }
 
 enum pg_statement pg_enqueue_statement(const struct new_messages *new, bool fresh_ids) {
@@ -201,6 +212,12 @@ static void add_message(struct pg_params *params, const boxcar_new_message *m) {
         pg_params_null(params, PG_INT4);
 }
 
+static void add_message_extras(struct pg_params *params, const boxcar_new_message *m) {
+    pg_params_text(params, m->causation_id);
+    pg_params_text(params, m->event_type);
+    pg_params_text(params, m->metadata);
+}
+
 static void add_one(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
     static const struct message_key none;
     const boxcar_new_message *m = &new->items[0];
@@ -211,6 +228,7 @@ static void add_one(struct pg_params *params, const struct new_messages *new, bo
     add_id(params, m->join_id.uuid.bytes);
     add_id(params, key->unique ? none.id.uuid.bytes : key->id.uuid.bytes);
     add_id(params, key->unique ? key->id.uuid.bytes : none.id.uuid.bytes);
+    add_message_extras(params, m);
 }
 
 void pg_params_for_enqueue(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
@@ -236,6 +254,7 @@ static void add_one_from_outside(struct pg_params *params, const struct new_mess
     pg_params_text(params, new->items[0].external_id);
     pg_params_text(params, new->items[0].content_hash);
     pg_params_bool(params, alone);
+    add_message_extras(params, &new->items[0]);
 }
 
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct new_messages *new, bool alone) {
@@ -250,6 +269,7 @@ void pg_params_for_inbox_enqueue(struct pg_params *params, const struct new_mess
     add_texts(params, new, true, offsetof(boxcar_new_message, source));
     add_texts(params, new, true, offsetof(boxcar_new_message, external_id));
     add_texts(params, new, used.hash, offsetof(boxcar_new_message, content_hash));
+    add_extras(params, new, used);
 }
 
 static void add_work_ids(struct pg_params *params, boxcar_settlement_list list) {

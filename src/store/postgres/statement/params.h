@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "boxcar/types.h"
 
-#define PG_PARAMS_MAX 16
+#define PG_PARAMS_MAX 20
 
 /* Oids of pg_type are fixed for built-in types. */
 enum pg_type {

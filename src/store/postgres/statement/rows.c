@@ -127,6 +127,9 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     m->source = pg_get_text(r, row, 18);
     m->external_id = pg_get_text(r, row, 19);
     m->stages = pg_get_int4(r, row, 20);
+    m->causation_id = pg_get_text(r, row, 21);
+    m->event_type = pg_get_text(r, row, 22);
+    m->metadata = pg_get_text(r, row, 23);
     m->processed_at = BOXCAR_TIME_NONE;
     m->died_at = BOXCAR_TIME_NONE;
 }
@@ -159,7 +162,10 @@ void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
     m->died_at = pg_get_time(r, row, 23);
     m->source = pg_get_text(r, row, 24);
     m->external_id = pg_get_text(r, row, 25);
-    m->stages = PQnfields(r) > 26 ? pg_get_int4(r, row, 26) : 0; /* not in lists */
+    m->causation_id = pg_get_text(r, row, 26);
+    m->event_type = pg_get_text(r, row, 27);
+    m->metadata = pg_get_text(r, row, 28);
+    m->stages = pg_get_int4(r, row, 29);
 }
 
 static void clear_result(void *result) { PQclear(result); }

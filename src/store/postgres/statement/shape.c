@@ -19,8 +19,8 @@
 #define NOTHING "1v"
 #define COUNT "1l"
 #define IDS "1L"
-#define CLAIMED "*llunnTTTTnnniiinuTnni" /* the last row may be a note without texts */
-#define ITEM "luBtntTTTTnnniiinulTTnRTnn"
+#define CLAIMED "*llunnTTTTnnniiinuTnninnn" /* the last row may be a note without texts */
+#define ITEM "luBtntTTTTnnniiinulTTnRTnnnnni"
 #define COUNTS "iiitn"
 #define JOIN "u" COUNTS "nTTTn"
 #define CHANGE "bb" COUNTS
@@ -48,7 +48,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_BURY_MALFORMED] = COUNT,
     [PG_WAS_SETTLED] = IDS,
     [PG_ADOPT] = "1b",
-    [PG_FIND] = "*" ITEM "i",
+    [PG_FIND] = "*" ITEM,
     [PG_PAGE] = "*" ITEM,
     [PG_ATTEMPTS] = "*Tituln",
     [PG_STATS] = "*nlllllfbi",
@@ -77,8 +77,8 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_INBOX_ACCEPT] = "1bb",
     [PG_INBOX_FIND] = "*ttultnTTlT",
     [PG_EVENT_APPEND] = "*ulb",
-    [PG_EVENT_READ] = "*utllttnnT",
-    [PG_EVENT_READ_ALL] = "*unllnnnnT", /* the last row is no event */
+    [PG_EVENT_READ] = "*utllttnnTn",
+    [PG_EVENT_READ_ALL] = "*unllnnnnTn", /* the last row is no event */
     [PG_SEQUENCE_EVENTS] = NOTHING,
     [PG_REGISTER] = NOTHING,
     [PG_BEAT_ALONE] = NOTHING,

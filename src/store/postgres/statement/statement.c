@@ -25,20 +25,22 @@
 #define CLAIMED                                                                                              \
     "work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "             \
     "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "            \
-    "owner, locked_until, source, external_id, stages"
+    "owner, locked_until, source, external_id, stages, causation_id, event_type, metadata::pg_catalog.text"
 
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
 #define ITEM                                                                                                 \
     "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
     "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, owner, "     \
-    "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id"
+    "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id, "                   \
+    "causation_id, event_type, metadata::pg_catalog.text, stages"
 
 /* What pg_read_join_counts() reads, and a change of a join. */
 #define JOIN_COUNTS "expected_steps, completed_steps, failed_steps, status, reason"
 #define JOIN "join_id, " JOIN_COUNTS ", grouping_key, created_at, last_updated_at, deadline, metadata"
 #define JOIN_CHANGE "counted, ended, " JOIN_COUNTS
 
-#define EVENT "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, created_at"
+#define EVENT "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, created_at, " \
+    "causation_id"
 
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
@@ -50,11 +52,12 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_BEGIN] = "begin isolation level read committed",
     [PG_COMMIT] = "commit",
     [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
-                   ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null, null, $14, $15)",
+                   ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null, null, $14, $15, "
+                   "$16, $17, $18)",
     /* One message, without arrays. What the first one stores is new and has the id that was given. */
     [PG_ENQUEUE_PLAIN] = "select :\"schema\"._enqueue_plain($1, $2, $3), $1, false",
     [PG_ENQUEUE_ONE] = "select (r).work_id, (r).message_id, (r).duplicate from (select :\"schema\"._enqueue_one("
-                       "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as r) e",
+                       "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as r) e",
     [PG_HOLD_KEYS] = "select :\"schema\"._hold_keys($1)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
@@ -71,7 +74,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_BURY_MALFORMED] = "select :\"schema\"._bury_malformed()",
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
-    [PG_FIND] = "select " ITEM ", :\"schema\"._stages(work_id) from :\"schema\"._find($1, $2, $3)",
+    [PG_FIND] = "select " ITEM " from :\"schema\"._find($1, $2, $3)",
     [PG_PAGE] = "select " ITEM " from :\"schema\"._page($1, $2, $3, $4, $5, $6)",
     [PG_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from :\"schema\"._attempts($1)",
     [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact, estimated "
@@ -94,7 +97,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_JOIN_REPORT] = "select " JOIN_CHANGE " from :\"schema\"._join_report($1, $2, $3)",
     [PG_JOIN_CANCEL] = "select " JOIN_CHANGE " from :\"schema\"._join_cancel($1)",
     [PG_JOIN_WAIT] =
-        "select work_id, duplicate, " JOIN_CHANGE " from :\"schema\"._join_wait($1, $2, $3, $4, $5)",
+        "select work_id, duplicate, " JOIN_CHANGE " from :\"schema\"._join_wait($1, $2, $3, $4, $5, $6)",
     [PG_EVALUATE_WAITS] = "select evaluated, ended from :\"schema\"._evaluate_due_waits($1)",
     [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
     [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5)",
@@ -102,16 +105,17 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select message_id, work_id, case when status " IS " 'pending' then 0 when status " IS " 'completed' then 1 "
         "else 2 end, created_at from :\"schema\"._join_members($1, $2, $3)",
     [PG_INBOX_ENQUEUE] = "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
-                         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
     [PG_INBOX_ENQUEUE_ONE] =
         "select (r).work_id, (r).message_id, (r).duplicate, (r).hash_mismatch from (select "
-        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as r) e",
+        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+        "as r) e",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "
                       "last_seen_at, seen_count, ended_at from :\"schema\"._inbox_find($1, $2)",
     [PG_EVENT_APPEND] =
-        "select event_id, version, duplicate from :\"schema\"._event_append($1, $2, $3, $4, $5, $6, $7, $8)",
+        "select event_id, version, duplicate from :\"schema\"._event_append($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     [PG_EVENT_READ] = "select " EVENT " from :\"schema\".event_read($1, $2, $3)",
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",

@@ -135,6 +135,17 @@ boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metad
                : status;
 }
 
+boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err) {
+    boxcar_status status;
+
+    if (metadata.len <= LIMITS_HEADERS_ALWAYS)
+        return BOXCAR_OK;
+    status = sqlite_settings_load(store, err);
+    return status == BOXCAR_OK
+               ? limits_check_size(metadata.len, store->settings.headers_max, "metadata", "headers_bytes_max", err)
+               : status;
+}
+
 /* ---- for people ---- */
 
 static boxcar_status add_value(struct query *query, struct setting_value_list *list, size_t capacity,

@@ -14,6 +14,8 @@ boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct sett
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
 /* Refuses a payload or headers that are larger than the settings allow. */
+/* The metadata of a message. */
+boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);
 boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err);
 /* The same for the metadata of a join: as a payload. */
 boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);

@@ -123,7 +123,7 @@ static boxcar_status read_candidate(struct sqlite_store *store, struct claim *cl
     message->expires_at = expires_at;
     message->retry_count = (int)query_get_int(&query, P_RETRY_COUNT);
     message->crash_count = (int)query_get_int(&query, P_CRASH_COUNT);
-    message->stages = (int)query_get_int(&query, P_STAGES);
+    message->stages = sqlite_stages_of(message, query_get_int(&query, P_STAGES));
     if (status == BOXCAR_OK)
         status = query_copy_text(&query, P_LAST_ERROR, arena, &message->last_error, err);
     return status == BOXCAR_OK ? sqlite_read_payload(&query, P_PAYLOAD, arena, message, err) : status;

@@ -77,6 +77,7 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_str stream, const
     query_text(&query, event->headers);
     query_int(&query, store->now);
     query_text(&query, event->payload);
+    query_text(&query, event->causation_id);
     return query_run(&query, err);
 }
 
@@ -92,10 +93,12 @@ static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, cons
     message.topic = event->topic;
     message.payload = event->payload;
     message.correlation_id = event->correlation_id;
+    message.causation_id = event->causation_id;
+    message.event_type = event->type;
     message.headers = event->headers;
     message.stream = stream;
     memcpy(message.message_id.uuid.bytes, event->event_id.uuid.bytes, sizeof(message.message_id.uuid.bytes));
-    status = sqlite_enqueue_one(store, BOXCAR_OUTBOX, &message, &enqueued, err);
+    status = sqlite_enqueue_of_event(store, &message, &enqueued, err);
     if (status == BOXCAR_OK && enqueued.duplicate)
         return error_taken(event->event_id, "the id of a message that was enqueued by itself", err);
     return status;
@@ -150,6 +153,24 @@ boxcar_status sqlite_event_append(struct boxcar_store *store, boxcar_str stream,
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, append, &appending, err);
 }
 
+boxcar_status sqlite_event_of_message(struct sqlite_store *store, const boxcar_new_message *message, boxcar_error *err) {
+    boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
+    int64_t known, version;
+    boxcar_status status;
+
+    event.type = message->event_type;
+    event.payload = message->payload;
+    event.correlation_id = message->correlation_id;
+    event.causation_id = message->causation_id;
+    event.headers = message->headers;
+    memcpy(event.event_id.uuid.bytes, message->message_id.uuid.bytes, sizeof(event.event_id.uuid.bytes));
+    status = find_known(store, message->stream, event.event_id, &known, err);
+    if (status != BOXCAR_OK || known > 0)
+        return status;
+    status = last_version(store, message->stream, &version, err);
+    return status == BOXCAR_OK ? insert(store, message->stream, &event, version + 1, err) : status;
+}
+
 /* ---- reading ---- */
 
 enum event_column {
@@ -161,7 +182,8 @@ enum event_column {
     E_CORRELATION_ID,
     E_HEADERS,
     E_CREATED_AT,
-    E_PAYLOAD
+    E_PAYLOAD,
+    E_CAUSATION_ID
 };
 
 struct event_look {
@@ -209,6 +231,8 @@ static boxcar_status read_event(struct query *query, struct event_look *look, bo
         status = query_copy_text(query, E_HEADERS, arena, &event->headers, err);
     if (status == BOXCAR_OK)
         status = query_copy_text(query, E_PAYLOAD, arena, &event->payload, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, E_CAUSATION_ID, arena, &event->causation_id, err);
     return status;
 }
 

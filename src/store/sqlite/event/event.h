@@ -12,4 +12,8 @@ boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, i
 boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
                                     struct event_rows **ret_list, boxcar_error *err);
 
+/* Appends the event that a message is, with the next version of its stream, in the caller's transaction. An event that is
+ * there already stays as it is: the message was removed, and enqueued again. */
+boxcar_status sqlite_event_of_message(struct sqlite_store *store, const boxcar_new_message *message, boxcar_error *err);
+
 #endif

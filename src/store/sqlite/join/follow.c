@@ -41,6 +41,7 @@ static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message 
     if (status == BOXCAR_OK)
         status = sqlite_check_sizes(store, ret_wait->on_fail_payload, BOXCAR_NO_STR, err);
     ret_wait->correlation_id = message->correlation_id;
+    ret_wait->message_id = message->message_id;
     ret_wait->continuation_id = boxcar_join_continuation_id(message->message_id);
     return status;
 }

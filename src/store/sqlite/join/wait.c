@@ -129,6 +129,7 @@ static boxcar_status ack_wait(struct sqlite_store *store, struct resolving *reso
 static boxcar_status go_on(struct sqlite_store *store, struct resolving *resolving, const struct wait *wait,
                            bool completed, boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    char cause[BOXCAR_UUID_TEXT_SIZE];
     boxcar_enqueued enqueued;
     boxcar_status status = ack_wait(store, resolving, err);
 
@@ -136,6 +137,8 @@ static boxcar_status go_on(struct sqlite_store *store, struct resolving *resolvi
     message.payload = completed ? wait->on_complete_payload : wait->on_fail_payload;
     message.correlation_id = wait->correlation_id;
     message.message_id = wait->continuation_id;
+    boxcar_uuid_format(wait->message_id.uuid, cause);
+    message.causation_id = boxcar_str_of(cause);
     if (status == BOXCAR_OK)
         status = sqlite_enqueue_one(store, resolving->box, &message, &enqueued, err);
     return status;

@@ -17,7 +17,7 @@
 /* The columns as S_MESSAGE_INSERT_MANY names them. */
 #define COLUMNS                                                                                              \
     "create table messages (message_id, box, lane, topic, stream, correlation_id, headers, created_at, due_at, "   \
-    "max_attempts, payload, bulk hidden)"
+    "max_attempts, payload, causation_id, metadata, bulk hidden)"
 enum column {
     C_MESSAGE_ID,
     C_BOX,
@@ -30,6 +30,8 @@ enum column {
     C_DUE_AT,
     C_MAX_ATTEMPTS,
     C_PAYLOAD,
+    C_CAUSATION_ID,
+    C_METADATA,
     C_BULK
 };
 
@@ -138,6 +140,8 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
             sqlite3_result_int(to, message->max_attempts);
         break;
     case C_PAYLOAD: give_text(to, message->payload); break;
+    case C_CAUSATION_ID: give_text(to, message->causation_id); break;
+    case C_METADATA: give_text(to, message->metadata); break;
     case C_BULK: break;
     }
     return SQLITE_OK;

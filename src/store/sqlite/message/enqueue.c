@@ -9,6 +9,7 @@
 #include "key.h"
 #include "park.h"
 #include "store/sqlite/admin/setting.h"
+#include "store/sqlite/event/event.h"
 #include "store/sqlite/join/join.h"
 #include "tally.h"
 
@@ -69,6 +70,9 @@ static boxcar_status insert(struct sqlite_store *store, const struct enqueueing 
     query_time(&query, message->max_attempts > 0 ? message->max_attempts : BOXCAR_TIME_NONE);
     query_text(&query, message->payload);
     query_id(&query, unique_key.uuid.bytes);
+    query_text(&query, message->causation_id);
+    query_text(&query, message->event_type);
+    query_text(&query, message->metadata);
     status = query_run(&query, err);
     if (status == BOXCAR_OK)
         *ret_inserted = sqlite3_changes(store->db) > 0;
@@ -118,12 +122,18 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
     return status;
 }
 
+static boxcar_status check_sizes(struct sqlite_store *store, const boxcar_new_message *message, boxcar_error *err) {
+    boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
+
+    return status == BOXCAR_OK ? sqlite_check_message_metadata(store, message->metadata, err) : status;
+}
+
 /* An id that is there: the caller's, or with a unique key our own, from a try whose end was not known. */
 static boxcar_status store_message(struct sqlite_store *store, struct enqueueing *enqueueing,
                                    const boxcar_new_message *message, boxcar_message_id unique_key,
                                    boxcar_enqueued *enqueued, boxcar_error *err) {
     bool inserted, is_unique = !boxcar_uuid_is_none(unique_key.uuid);
-    boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
+    boxcar_status status = check_sizes(store, message, err);
 
     if (status == BOXCAR_OK)
         status = insert(store, enqueueing, message, unique_key, enqueueing->last_id + 1, &inserted, err);
@@ -135,6 +145,8 @@ static boxcar_status store_message(struct sqlite_store *store, struct enqueueing
         return find_duplicate(store, message, &enqueued->work_id.value, err);
     enqueued->work_id.value = ++enqueueing->last_id;
     status = place(store, enqueueing, message, enqueued->work_id.value, err);
+    if (status == BOXCAR_OK && !str_is_absent(message->event_type) && !enqueueing->are_events_stored)
+        status = sqlite_event_of_message(store, message, err);
     if (status == BOXCAR_OK && is_unique)
         status = sqlite_key_take(store, unique_key, enqueued->work_id.value, err);
     return status;
@@ -180,6 +192,16 @@ boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                : status;
 }
 
+boxcar_status sqlite_enqueue_of_event(struct sqlite_store *store, const boxcar_new_message *message,
+                                      boxcar_enqueued *ret_enqueued, boxcar_error *err) {
+    struct enqueueing enqueueing;
+    boxcar_status status = sqlite_enqueue_begin(store, BOXCAR_OUTBOX, false, &enqueueing, err);
+
+    enqueueing.are_events_stored = true;
+    return status == BOXCAR_OK ? sqlite_enqueue_next(store, &enqueueing, message, NULL, ret_enqueued, err)
+                               : status;
+}
+
 boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
                                    const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                    boxcar_error *err) {
@@ -195,7 +217,8 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
 
 static bool is_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
                      const boxcar_new_message *message) {
-    return lane_of(store, enqueueing, message) != LANE_ASIDE && boxcar_uuid_is_none(message->join_id.uuid);
+    return lane_of(store, enqueueing, message) != LANE_ASIDE && boxcar_uuid_is_none(message->join_id.uuid) &&
+           str_is_absent(message->event_type);
 }
 
 /* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not
@@ -215,7 +238,7 @@ static boxcar_status check_plain(struct sqlite_store *store, const struct bulk *
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; status == BOXCAR_OK && i < bulk->count; i++) {
-        status = sqlite_check_sizes(store, bulk->messages[i].payload, bulk->messages[i].headers, err);
+        status = check_sizes(store, &bulk->messages[i], err);
         if (status == BOXCAR_OK && !str_is_empty(bulk->messages[i].stream))
             status = sqlite_fix_partitions(store, err);
     }

@@ -12,6 +12,9 @@ boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *r
 boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                  const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                  boxcar_error *err);
+/* As sqlite_enqueue_one(), for a message whose event the caller has appended. */
+boxcar_status sqlite_enqueue_of_event(struct sqlite_store *store, const boxcar_new_message *message,
+                                      boxcar_enqueued *ret_enqueued, boxcar_error *err);
 /* As sqlite_enqueue_one(), but parked at once. */
 boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
                                    const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
@@ -23,6 +26,7 @@ struct enqueueing {
     int64_t last_id;       /* the highest work id in use */
     bool aside;            /* parked at once, whatever the message says */
     bool straight;         /* streamed messages stay in the log; else there may be programs that do not know that */
+    bool are_events_stored; /* the caller has appended the events that the messages are */
     bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
     struct attaching join; /* the one that the last message was attached to */
 };

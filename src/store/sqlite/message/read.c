@@ -24,8 +24,8 @@ enum find_column {
     F_DIED_AT,
     F_SOURCE,
     F_EXTERNAL_ID,
-    F_PAYLOAD,
-    F_STAGES
+    F_STAGES,
+    F_PAYLOAD
 };
 
 /* The columns every statement that reads a message begins with. */
@@ -54,7 +54,24 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
         status = query_copy_text(query, M_CORRELATION_ID, arena, &message->correlation_id, err);
     if (status == BOXCAR_OK)
         status = query_copy_text(query, M_HEADERS, arena, &message->headers, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_CAUSATION_ID, arena, &message->causation_id, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_EVENT_TYPE, arena, &message->event_type, err);
+    if (status == BOXCAR_OK)
+        status = query_copy_text(query, M_METADATA, arena, &message->metadata, err);
+    message->stages = sqlite_stages_of(message, 0);
     return status;
+}
+
+int sqlite_stages_of(const boxcar_message *message, int64_t recorded) {
+    int stages = (int)recorded | BOXCAR_STAGE_STORED;
+
+    if (!str_is_absent(message->event_type))
+        stages |= BOXCAR_STAGE_EVENT_STORED;
+    if (message->box == BOXCAR_OUTBOX && message->status == BOXCAR_DONE)
+        stages |= BOXCAR_STAGE_PUBLISHED;
+    return stages;
 }
 
 boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
@@ -128,8 +145,7 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
         status = read_status(query, arena, message, err);
     if (status == BOXCAR_OK && payload)
         status = sqlite_read_payload(query, F_PAYLOAD, arena, message, err);
-    if (status == BOXCAR_OK && payload)
-        message->stages = (int)query_get_int(query, F_STAGES);
+    message->stages = sqlite_stages_of(message, query_get_int(query, F_STAGES));
     return status;
 }
 

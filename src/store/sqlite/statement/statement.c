@@ -2,7 +2,7 @@
 
 #define MESSAGE_COLUMNS                                                                                      \
     "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "               \
-    "m.created_at, m.due_at, m.expires_at, m.max_attempts"
+    "m.created_at, m.due_at, m.expires_at, m.max_attempts, m.causation_id, m.event_type, m.metadata"
 
 /* The run that holds a work id is the last one that starts at or before it. */
 #define FINISHED_RUN_OF(id) "(select max(r.first_id) from boxcar_finished r where r.first_id <= " id ")"
@@ -24,7 +24,8 @@
     "    order by a.attempt_id desc limit 1)), "                                                             \
     "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
     "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
-    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id)" payload " from boxcar_message m " \
+    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "                          \
+    "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload " from boxcar_message m "      \
     "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
     "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
     "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
@@ -42,7 +43,7 @@
 
 /* An event; see event/event.c. */
 #define EVENT_COLUMNS                                                                                        \
-    "event_id, stream, version, position, type, correlation_id, headers, created_at, payload"
+    "event_id, stream, version, position, type, correlation_id, headers, created_at, payload, causation_id"
 
 /* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
 #define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
@@ -112,13 +113,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "(select oldest_program from boxcar_schema) from boxcar_removed",
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, expires_at, max_attempts, payload, unique_key) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
+        "created_at, due_at, expires_at, max_attempts, payload, unique_key, causation_id, event_type, metadata) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
         "on conflict (message_id) do nothing",
     [S_MESSAGE_INSERT_MANY] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, max_attempts, payload) select rowid, message_id, box, lane, topic, stream, "
-        "correlation_id, headers, created_at, due_at, max_attempts, payload from boxcar_new_messages(?1)",
+        "created_at, due_at, max_attempts, payload, causation_id, metadata) select rowid, message_id, box, lane, topic, stream, "
+        "correlation_id, headers, created_at, due_at, max_attempts, payload, causation_id, metadata from boxcar_new_messages(?1)",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
     [S_MESSAGE_OF_OLD_KEY] =
         "select work_id, message_id from boxcar_message where message_id = ?1 and topic = ?2",
@@ -248,7 +249,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_VIOLATION_SWEEP] = "delete from boxcar_stream_violation where at <= ?1",
 
     [S_FIND] = FIND(""),
-    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload, (select s.flags from boxcar_stage s where s.work_id = m.work_id)"),
+    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload"),
     [S_STAGE_RECORD] = "insert into boxcar_stage (work_id, flags) values (?1, ?2) "
                        "on conflict (work_id) do update set flags = flags | excluded.flags",
     [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
@@ -458,7 +459,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_EVENT_BY_ID] = "select version, stream = ?2 from boxcar_event_row where event_id = ?1",
     [S_EVENT_INSERT] =
         "insert into boxcar_event_row (event_id, stream, version, type, correlation_id, headers, created_at, "
-        "payload) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "payload, causation_id) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [S_EVENT_STREAM] = "select " EVENT_COLUMNS " from boxcar_event_row "
                        "where stream = ?1 and version >= ?2 order by version limit ?3",
     [S_EVENT_ALL] = "select " EVENT_COLUMNS " from boxcar_event_row "

@@ -222,6 +222,9 @@ enum message_column {
     M_DUE_AT,
     M_EXPIRES_AT,
     M_MAX_ATTEMPTS,
+    M_CAUSATION_ID,
+    M_EVENT_TYPE,
+    M_METADATA,
     M_COLUMNS
 };
 

@@ -49,24 +49,36 @@ begin
         (19, '.join_id', 'is the nil UUID',
             case when s.join_ok then (s.o ->> 'join_id')::uuid = '00000000-0000-0000-0000-000000000000' end),
         (20, '.unique', :"schema"._malformed('unique'), jsonb_typeof(s.o -> 'unique') not in ('boolean', 'null')),
-        (21, '.unique', 'needs a key', s.o -> 'unique' = 'true' and s.o ->> 'key' is null))
+        (21, '.unique', 'needs a key', s.o -> 'unique' = 'true' and s.o ->> 'key' is null),
+        (22, '.causation_id', 'is longer than 255 characters', char_length(s.o ->> 'causation_id') > 255),
+        (23, '.stream', 'is the nil UUID', s.o ->> 'stream' = '00000000-0000-0000-0000-000000000000'),
+        (24, '.is_event', :"schema"._malformed('is_event'), jsonb_typeof(s.o -> 'is_event') not in ('boolean', 'null')),
+        (25, '.is_event', 'needs a stream: the event is stored as its next version',
+            s.o -> 'is_event' = 'true' and coalesce(s.o ->> 'stream', '') = ''),
+        (26, '.event_type', 'must have 1 to 255 characters', char_length(s.o ->> 'event_type') not between 1 and 255),
+        (27, '.event_type', 'needs a stream: the event is stored as its next version',
+            s.o ->> 'event_type' is not null and s.o -> 'is_event' is distinct from 'true' and coalesce(s.o ->> 'stream', '') = ''),
+        (28, '.event_type', 'cannot go together with is_event false',
+            s.o ->> 'event_type' is not null and s.o -> 'is_event' = 'false'),
+        (29, '.metadata', 'must be a JSON object', jsonb_typeof(s.o -> 'metadata') not in ('object', 'null')))
         f(nr, field, problem, is_wrong)
     where f.is_wrong
     union all
-    select s.n, 22, s.place || v.field, format('has %s bytes, more than the %s that the setting %s allows', v.size, m.most, v.name)
+    select s.n, 30, s.place || v.field, format('has %s bytes, more than the %s that the setting %s allows', v.size, m.most, v.name)
     from said s cross join lateral (values   -- with the least that each setting can be
         ('.payload', octet_length(s.o ->> 'payload'), 'payload_bytes_max', 65536, 67108864),
-        ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', 4096, 65536)) v(field, size, name, least, fallback)
+        ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', 4096, 65536),
+        ('.metadata', octet_length(s.o ->> 'metadata'), 'headers_bytes_max', 4096, 65536)) v(field, size, name, least, fallback)
     cross join lateral (select :"schema"._setting(v.name, v.fallback)::bigint as most where v.size > v.least) m
     where v.size > m.most
     union all
     select s.n, 98, format('%s.%s', s.place, k), 'must be a text'
     from said s, jsonb_object_keys(s.o) k
-    where k in ('topic', 'correlation_id', 'stream', 'key') and jsonb_typeof(s.o -> k) not in ('string', 'null')
+    where k in ('topic', 'correlation_id', 'causation_id', 'stream', 'key', 'event_type') and jsonb_typeof(s.o -> k) not in ('string', 'null')
     union all
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name'
     from said s, jsonb_object_keys(s.o) k
     where k not in ('topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream', 'headers', 'message_id', 'key',
-                    'max_attempts', 'join_id', 'unique')) z
+                    'max_attempts', 'join_id', 'unique', 'causation_id', 'metadata', 'is_event', 'event_type')) z
     order by z.n, z.nr, z.argument;
 end $$;

@@ -2,7 +2,8 @@
 -- that exists changes nothing, as everywhere. It is parked at once (see 0010), where the end of the join finds it; if the
 -- join has ended already, it is evaluated now.
 create or replace function :"schema"._join_wait(
-    p_join uuid, p_message uuid, p_payload text, p_correlation text, p_attempts int)
+    p_join uuid, p_message uuid, p_payload text, p_correlation text, p_attempts int,
+    p_causation text default null)
 returns table (work_id bigint, message_id uuid, duplicate boolean, counted boolean, ended boolean,
                expected_steps int, completed_steps int, failed_steps int, status text, reason text)
 language plpgsql volatile security definer :hot as $$
@@ -31,9 +32,9 @@ begin
     perform :"schema"._lock_lanes(p_join);
     select s.counted into settled from :"schema"._settle_joins(array[p_join], ts) s;
     perform :"schema"._refuse_message(0::smallint, p_message, topic, p_payload, null, p_correlation, null, null, null,
-                                      null, p_attempts);
-    insert into :"schema".message (message_id, box, lane, max_attempts, created_at, topic, payload, correlation_id)
-    values (p_message, 0, 2, p_attempts, ts, topic, p_payload, p_correlation)
+                                      null, p_attempts, p_causation);
+    insert into :"schema".message (message_id, box, lane, max_attempts, created_at, topic, payload, correlation_id, causation_id)
+    values (p_message, 0, 2, p_attempts, ts, topic, p_payload, p_correlation, p_causation)
     on conflict (message_id) do nothing
     returning work_id, message_id, false into wait;
     if wait.work_id is null then

@@ -55,15 +55,16 @@ begin
     select array_agg(i.continuation order by i.n) as ids,
            array_agg(case i.outcome when 2 then i.complete_topic else i.fail_topic end order by i.n) as topics,
            array_agg(case i.outcome when 2 then i.complete_payload else i.fail_payload end order by i.n) as payloads,
-           array_agg(i.correlation order by i.n) as correlations
+           array_agg(i.correlation order by i.n) as correlations, array_agg(m.message_id::text order by i.n) as causations
     into part
-    from unnest(outcomes, continuations, complete_topics, complete_payloads, fail_topics, fail_payloads, correlations)
+    from unnest(outcomes, continuations, complete_topics, complete_payloads, fail_topics, fail_payloads, correlations, ids)
         with ordinality i(outcome, continuation, complete_topic, complete_payload, fail_topic, fail_payload,
-                          correlation, n)
+                          correlation, id, n)
+    cross join lateral (select m.message_id from :"schema".message m where m.work_id = i.id limit 1) m
     where i.outcome in (2, 3);
     if part.ids is not null then
         perform :"schema"._enqueue_messages(p_box, part.ids, part.topics, part.payloads, part.correlations, null, null,
-                                   null, null, null, null, false);
+                                   null, null, null, null, false, causations => part.causations);
     end if;
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs into part

@@ -22,8 +22,9 @@ begin
                    array_agg(e.value ->> 'payload' order by e.n) as payloads,
                    array_agg(nullif(e.value ->> 'correlation_id', '') order by e.n) as correlations,
                    array_agg(e.value ->> 'headers' order by e.n) as headers,
-                   array_agg(nullif(e.value ->> 'topic', '') order by e.n) as topics
+                   array_agg(nullif(e.value ->> 'topic', '') order by e.n) as topics,
+                   array_agg(nullif(e.value ->> 'causation_id', '') order by e.n) as causations
             from jsonb_array_elements(events) with ordinality e(value, n)) m,
         lateral :"schema"._event_append(stream, expected_version, m.ids, m.types, m.payloads, m.correlations,
-                                        m.headers, m.topics) a;
+                                        m.headers, m.topics, m.causations) a;
 end $$;

@@ -7,7 +7,8 @@ begin
     perform :"schema"._check_append(stream, null);
     perform :"schema"._check_event_page('from_version', from_version, max_events);
     return query
-        select e.event_id, e.stream, e.version, e.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at
+        select e.event_id, e.stream, e.version, e.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at,
+               e.causation_id
         from :"schema".event e where e.stream = event_read.stream and e.version >= from_version
         order by e.version limit max_events;
 end $$;

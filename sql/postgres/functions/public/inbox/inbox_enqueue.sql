@@ -4,7 +4,8 @@
 create or replace function :"schema".inbox_enqueue(
     source text, id text, topic text, payload text, content_hash text default null, correlation_id text default null,
     due_at timestamptz default null, ttl interval default null, stream text default null, headers jsonb default null,
-    max_attempts int default null)
+    max_attempts int default null, causation_id text default null, metadata jsonb default null,
+    is_event boolean default null, event_type text default null)
 returns :"schema".inbox_enqueue_result language plpgsql volatile security definer :hot as $$
 declare
     result :"schema".inbox_enqueue_result;
@@ -17,15 +18,18 @@ begin
         and coalesce(ttl > '0' and ttl <= '3650 days', true)
         and (headers is null or pg_column_size(headers) <= 680
              and not headers @? 'strict $.* ? (@.type() <> "string")')
-        and coalesce(max_attempts between 1 and 1000000, true)) is not true then
+        and coalesce(max_attempts between 1 and 1000000, true)
+        and coalesce(stream <> '00000000-0000-0000-0000-000000000000', true)
+        and num_nonnulls(causation_id, metadata, is_event, event_type) = 0) is not true then
         perform :"schema"._check_inbox_key('', source, id, content_hash);
         perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,
-                                    max_attempts, null);
+                                    max_attempts, null, causation_id, metadata, is_event, event_type);
     end if;
     result := :"schema"._inbox_put(
         :"schema"._hash_id('boxcar:inbox:', char_length(source) || ':' || source || id),   -- as _inbox_id
         topic, payload, nullif(correlation_id, ''), nullif(stream, ''), headers, due_at, ttl, max_attempts,
-        source, id, nullif(content_hash, ''), clock_timestamp(), false);
+        source, id, nullif(content_hash, ''), clock_timestamp(), false, nullif(causation_id, ''),
+        :"schema"._event_type(topic, stream, is_event, event_type), metadata);
     if result.hash_mismatch then
         perform :"schema"._warn_of_hash(source, id);
     end if;

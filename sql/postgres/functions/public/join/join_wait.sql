@@ -1,10 +1,10 @@
 -- Enqueues a message that waits for a join, and is replaced by on_complete or on_fail when that has ended.
 -- The end of the join does that, a worker or maintenance; the wait spends no attempts. Returns the id of the wait's own message; an id that exists
--- changes nothing. The continuation has the wait's correlation id.
+-- changes nothing. The continuation has the wait's correlation id; its causation id is the id of the wait's message.
 create or replace function :"schema".join_wait(
     join_id uuid, fail_if_any_step_failed boolean, on_complete_topic text, on_complete_payload text,
     on_fail_topic text default null, on_fail_payload text default null, correlation_id text default null,
-    message_id uuid default null)
+    message_id uuid default null, causation_id text default null)
 returns uuid language plpgsql volatile security definer :hot as $$
 declare
     id uuid := coalesce(message_id, :"schema"._new_message_id());
@@ -25,9 +25,13 @@ begin
     if char_length(correlation_id) > 255 then
         perform :"schema"._invalid('correlation_id', 'is longer than 255 characters');
     end if;
+    if char_length(causation_id) > 255 then
+        perform :"schema"._invalid('causation_id', 'is longer than 255 characters');
+    end if;
     perform :"schema"._join_wait(join_id, id, json_build_object(
         'join_id', join_id, 'fail_if_any_step_failed', fail_if_any_step_failed,
         'on_complete_topic', on_complete_topic, 'on_complete_payload', on_complete_payload,
-        'on_fail_topic', on_fail_topic, 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000);
+        'on_fail_topic', on_fail_topic, 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000,
+        nullif(causation_id, ''));
     return id;
 end $$;

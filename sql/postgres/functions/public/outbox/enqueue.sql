@@ -9,7 +9,8 @@ create or replace function :"schema".enqueue(
     topic text, payload text, correlation_id text default null, due_at timestamptz default null,
     ttl interval default null, stream text default null, headers jsonb default null,
     message_id uuid default null, key text default null, max_attempts int default null,
-    join_id uuid default null, "unique" boolean default null)
+    join_id uuid default null, "unique" boolean default null, causation_id text default null,
+    metadata jsonb default null, is_event boolean default null, event_type text default null)
 returns :"schema".enqueue_result language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -20,7 +21,8 @@ declare
 begin
     -- Expressions are few and long here, because each has to be set up anew in every transaction.
     if char_length(topic) between 1 and 255 and octet_length(payload) <= 65536 and num_nonnulls(
-           correlation_id, due_at, ttl, stream, headers, message_id, key, max_attempts, join_id, "unique") = 0 then
+           correlation_id, due_at, ttl, stream, headers, message_id, key, max_attempts, join_id, "unique", causation_id,
+           metadata, is_event, event_type) = 0 then
         insert into :"schema".message as m (message_id, box, lane, created_at, topic, payload)
         values (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
                     int8send((date_part('epoch', clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
@@ -44,9 +46,11 @@ begin
         and coalesce(message_id <> '00000000-0000-0000-0000-000000000000', true)
         and (key is null or message_id is null and char_length(key) between 1 and 1024)
         and coalesce(max_attempts between 1 and 1000000, true)
-        and coalesce(join_id <> '00000000-0000-0000-0000-000000000000', true)) is not true then
+        and coalesce(join_id <> '00000000-0000-0000-0000-000000000000', true)
+        and coalesce(stream <> '00000000-0000-0000-0000-000000000000', true)
+        and num_nonnulls(causation_id, metadata, is_event, event_type) = 0) is not true then
         perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
-                                    message_id, key, max_attempts, join_id);
+                                    message_id, key, max_attempts, join_id, causation_id, metadata, is_event, event_type);
     end if;
     id := case when message_id is null and key is null or "unique"
                then encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
@@ -58,7 +62,8 @@ begin
         if "unique" then
             return :"schema"._enqueue_one(
                 id, topic, payload, nullif(correlation_id, ''), nullif(stream, ''), headers::text, due_at, null, ttl,
-                max_attempts, false, join_id, null, :"schema"._hash_id('boxcar:topic-key:', key_id || topic));
+                max_attempts, false, join_id, null, :"schema"._hash_id('boxcar:topic-key:', key_id || topic),
+                nullif(causation_id, ''), :"schema"._event_type(topic, stream, is_event, event_type), metadata::text);
         end if;
         id := :"schema"._hash_id('boxcar:topic-key:', key_id || topic);
     elsif "unique" then
@@ -66,5 +71,6 @@ begin
     end if;
     return :"schema"._enqueue_one(
         id, topic, payload, nullif(correlation_id, ''), nullif(stream, ''), headers::text, due_at, null, ttl,
-        max_attempts, message_id is null and key is null, join_id, key_id, null);
+        max_attempts, message_id is null and key is null, join_id, key_id, null, nullif(causation_id, ''),
+        :"schema"._event_type(topic, stream, is_event, event_type), metadata::text);
 end $$;

@@ -17,5 +17,6 @@ begin
     end if;
     return query select * from :"schema"._enqueue_messages(
         0::smallint, given.ids, given.topics, given.payloads, given.correlations, given.streams, given.headers, given.dues,
-        null, given.ttls, given.attempts, given.is_fresh, given.joins, null, null, given.others, given.uniques);
+        null, given.ttls, given.attempts, given.is_fresh, given.joins, null, null, given.others, given.uniques,
+        given.causations, given.event_types, given.metadata);
 end $$;
