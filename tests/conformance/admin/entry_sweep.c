@@ -143,6 +143,7 @@ static const struct call CALLS[] = {
     {"inbox_reap", {NULL}},
     {"inbox_record_stages", {SETTLE_ARGUMENTS, "1"}},
     {"inbox_renew", {SETTLE_ARGUMENTS, "'24 hours'"}},
+    {"inbox_work_ids", {"array[" NEW_ID "]"}},
     {"join_attach", {JOIN, NEW_ID}},
     {"join_attach_many", {JOIN, "array[" NEW_ID "]"}},
     {"join_cancel", {NEW_ID}},
@@ -150,6 +151,7 @@ static const struct call CALLS[] = {
     {"join_report_failed", {JOIN, MEMBER}},
     {"join_start", {"1", "'g'", "'" SECRET "'", "now()", NEW_ID}},
     {"join_wait", {JOIN, "true", "'t'", "'" SECRET "'", "'t'", "'" SECRET "'", "'c'", NEW_ID, "'c'"}},
+    {"message_joins", {MEMBER}},
     {"outbox_abandon", {SETTLE_ARGUMENTS, "'" SECRET "'", "'1 second'"}},
     {"outbox_ack", {SETTLE_ARGUMENTS}},
     {"outbox_claim", {OWNER, "'1 second'", "1", "array['t']", "true"}},
@@ -158,6 +160,7 @@ static const struct call CALLS[] = {
     {"outbox_reap", {NULL}},
     {"outbox_record_stages", {SETTLE_ARGUMENTS, "1"}},
     {"outbox_renew", {SETTLE_ARGUMENTS, "'24 hours'"}},
+    {"outbox_work_ids", {"array[" NEW_ID "]"}},
     {"process_work_batch", {OWNER, "'{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"" SECRET "\"}]}}'"}},
 };
 static const size_t CALL_COUNT = sizeof(CALLS) / sizeof(CALLS[0]);

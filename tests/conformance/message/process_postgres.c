@@ -390,7 +390,176 @@ static void shortest_time_to_live_ends(void **state) {
     PQfinish(conn);
 }
 
+/* BX-067: messages of a batch, of both boxes, may be events. */
+static void messages_of_a_batch_may_be_events(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    for (int i = 0; i < 2; i++)
+        pg_exec(conn, "select " PROCESS(
+            "{\"outbox\": {\"messages\": [{\"topic\": \"orders.PaidEvent\", \"payload\": \"p\", \"stream\": \"s\", "
+            "\"key\": \"k\", \"causation_id\": \"cause\", \"metadata\": {\"a\": [1]}}, "
+            "{\"topic\": \"t\", \"payload\": \"p\", \"stream\": \"s\", \"key\": \"k2\", \"is_event\": false}]}, "
+            "\"inbox\": {\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"closed\", \"payload\": \"p\", "
+            "\"stream\": \"s\", \"is_event\": true, \"event_type\": \"Closed\"}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from event where (version, type, causation_id) in "
+                                     "((2, 'PaidEvent', 'cause')) or (version, type) = (1, 'Closed')"),
+                     2);
+    assert_int_equal(pg_number(conn, "select count(*) from event"), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where stages = 3 and metadata = '{\"a\": [1]}'"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from inbox where stages = 3 and event_type = 'Closed'"), 1);
+    pg_fails(conn, "BX001", "select " PROCESS(
+        "{\"inbox\": {\"messages\": [{\"source\": \"bank\", \"id\": \"2\", \"topic\": \"closed\", \"payload\": \"p\", "
+        "\"is_event\": true}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from enqueue('a.B', 'p', stream => 's', is_event => true)"), 1);
+    assert_int_equal(pg_number(conn, "select version from event where type = 'B'"), 3);
+    PQfinish(conn);
+}
+
+/* BX-063: one entry says how it ended and what is done of it. */
+static void stages_come_with_results(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', 'p') from generate_series(1, 4)");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 4)");
+    pg_exec(conn, "create temp table answer as select header from " PROCESS(
+        "{\"outbox\": {\"acks\": [{\"work_id\": 1, \"stages\": 8}], \"fails\": [{\"work_id\": 2, \"stages\": 16}], "
+        "\"abandons\": [{\"work_id\": 3, \"delay\": \"0\", \"stages\": 24}], \"defers\": [{\"work_id\": 4, \"stages\": 4}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from answer where header -> 'outbox' = "
+                                     "'{\"acks\": [1], \"fails\": [2], \"abandons\": [3], \"defers\": [4]}'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where (work_id, stages) in ((1, 13), (2, 17), (3, 25), (4, 5))"),
+                     4);
+    assert_int_equal(pg_number(conn, "select stages from outbox_claim(" OWNER ", '30 s', 1)"), 25); /* a retry sees them */
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"acks\": [{\"work_id\": 99, \"stages\": 8}]}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from stage where work_id = 99"), 0);
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"acks\": [{\"work_id\": 3, \"stages\": 32}]}}"));
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"renews\": [{\"work_id\": 3, \"stages\": 1}]}}"));
+    PQfinish(conn);
+}
+
+/* Who knows a message by its id need not remember its work id. BX-002 */
+static void messages_are_settled_by_their_ids(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char *const ID = "0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a6";
+    for (int i = 1; i <= 6; i++)
+        pg_exec(conn, "select enqueue('t', 'p', message_id => '%s%d')", ID, i);
+    pg_exec(conn, INTO_INBOX);
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 10)");
+    pg_exec(conn, "create temp table answer as select header -> 'outbox' as o from process_work_batch(" OWNER ", replace('"
+                  "{\"outbox\": {\"acks\": [\"ID1\", {\"message_id\": \"ID2\", \"stages\": 8}, \"ID9\", 3], "
+                  "\"fails\": [{\"message_id\": \"ID4\", \"error\": \"no\"}], \"renews\": [\"ID5\"]}, "
+                  "\"inbox\": {\"acks\": [\"ID6\"]}}', 'ID', '%s')::jsonb)", ID);
+    assert_int_equal(pg_number(conn, "select count(*) from answer where o = '{\"acks\": [1, 2, 3], \"fails\": [4], \"renews\": [5]}'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select stages from outbox where work_id = 2"), 13);
+    assert_int_equal(pg_number(conn, "select status = 'in_progress' from outbox where work_id = 6"), 1); /* another box */
+    assert_int_equal(pg_number(conn, "select outbox_ack(" OWNER ", outbox_work_ids(array['%s6']::uuid[]))", ID), 6);
+    assert_int_equal(pg_number(conn, "select cardinality(inbox_work_ids(array['%s6']::uuid[]))", ID), 0);
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"acks\": [\"no id\"]}}"));
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"acks\": [{\"work_id\": 1, "
+                                              "\"message_id\": \"0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a61\"}]}}"));
+    PQfinish(conn);
+}
+
+/* Storing and claiming in one statement (seed 004): what it stored is leased to it when it commits, and to nobody else. */
+static void batch_claims_what_it_stored(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('older', 'p')");
+    pg_exec(conn, "create temp table answer as select * from " PROCESS(
+        "{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"a\"}, {\"topic\": \"other\", \"payload\": \"b\"}, "
+        "{\"topic\": \"t\", \"payload\": \"c\", \"due_at\": \"2999-01-01T00:00:00Z\"}, "
+        "{\"topic\": \"t\", \"payload\": \"d\", \"stream\": \"s\"}], "
+        "\"claim\": {\"batch_size\": 10, \"topics\": [\"t\", \"older\"], \"stored\": true}}, "
+        "\"inbox\": {\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}], "
+        "\"claim\": {\"batch_size\": 1, \"stored\": true}}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from answer a, unnest(a.outbox_work) with ordinality w "
+                                     "where (w.payload, w.ordinality) in (('a', 1), ('p', 2))"),
+                     2);
+    assert_int_equal(pg_number(conn, "select (header #>> '{claimed,outbox}')::int * 10 + cardinality(inbox_work) from answer"), 21);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'in_progress' and owner = " OWNER), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OTHER ", '30 s', 10)"), 2); /* other and the stream */
+    assert_int_equal(pg_number(conn, "select cardinality(inbox_work) from " PROCESS(
+        "{\"inbox\": {\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}], "
+        "\"claim\": {\"batch_size\": 1, \"stored\": true}}}")),
+                     0); /* a duplicate brings no work */
+    /* As good a lease as any: it expires, is given back, is acked. */
+    pg_exec(conn, "update lease set until = now() - interval '1 hour' where owner = " OWNER " and box = 0");
+    assert_int_equal(pg_number(conn, "select outbox_reap()"), 2);
+    assert_int_equal(pg_number(conn, "select retry_count from outbox where payload = 'a'"), 1);
+    pg_exec(conn, "begin");
+    pg_exec(conn, "select " PROCESS("{\"outbox\": {\"messages\": [{\"topic\": \"gone\", \"payload\": \"x\"}], "
+                                    "\"claim\": {\"batch_size\": 1, \"stored\": true}}}"));
+    pg_exec(conn, "rollback");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'gone'"), 0);
+    assert_int_equal(audit_lost(f), 0);
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"claim\": {\"batch_size\": 1, \"stored\": 1}}}"));
+    PQfinish(conn);
+}
+
+/* What a worker that starts again under its old name needs: its work. */
+static void renewed_and_owned_work_comes_back_when_asked_for(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', i::text) from generate_series(1, 5) i");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 2)");
+    pg_exec(conn, "select outbox_abandon(" OWNER ", '{2}', delay => '0')");
+    pg_exec(conn, "select outbox_claim(" OWNER ", '30 s', 2)");
+    pg_exec(conn, "select outbox_claim(" OTHER ", '30 s', 1)");
+    pg_exec(conn, "create temp table answer as select * from " PROCESS(
+        "{\"outbox\": {\"renews\": [1, 99], \"lease\": \"1 hour\", \"return\": \"renewed\"}}"));
+    assert_int_equal(pg_number(conn, "select count(*) from answer a, unnest(a.outbox_work) w where w.work_id = 1 and "
+                                     "w.locked_until > now() + interval '50 minutes' and w.payload = '1'"),
+                     1);
+    assert_int_equal(pg_number(conn, "select cardinality(outbox_work) from answer"), 1);
+    pg_exec(conn, "drop table answer");
+    pg_exec(conn, "create temp table answer as select * from " PROCESS(
+        "{\"outbox\": {\"claim\": {\"batch_size\": 1}, \"return\": \"owned\"}}"));
+    assert_int_equal(pg_number(conn, "select (header #>> '{claimed,outbox}')::int from answer"), 1);
+    assert_int_equal(pg_number(conn, "select count(distinct w.work_id) * 10 + count(*) from answer a, unnest(a.outbox_work) w "
+                                     "where w.owner = " OWNER " and exists (select from outbox o where o.work_id = w.work_id "
+                                     "and o.epoch = w.epoch and o.owner = w.owner and o.retry_count = w.retry_count)"),
+                     44);
+    pg_fails(conn, "BX001", "select " PROCESS("{\"outbox\": {\"return\": \"all\"}}"));
+    PQfinish(conn);
+}
+
+/* BX-060: once for a store. */
+static void partition_count_is_taken_over_once(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select " PROCESS("{\"partition_count\": 7}"));
+    assert_int_equal(pg_number(conn, "select number from setting where name = 'partition_count'"), 7);
+    pg_exec(conn, "select enqueue('t', 'p', stream => 's')");
+    pg_exec(conn, "select " PROCESS("{\"partition_count\": 7}"));
+    pg_fails(conn, "BX003", "select " PROCESS("{\"partition_count\": 8}"));
+    pg_fails(conn, "BX001", "select " PROCESS("{\"partition_count\": 0}"));
+    pg_fails(conn, "BX001", "select " PROCESS("{\"partition_count\": 1.5}"));
+    PQfinish(conn);
+}
+
+/* JOIN 7.2: from a message to its joins. */
+static void joins_of_a_message_are_found(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select enqueue('t', i::text) from generate_series(1, 3) i");
+    pg_exec(conn, "select join_attach(join_start(2), o.message_id) from outbox o, generate_series(1, 2) where o.work_id <= 2");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox o, message_joins(o.message_id) j "
+                                     "where o.work_id = 1 and j.status = 'pending' and j.work_id = 1"),
+                     2);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox o, message_joins(o.message_id) j where o.work_id = 3"), 0);
+    PQfinish(conn);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(messages_of_a_batch_may_be_events),
+    TEST(stages_come_with_results),
+    TEST(messages_are_settled_by_their_ids),
+    TEST(batch_claims_what_it_stored),
+    TEST(renewed_and_owned_work_comes_back_when_asked_for),
+    TEST(partition_count_is_taken_over_once),
+    TEST(joins_of_a_message_are_found),
     TEST(empty_batch_answers_with_one_row),
     TEST(one_statement_does_everything),
     TEST(messages_of_the_inbox_are_stored_once_for_each_key),

@@ -1,15 +1,19 @@
--- Settles what a batch says about one box, a statement for each list, in the order in which every batch does.
+-- Settles what a batch says about one box, a statement for each list, in the order in which every batch does. Stages that come
+-- with a result are recorded first, too.
 -- Returns the work ids that each list affected.
 create or replace function :"schema"._settle_part(p_box smallint, p_owner uuid, part jsonb) returns jsonb
 language plpgsql volatile :hot as $$
 declare
     answer jsonb := '{}'::jsonb;
     list record;
+    stages constant jsonb := :"schema"._stage_entries(part);
 begin
-    if jsonb_array_length(part -> 'stages') > 0 then
-        select * into list from :"schema"._batch_entries(part -> 'stages');
-        answer := answer || jsonb_build_object('stages',
-            :"schema"._record_stages(p_box, p_owner, list.ids, list.epochs, list.stages));
+    if jsonb_array_length(stages) > 0 then
+        select * into list from :"schema"._batch_entries(stages);
+        list.ids := :"schema"._record_stages(p_box, p_owner, list.ids, list.epochs, list.stages);
+        answer := answer || jsonb_build_object('stages', case when part ? 'stages' then array(
+            select i from unnest(list.ids) i
+            where i in (select (e.o ->> 'work_id')::bigint from jsonb_array_elements(part -> 'stages') e(o))) end);
     end if;
     if jsonb_array_length(part -> 'acks') > 0 then
         select * into list from :"schema"._batch_entries(part -> 'acks');

@@ -13,7 +13,14 @@ begin
         return query select 'owner', 'is missing: give the UUID of the worker';
     end if;
     return query
-    select k, 'is not a known name' from jsonb_object_keys(batch) k where k not in ('outbox', 'inbox', 'heartbeat', 'stale_threshold_seconds')
+    select k, 'is not a known name' from jsonb_object_keys(batch) k 
+    where k not in ('outbox', 'inbox', 'heartbeat', 'stale_threshold_seconds', 'partition_count')
+    union all
+    select 'partition_count', 'must be a whole number from 1 to 1000000'
+    where case jsonb_typeof(batch -> 'partition_count')
+              when 'number' then (batch ->> 'partition_count')::numeric not between 1 and 1000000
+                                 or (batch ->> 'partition_count')::numeric % 1 <> 0
+              when 'null' then false else true end and batch ? 'partition_count'
     union all
     select 'stale_threshold_seconds', 'must be a number of seconds from 1 to 86400'
     where case jsonb_typeof(batch -> 'stale_threshold_seconds')

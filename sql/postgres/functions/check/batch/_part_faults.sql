@@ -11,7 +11,9 @@ begin
     end if;
     return query
     select format('%s.%s', place, k), 'is not a known name' from jsonb_object_keys(part) k
-    where k <> all (lists || array['lease', 'claim'])
+    where k <> all (lists || array['lease', 'claim', 'return'])
+    union all
+    select place || '.return', 'must be renewed or owned' where part -> 'return' not in ('null', '"renewed"', '"owned"')
     union all
     select format('%s.%s', place, l), 'must be an array' from unnest(lists) l
     where jsonb_typeof(part -> l) not in ('array', 'null');
@@ -27,8 +29,8 @@ begin
     select f.argument, f.problem
     from unnest(lists) l cross join lateral :"schema"._settlement_faults(
         part -> l, format('%s.%s', place, l),
-        case l when 'abandons' then array['error', 'delay'] when 'defers' then array['delay']
-               when 'fails' then array['error'] when 'stages' then array['stages'] else '{}' end) f
+        case l when 'abandons' then array['error', 'delay', 'stages'] when 'defers' then array['delay', 'stages']
+               when 'fails' then array['error', 'stages'] when 'renews' then '{}' else array['stages'] end) f
     where l <> 'messages' and jsonb_typeof(part -> l) = 'array';
     lease_ok := :"schema"._is_castable(part ->> 'lease', 'interval');
     if not lease_ok or (part ->> 'lease')::interval not between interval '100 milliseconds' and interval '24 hours' then
@@ -43,7 +45,9 @@ begin
     end if;
     return query
     select format('%s.claim.%s', place, k), 'is not a known name' from jsonb_object_keys(claim) k
-    where k not in ('batch_size', 'topics');
+    where k not in ('batch_size', 'topics', 'stored')
+    union all
+    select place || '.claim.stored', 'must be true or false' where jsonb_typeof(claim -> 'stored') not in ('boolean', 'null');
     if not :"schema"._is_castable(claim ->> 'batch_size', 'int') or claim ->> 'batch_size' is null
        or (claim ->> 'batch_size')::int not between 0 and 10000 then
         return query select place || '.claim.batch_size', 'is missing or out of range: give 0 to 10000';

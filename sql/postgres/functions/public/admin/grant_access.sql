@@ -8,11 +8,11 @@ declare
         '_held_snapshots', '_snapshot_holders', '_table_health', '_claim_blockers', '_stream_holders', '_locked_streams',
         '_session', '_query_shape', '_upkeep'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
-        '_join_find', '_join_page', '_join_members', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
+        '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_attempts_spent', '_sees_owners', '_veil', '_derive_id'];   -- these: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
-        '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members',
+        '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
         'inbox_enqueue', 'inbox_enqueue_many', 'inbox_already_processed', 'inbox_accept', '_inbox_enqueue', '_inbox_enqueue_one', '_inbox_look',
         '_inbox_accept', '_inbox_find',
         'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
@@ -22,7 +22,7 @@ declare
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_evaluate_due_waits', '_record_stages', '_stages',
-        'process_work_batch', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now'];
+        'process_work_batch', 'outbox_work_ids', 'inbox_work_ids', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin

@@ -1,7 +1,8 @@
 -- Everything that a worker says and asks, in one statement and one transaction: new messages, results, renewals,
 -- a heartbeat and claims, for the outbox and the inbox (docs/coordinator.md). The answer is one row: a header
 -- that says for each id what happened, and the work that was claimed, so an empty batch still answers. A batch with a
--- heartbeat, or with stale_threshold_seconds, also removes instances that were silent for that long.
+-- heartbeat, or with stale_threshold_seconds, also removes instances that were silent for that long. partition_count is what
+-- the store must have: a store without streams takes it over.
 --
 -- Nothing is done when anything is wrong: BX001, whose message and detail name every fault. Locks are taken in
 -- the order in which the library takes them: keys of the inbox and unique keys first, the claimers' turns last. A claim holds the turn until the
@@ -29,6 +30,11 @@ begin
                        from jsonb_array_elements(faults) with ordinality f(value, n));
     end if;
     threshold := (batch ->> 'stale_threshold_seconds')::double precision;
+    if (batch ->> 'partition_count')::numeric <> :"schema"._setting('partition_count', 10000)::numeric then
+        perform :"schema"._set('partition_count', (batch ->> 'partition_count')::double precision);
+    end if;
+    outbox := :"schema"._with_work_ids(0::smallint, outbox);
+    inbox := :"schema"._with_work_ids(1::smallint, inbox);
     perform :"schema"._sign_of_life(owner);
     if inbox ? 'messages' then
         select jsonb_build_object('messages', coalesce(jsonb_agg(jsonb_build_object(
@@ -62,9 +68,13 @@ begin
     -- Before the first turn, for both boxes: under a turn nothing waits.
     perform :"schema"._before_claim(c.box::smallint)
     from (values (0, outbox), (1, inbox)) c(box, part) where coalesce((c.part #>> '{claim,batch_size}')::int, 0) > 0;
-    result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox);
-    result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox);
+    result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox, :"schema"._stored_ids(messages));
+    result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox, :"schema"._stored_ids(inbox_messages));
     result.header := result.header || jsonb_build_object(
         'claimed', jsonb_build_object('outbox', cardinality(result.outbox_work), 'inbox', cardinality(result.inbox_work)));
+    result.outbox_work := result.outbox_work || :"schema"._returned_work(
+        0::smallint, owner, outbox, result.header -> 'outbox', result.outbox_work);
+    result.inbox_work := result.inbox_work || :"schema"._returned_work(
+        1::smallint, owner, inbox, result.header -> 'inbox', result.inbox_work);
     return result;
 end $$;

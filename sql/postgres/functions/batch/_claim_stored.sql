@@ -1,0 +1,29 @@
+-- Leases messages that this very transaction has stored, which no claim sees before the commit: those that are due, wanted and
+-- of no stream. They leave the log as those do that are claimed inside a transaction (lane 2). A stream has an order, and
+-- others may have enqueued into it meanwhile, so its messages are left to the next claim. Arrays of ids are of new messages only.
+create or replace function :"schema"._claim_stored(
+    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], ids bigint[])
+returns :"schema".claimed_message[] language plpgsql volatile :hot as $$
+declare
+    ts timestamptz := clock_timestamp();
+    waits constant text := case p_box when 0 then :"schema"._wait_topic() end;
+    taken bigint[];
+    new_epoch bigint;
+begin
+    taken := array(
+        select m.work_id from unnest(ids) i cross join lateral (
+            select m.* from :"schema".message m where m.work_id = i and m.lane = 0 limit 1) m
+        where coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
+          and (exact is null and prefixes is null or :"schema"._wanted(m.topic, exact, prefixes))
+          and (m.topic is distinct from waits or coalesce(waits = any (exact), false))
+        order by m.work_id limit wanted);
+    if taken = '{}' then
+        return '{}':::"schema".claimed_message[];
+    end if;
+    perform :"schema"._note_end(p_box, true, '{}');   -- such a transaction cannot be prepared
+    update :"schema".message m set lane = 2 where m.work_id = any (taken);
+    new_epoch := (:"schema"._draw_epoch((:"schema"._frontier(p_box, 0::smallint)).epoch)).epoch;
+    insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
+    values (p_box, new_epoch, p_owner, ts + lease, :"schema"._multirange(taken), false);
+    return array(select c from :"schema"._claimed_rows(p_box, :"schema"._multirange(taken), false, new_epoch, p_owner, ts + lease) c);
+end $$;
