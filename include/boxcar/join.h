@@ -167,11 +167,12 @@ typedef struct boxcar_join_filter {
     boxcar_time before;      /* created before; BOXCAR_TIME_NONE = any */
     int limit;               /* 1 to 10,000 */
     boxcar_join_id after;    /* continue a listing: only joins older than this one */
+    boxcar_message_id message_id; /* only joins that have this message as a member; none = any */
 } boxcar_join_filter;
 
 #ifdef __cplusplus
 #define BOXCAR_JOIN_FILTER_INIT (boxcar_join_filter{sizeof(boxcar_join_filter), {0, 0}, false, BOXCAR_JOIN_PENDING, \
-    BOXCAR_TIME_NONE, 50, {{{0}}}})
+    BOXCAR_TIME_NONE, 50, {{{0}}}, {{{0}}}})
 #else
 #define BOXCAR_JOIN_FILTER_INIT ((boxcar_join_filter){.struct_size = sizeof(boxcar_join_filter), \
     .before = BOXCAR_TIME_NONE, .limit = 50})

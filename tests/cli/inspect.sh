@@ -7,7 +7,8 @@ fields='available_at,box,causation_id,correlation_id,crash_count,created_at,died
 enqueue orders.paid $'two\nlines' --header trace=1
 a=$id
 exits "show by work id" 0 boxcar show "$a" -o json
-is "fields" "attempts,$fields" "$(json 'del(.payload)|keys|sort|join(",")')"
+is "fields" "attempts,$fields" "$(json 'del(.payload, .joins)|keys|sort|join(",")')"
+is "it is in no join" "[]" "$(json .joins)"
 is "it is stored, and no more is done yet" 1 "$(json .stages)"
 is "the payload is there" $'two\nlines' "$(json .payload)"
 is "null where nothing applies" '[null,null,null,null,null,null,null,null,null,null]' \

@@ -401,6 +401,17 @@ boxcar ack --owner "$owner" "$id" --log-level info >/dev/null 2>err.txt
 like "also when an ack ends it" "*event=join_end*join_id=$l*status=completed*" "$(cat err.txt)"
 unlike "no metadata, no payload" "*secret*" "$(cat err.txt)"
 
+# From a message to its joins: JOIN 7.2.
+first=$(boxcar join start --expected 2)
+second=$(boxcar join start --expected 2)
+step=$(boxcar enqueue member.step p --join "$first")
+boxcar join attach "$second" "$step" >/dev/null
+is "show lists the joins of a message" "$first $second" "$(boxcar show "$step" -o json | jq -r '.joins[].join_id' | sort | paste -sd' ')"
+is "with their status" pending "$(boxcar show "$step" -o json | jq -r '.joins[].status' | sort -u)"
+is "and so does join ls" "$first $second" "$(boxcar join ls --message "$step" -o jsonl | jq -r .join_id | sort | paste -sd' ')"
+is "another message has none" "" "$(boxcar join ls --message "$(boxcar enqueue member.step p)" -o jsonl)"
+refuses "a message that is no UUID" 2 "*--message*" boxcar join ls --message 1
+
 refuses "join alone" 2 "*start, attach, complete, fail, wait, cancel, show or ls*" boxcar join
 refuses "an unknown join command" 2 "*did you mean 'start'*" boxcar join strat
 

@@ -45,3 +45,4 @@ drop function if exists :"schema"._refuse_event(uuid, text, text, text, jsonb);
 drop function if exists :"schema".join_wait(uuid, boolean, text, text, text, text, text, uuid);
 drop function if exists :"schema"._join_wait(uuid, uuid, text, text, int);
 drop function if exists :"schema"._claim_part(smallint, uuid, jsonb);
+drop function if exists :"schema"._join_page(text, smallint, timestamptz, uuid, int);

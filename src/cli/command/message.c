@@ -10,10 +10,25 @@
 #include "cli/output/report.h"
 #include "commands.h"
 
-/* The message and its history in one object; NULL = out of memory. */
-static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_list *attempts) {
+#define JOINS_MAX 100 /* that are shown */
+
+static json_t *joins_json(const boxcar_join_list *joins) {
+    json_t *array = json_array();
+    bool good = array != NULL;
+    for (size_t i = 0; good && i < joins->count; i++) {
+        char join_id[BOXCAR_UUID_TEXT_SIZE];
+        boxcar_uuid_format(joins->items[i]->join_id.uuid, join_id);
+        good = json_array_append_new(array, json_pack("{s:s, s:s}", "join_id", join_id, "status",
+                                                      boxcar_join_status_name(joins->items[i]->status))) == 0;
+    }
+    return json_finish(array, good);
+}
+
+/* The message, its history and its joins in one object; NULL = out of memory. */
+static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_list *attempts, const boxcar_join_list *joins) {
     json_t *object = message_json(message, MESSAGE_WITH_PAYLOAD);
-    return json_finish(object, object && json_put(object, "attempts", attempt_list_json(attempts)));
+    return json_finish(object, object && json_put(object, "attempts", attempt_list_json(attempts)) &&
+                                   json_put(object, "joins", joins_json(joins)));
 }
 
 static int print(struct cli *cli, const boxcar_message *message) {
@@ -21,7 +36,14 @@ static int print(struct cli *cli, const boxcar_message *message) {
     boxcar_attempt_list *attempts = NULL;
     if (boxcar_attempt_read(cli->store, message->work_id, &attempts, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
-    int result = output_object(cli, whole_json(message, attempts));
+    boxcar_join_list *joins = NULL;
+    boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
+    filter.message_id = message->message_id;
+    filter.limit = JOINS_MAX;
+    int result = boxcar_join_page(cli->store, &filter, &joins, &err) == BOXCAR_OK
+                     ? output_object(cli, whole_json(message, attempts, joins))
+                     : cli_fail_with(cli, &err);
+    boxcar_list_free(joins);
     boxcar_list_free(attempts);
     return result;
 }
@@ -95,8 +117,9 @@ static const struct command CMD_SHOW = {
     .summary = "show everything about one message",
     .usage = "ID [--box BOX]",
     .description =
-        "Digits are a work id, a UUID is a message id. Shows all fields, the payload and the history\n"
-        "of bad attempts (at, outcome, retry_count, owner, epoch, error).\n",
+        "Digits are a work id, a UUID is a message id. Shows all fields, the payload, the history\n"
+        "of bad attempts (at, outcome, retry_count, owner, epoch, error) and the joins that the message is a\n"
+        "member of (join_id, status; the newest 100).\n",
     .examples = "boxcar show 1\n"
                 "boxcar show 1 -o json\n",
     .options = SHOW_OPTIONS,

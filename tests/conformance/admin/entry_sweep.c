@@ -84,7 +84,7 @@ static const struct call CALLS[] = {
     {"_join_cancel", {NEW_ID}},
     {"_join_find", {JOIN}},
     {"_join_members", {JOIN, NEW_ID, "10"}},
-    {"_join_page", {"'g'", "0", "now()", JOIN, "10"}},
+    {"_join_page", {"'g'", "0", "now()", JOIN, "10", MEMBER}},
     {"_join_report", {JOIN, MEMBER, "1"}},
     {"_join_start", {NEW_ID, "1", "'g'", "'" SECRET "'", "now()", "60000"}},
     {"_join_wait", {JOIN, NEW_ID, "'{\"join_id\": \"x\", \"s\": \"" SECRET "\"}'", "'c'", "3", "'c'"}},

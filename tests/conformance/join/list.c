@@ -50,6 +50,37 @@ static void joins_are_listed_newest_first_in_pages(void **state) {
     assert_null(list);
 }
 
+/* JOIN 7.2: from a message to its joins, with every other condition. */
+static void joins_of_a_message_are_listed(void **state) {
+    struct fixture *f = *state;
+    boxcar_join_id ids[3], other = start_join(f, 1);
+    boxcar_enqueued step = enqueue(f, "step", "p");
+    boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
+    filter.message_id = step.message_id;
+    assert_page(f, &filter, NULL, 0);
+    for (int i = 2; i >= 0; i--) {
+        ids[i] = start_grouped(f, i == 1 ? "g" : "other");
+        attach(f, ids[i], step.message_id);
+        pause_ms(1);
+    }
+    attach(f, other, enqueue(f, "step", "another").message_id);
+    assert_page(f, &filter, ids, 3);
+    filter.limit = 2;
+    assert_page(f, &filter, ids, 2);
+    filter.after = ids[1];
+    assert_page(f, &filter, ids + 2, 1);
+    filter.after = (boxcar_join_id){{{0}}};
+    filter.grouping_key = BOXCAR_STR("g");
+    assert_page(f, &filter, ids + 1, 1);
+    filter.by_status = true;
+    filter.status = BOXCAR_JOIN_COMPLETED;
+    assert_page(f, &filter, NULL, 0);
+    filter.status = BOXCAR_JOIN_PENDING;
+    assert_page(f, &filter, ids + 1, 1);
+    filter.message_id.uuid = boxcar_uuid_new();
+    assert_page(f, &filter, NULL, 0);
+}
+
 /* Many started within one instant: every one appears on exactly one page. */
 static void pages_of_joins_neither_skip_nor_repeat(void **state) {
     struct fixture *f = *state;
@@ -237,6 +268,7 @@ static void deployment_makes_joins_and_keeps_them_when_it_is_repeated(void **sta
 
 static const struct CMUnitTest TESTS[] = {
     TEST(joins_are_listed_newest_first_in_pages),
+    TEST(joins_of_a_message_are_listed),
     TEST(pages_of_joins_neither_skip_nor_repeat),
     TEST(joins_are_found_by_their_grouping_key),
     TEST(joins_are_found_by_status_and_age),

@@ -5,12 +5,13 @@
 #include "cli/output/report.h"
 #include "join.h"
 
-static struct { char *grouping_key, *status, *before, *limit, *after; } given;
+static struct { char *grouping_key, *status, *before, *limit, *after, *message; } given;
 
 static struct poptOption OPTIONS[] = {
     {"grouping-key", 0, POPT_ARG_STRING, &given.grouping_key, 0, "only joins with this key", "TEXT"},
     {"status", 0, POPT_ARG_STRING, &given.status, 0, "pending, completed, failed or cancelled", "STATUS"},
     {"before", 0, POPT_ARG_STRING, &given.before, 0, "only those started before", "TIME"},
+    {"message", 0, POPT_ARG_STRING, &given.message, 0, "only joins that have this message as a member", "MESSAGE"},
     {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
     {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last join of a page", "JOIN"},
     POPT_TABLEEND};
@@ -57,7 +58,8 @@ static int run(struct cli *cli, const char *const *args) {
     if (!cli_args_at_most(cli, args, 0) || !read_status(cli, &filter) ||
         !value_time(cli, "--before", given.before, &filter.before) ||
         !value_count(cli, "--limit", given.limit, &filter.limit) ||
-        !value_join_id(cli, "--after", given.after, &filter.after))
+        !value_join_id(cli, "--after", given.after, &filter.after) ||
+        !value_message_id(cli, "--message", given.message, &filter.message_id))
         return CLI_USAGE;
     return list_page(cli, &filter);
 }
@@ -65,7 +67,8 @@ static int run(struct cli *cli, const char *const *args) {
 const struct command CMD_JOIN_LS = {
     .name = "join ls",
     .summary = "list joins, newest first",
-    .usage = "[--grouping-key TEXT] [--status STATUS] [--before TIME] [--limit N] [--after JOIN]",
+    .usage = "[--grouping-key TEXT] [--status STATUS] [--before TIME] [--message MESSAGE] [--limit N]\n"
+             "[--after JOIN]",
     .description =
         "One page of joins; conditions combine with \"and\". For the next page give the last id of this\n"
         "one to --after. With -o json an array, with -o jsonl one object a line.\n",

@@ -252,6 +252,10 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
     else
         pg_params_uuid(&params, filter->after.uuid.bytes);
     pg_params_int4(&params, filter->limit);
+    if (boxcar_uuid_is_none(filter->message_id.uuid))
+        pg_params_null(&params, PG_UUID);
+    else
+        pg_params_uuid(&params, filter->message_id.uuid.bytes);
     status = pg_query(pg_store_of(store), PG_JOIN_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? PG_INTO_LIST(result, read_join, ret_list, err) : status;
 }

@@ -100,7 +100,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select work_id, duplicate, " JOIN_CHANGE " from :\"schema\"._join_wait($1, $2, $3, $4, $5, $6)",
     [PG_EVALUATE_WAITS] = "select evaluated, ended from :\"schema\"._evaluate_due_waits($1)",
     [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
-    [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5)",
+    [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5, $6)",
     [PG_JOIN_MEMBERS] =
         "select message_id, work_id, case when status " IS " 'pending' then 0 when status " IS " 'completed' then 1 "
         "else 2 end, created_at from :\"schema\"._join_members($1, $2, $3)",

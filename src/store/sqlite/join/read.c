@@ -104,7 +104,11 @@ static boxcar_status find_place(struct sqlite_store *store, const boxcar_join_fi
     return BOXCAR_OK;
 }
 
+static bool is_of_message(const boxcar_join_filter *filter) { return !boxcar_uuid_is_none(filter->message_id.uuid); }
+
 static enum statement page_statement(const boxcar_join_filter *filter) {
+    if (is_of_message(filter))
+        return S_JOIN_PAGE_MESSAGE;
     if (str_is_absent(filter->grouping_key))
         return filter->by_status ? S_JOIN_PAGE_STATUS : S_JOIN_PAGE;
     return filter->by_status ? S_JOIN_PAGE_GROUPING_STATUS : S_JOIN_PAGE_GROUPING;
@@ -122,10 +126,12 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     query_int(&query, place.created_at);
     query_id(&query, place.join_id.uuid.bytes);
     query_int(&query, filter->limit);
-    if (filter->by_status || !str_is_absent(filter->grouping_key))
-        query_int(&query, filter->status);
-    if (!str_is_absent(filter->grouping_key))
+    if (is_of_message(filter) || filter->by_status || !str_is_absent(filter->grouping_key))
+        query_int(&query, filter->by_status ? (int64_t)filter->status : -1);
+    if (is_of_message(filter) || !str_is_absent(filter->grouping_key))
         query_text(&query, filter->grouping_key);
+    if (is_of_message(filter))
+        query_id(&query, filter->message_id.uuid.bytes);
     return read_joins(&query, look->list, err);
 }
 

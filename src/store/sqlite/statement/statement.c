@@ -354,6 +354,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_JOIN_PAGE_STATUS] = JOIN_PAGE("status = ?4 and "),
     [S_JOIN_PAGE_GROUPING] = JOIN_PAGE("grouping_key = ?5 and "),
     [S_JOIN_PAGE_GROUPING_STATUS] = JOIN_PAGE("grouping_key = ?5 and status = ?4 and "),
+    [S_JOIN_PAGE_MESSAGE] = JOIN_PAGE(
+        "join_id in (select m.join_id from boxcar_join_member m indexed by boxcar_join_member_message where m.message_id = ?6) "
+        "and (?4 < 0 or +status = ?4) and (?5 is null or +grouping_key = ?5) and "),
     [S_JOIN_OVERDUE] = "select " JOIN_COLUMNS " from boxcar_join indexed by boxcar_join_deadline "
                        "where status = 0 and deadline <= ?1 order by deadline limit ?2",
     /* A join is kept as long as somebody waits for it. */
