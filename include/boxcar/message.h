@@ -248,7 +248,7 @@ typedef struct boxcar_settlement {
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
                          BOXCAR_BACKOFF = now */
     boxcar_str error; /* abandon and fail: kept as last_error, cut at 4 KiB; optional */
-    int stages;       /* record: boxcar_stage flags, at least one, beside those recorded before; else 0 */
+    int stages;       /* boxcar_stage flags that are done, recorded before the result; 0 = none. A record needs one */
 } boxcar_settlement;
 
 #define BOXCAR_BACKOFF INT64_C(-1)

@@ -346,7 +346,7 @@ boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_sett
         status = check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
     if (status == BOXCAR_OK)
         status = limits_check_text(settlement->error, "error", SIZE_MAX, err);
-    if (status == BOXCAR_OK && kind == BOXCAR_RECORD)
+    if (status == BOXCAR_OK && (kind == BOXCAR_RECORD || settlement->stages != 0))
         status = limits_check_stages(settlement->stages, err);
     return status;
 }

@@ -111,9 +111,44 @@ static boxcar_status prepare_list(struct arena *arena, boxcar_settle_kind kind, 
     return BOXCAR_OK;
 }
 
+static const boxcar_settle_kind RESULTS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL};
+#define RESULT_KINDS (sizeof(RESULTS) / sizeof(RESULTS[0]))
+
+static size_t count_stages(const boxcar_request_part *part) {
+    size_t count = 0;
+
+    for (size_t k = 0; k < RESULT_KINDS; k++)
+        for (size_t i = 0; i < part->settle[RESULTS[k]].count; i++)
+            count += part->settle[RESULTS[k]].items[i].stages != 0;
+    return count;
+}
+
+/* Stages that come with a result: recorded before it, beside the part's own records. */
+static boxcar_status add_stages(struct arena *arena, boxcar_request_part *part, boxcar_error *err) {
+    boxcar_settlement_list *records = &part->settle[BOXCAR_RECORD];
+    size_t more = count_stages(part), count = records->count;
+    boxcar_settlement *all;
+
+    if (more == 0)
+        return BOXCAR_OK;
+    all = arena_alloc_array(arena, count + more, sizeof(*all));
+    if (!all)
+        return error_no_memory(err);
+    if (count > 0)
+        memcpy(all, records->items, count * sizeof(*all));
+    for (size_t k = 0; k < RESULT_KINDS; k++)
+        for (size_t i = 0; i < part->settle[RESULTS[k]].count; i++)
+            if (part->settle[RESULTS[k]].items[i].stages != 0)
+                all[count++] = part->settle[RESULTS[k]].items[i];
+    *records = (boxcar_settlement_list){all, count};
+    return BOXCAR_OK;
+}
+
 boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = add_stages(arena, &request->parts[box], err);
     for (int box = 0; box < BOXES; box++)
         for (int kind = 0; status == BOXCAR_OK && kind < BOXCAR_SETTLE_KINDS; kind++)
             status = prepare_list(arena, (boxcar_settle_kind)kind, &request->parts[box].settle[kind], err);

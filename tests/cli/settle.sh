@@ -154,7 +154,7 @@ refuses "an argument too many" 2 "*unexpected argument*" boxcar claim --owner "$
 for command in ack abandon defer fail renew; do
     refuses "$command without ids" 2 "boxcar: $command: WORK_ID is missing*" boxcar "$command" --owner "$owner"
     refuses "$command without an owner" 2 "boxcar: $command: --owner is missing*" boxcar "$command" 1
-    for bad in 0 abc 1: :5 1:0 1:2:3 1x 9223372036854775808 "$owner"; do
+    for bad in 0 abc 1: :5 1:0 1:2:3 1x 9223372036854775808 "${owner%?}" "$owner:" 00000000-0000-0000-0000-000000000000; do
         refuses "$command of '$bad'" 2 "boxcar: $command: WORK_ID is '$bad'*" boxcar "$command" --owner "$owner" 1 "$bad"
     done
 done
@@ -162,5 +162,17 @@ refuses "renew for 0" 2 "*renew: --lease*100ms to 24h" boxcar renew --owner "$ow
 refuses "abandon with a malformed delay" 2 "*abandon: --delay*" boxcar abandon --owner "$owner" 1 --delay soon
 refuses "an error text that is not UTF-8" 2 "*fail: --error*UTF-8*" boxcar fail --owner "$owner" 1 --error $'\xff'
 refuses "reap with an argument" 2 "*unexpected argument*" boxcar reap all
+
+# BX-063: a message by its id, and what is done of it.
+enqueue by.id p; a=$id
+boxcar claim --owner "$owner" --topic by.id >/dev/null
+message=$(boxcar show "$a" -o json | jq -r .message_id)
+exits "abandon by message id, with stages" 0 boxcar abandon --owner "$owner" "$message" --delay 0 --stages 8
+is "the work id is printed" "$a" "$out"
+is "the next attempt sees them" 9 "$(boxcar claim --owner "$owner" --topic by.id | jq .stages)"
+exits "ack by message id" 0 boxcar ack --owner "$owner" "$message" "$other"
+is "the one that is there" "$a" "$out"
+is "it is published" 13 "$(boxcar show "$a" -o json | jq .stages)"
+refuses "unknown flags" 2 "*stages*" boxcar ack --owner "$owner" 1 --stages 32
 
 finish

@@ -15,19 +15,25 @@ struct settle_given {
     const char *delay;
     const char *error;
     const char *lease;
+    const char *stages;
 };
 
 #define SETTLE_OPTION_OWNER(given) \
     { "owner", 0, POPT_ARG_STRING, &(given).owner, 0, "who holds the lease", "UUID" }
 
+#define SETTLE_OPTION_STAGES(given)                                                                          \
+    { "stages", 0, POPT_ARG_STRING, &(given).stages, 0, "what is done of the messages, a sum of flags", "N" }
+
 #define SETTLE_OUTPUT \
     "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n" \
     "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or under another\n" \
-    "epoch, is passed over: exit status 0 also when none was affected.\n"
+    "epoch, is passed over: exit status 0 also when none was affected. A message id may stand for a\n" \
+    "work id.\n"
 
 struct settlements {
     boxcar_settlement *items;
     boxcar_work_id *affected;
+    boxcar_message_id *ids; /* none where a work id was given */
     size_t count, affected_count;
 };
 
@@ -35,14 +41,37 @@ static bool read_ids(const struct cli *cli, const char *const *args, struct sett
     settlements->count = cli_args_count(args);
     settlements->items = calloc(settlements->count + 1, sizeof(*settlements->items));
     settlements->affected = calloc(settlements->count + 1, sizeof(*settlements->affected));
-    if (!settlements->items || !settlements->affected) {
+    settlements->ids = calloc(settlements->count + 1, sizeof(*settlements->ids));
+    if (!settlements->items || !settlements->affected || !settlements->ids) {
         cli_no_memory(cli);
         return false;
     }
     for (size_t i = 0; i < settlements->count; i++)
-        if (!value_lease(cli, args[i], &settlements->items[i]))
+        if (!value_lease(cli, args[i], &settlements->items[i], &settlements->ids[i]))
             return false;
     return true;
+}
+
+/* Work ids for the messages that were named by their ids. One that is not there is nobody's, and is passed over. */
+static int find_work_ids(struct cli *cli, boxcar_box box, struct settlements *settlements) {
+    size_t found = 0;
+    for (size_t i = 0; i < settlements->count; i++) {
+        boxcar_error err = BOXCAR_ERROR_INIT;
+        boxcar_message_ref ref = {.message_id = settlements->ids[i]};
+        boxcar_message_list *list = NULL;
+        if (!boxcar_uuid_is_none(ref.message_id.uuid)) {
+            boxcar_status status = boxcar_message_find(cli->store, box, ref, &list, &err);
+            if (status == BOXCAR_E_NOT_FOUND)
+                continue;
+            if (status != BOXCAR_OK)
+                return cli_fail_with(cli, &err);
+            settlements->items[i].work_id = list->items[0]->work_id;
+            boxcar_list_free(list);
+        }
+        settlements->items[found++] = settlements->items[i];
+    }
+    settlements->count = found;
+    return CLI_DONE;
 }
 
 static json_t *affected_json(const struct settlements *settlements) {
@@ -71,6 +100,8 @@ static int settle_all(struct cli *cli, boxcar_settle_kind kind, const boxcar_cla
                       struct settlements *settlements) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int result = cli_store_open(cli);
+    if (result == CLI_DONE)
+        result = find_work_ids(cli, claimer->box, settlements);
     if (result != CLI_DONE)
         return result;
     if (boxcar_settle(cli->store, claimer, kind, settlements->items, settlements->count, settlements->affected,
@@ -83,8 +114,10 @@ static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct set
                       const char *const *args) {
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
     int64_t delay_ms = BOXCAR_BACKOFF;
+    int stages = 0;
     if (!value_owner(cli, given->owner, &claimer.owner) || !value_box(cli, given->box, &claimer.box) ||
-        !value_delay(cli, given->delay, &delay_ms) || !value_lease_time(cli, given->lease, &claimer.lease_ms))
+        !value_delay(cli, given->delay, &delay_ms) || !value_lease_time(cli, given->lease, &claimer.lease_ms) ||
+        !value_count(cli, "--stages", given->stages, &stages))
         return CLI_USAGE;
     if (!args[0])
         return cli_usage(cli, "WORK_ID is missing: give one or more, as claim printed them");
@@ -94,29 +127,33 @@ static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct set
         for (size_t i = 0; i < settlements.count; i++) {
             settlements.items[i].delay_ms = delay_ms;
             settlements.items[i].error = boxcar_str_of(given->error);
+            settlements.items[i].stages = stages;
         }
         result = settle_all(cli, kind, &claimer, &settlements);
     }
     free(settlements.items);
     free(settlements.affected);
+    free(settlements.ids);
     return result;
 }
 
 /* ---- boxcar ack: mark leased messages as done ---- */
 
-static struct { char *owner, *box; } ack_given;
+static struct { char *owner, *box, *stages; } ack_given;
 
-static struct poptOption ACK_OPTIONS[] = {SETTLE_OPTION_OWNER(ack_given), OPTION_BOX(ack_given.box), POPT_TABLEEND};
+static struct poptOption ACK_OPTIONS[] = {SETTLE_OPTION_OWNER(ack_given), SETTLE_OPTION_STAGES(ack_given),
+                                          OPTION_BOX(ack_given.box), POPT_TABLEEND};
 
 static int run_ack(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = ack_given.owner, .box = ack_given.box};
+    struct settle_given typed = {.owner = ack_given.owner, .box = ack_given.box,
+                                 .stages = ack_given.stages};
     return settle_run(cli, BOXCAR_ACK, &typed, args);
 }
 
 static const struct command CMD_ACK = {
     .name = "ack",
     .summary = "mark leased messages as done",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--box BOX]",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--stages N] [--box BOX]",
     .description =
         "Finishes messages for good. With :EPOCH only the lease that claim printed counts, without it\n"
         "any lease that this owner holds. An ack that comes after the lease ended still counts until\n"
@@ -129,10 +166,10 @@ static const struct command CMD_ACK = {
 
 /* ---- boxcar abandon: give messages back after a bad attempt ---- */
 
-static struct { char *owner, *box, *error, *delay; } abandon_given;
+static struct { char *owner, *box, *stages, *error, *delay; } abandon_given;
 
 static struct poptOption ABANDON_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(abandon_given),
+    SETTLE_OPTION_OWNER(abandon_given), SETTLE_OPTION_STAGES(abandon_given),
     {"error", 0, POPT_ARG_STRING, &abandon_given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
     {"delay", 0, POPT_ARG_STRING, &abandon_given.delay, 0, "until the next attempt (default: the store's backoff)",
      "DUR"},
@@ -141,7 +178,7 @@ static struct poptOption ABANDON_OPTIONS[] = {
 
 static int run_abandon(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = abandon_given.owner,
-                                 .box = abandon_given.box,
+                                 .box = abandon_given.box, .stages = abandon_given.stages,
                                  .error = abandon_given.error,
                                  .delay = abandon_given.delay};
     return settle_run(cli, BOXCAR_ABANDON, &typed, args);
@@ -150,7 +187,7 @@ static int run_abandon(struct cli *cli, const char *const *args) {
 static const struct command CMD_ABANDON = {
     .name = "abandon",
     .summary = "give messages back after a bad attempt",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--delay DUR] [--box BOX]",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--delay DUR] [--stages N] [--box BOX]",
     .description =
         "Counts an attempt and makes the messages ready again after a backoff that grows with each.\n"
         "A message whose attempts are used up becomes a dead letter (exhausted).\n"
@@ -163,23 +200,24 @@ static const struct command CMD_ABANDON = {
 
 /* ---- boxcar defer: give messages back for later, no attempt spent ---- */
 
-static struct { char *owner, *box, *delay; } defer_given;
+static struct { char *owner, *box, *stages, *delay; } defer_given;
 
 static struct poptOption DEFER_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(defer_given),
+    SETTLE_OPTION_OWNER(defer_given), SETTLE_OPTION_STAGES(defer_given),
     {"delay", 0, POPT_ARG_STRING, &defer_given.delay, 0, "until they are ready again (default: at once)", "DUR"},
     OPTION_BOX(defer_given.box),
     POPT_TABLEEND};
 
 static int run_defer(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = defer_given.owner, .box = defer_given.box, .delay = defer_given.delay};
+    struct settle_given typed = {.owner = defer_given.owner, .box = defer_given.box,
+                                 .stages = defer_given.stages, .delay = defer_given.delay};
     return settle_run(cli, BOXCAR_DEFER, &typed, args);
 }
 
 static const struct command CMD_DEFER = {
     .name = "defer",
     .summary = "give messages back for later, no attempt spent",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--delay DUR] [--box BOX]",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX]",
     .description = "For waiting, rate limits and shutting down with work unstarted.\n"
                    "\n" SETTLE_OUTPUT,
     .examples = "boxcar defer --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --delay 1m\n",
@@ -189,23 +227,24 @@ static const struct command CMD_DEFER = {
 
 /* ---- boxcar fail: give messages up: they become dead letters ---- */
 
-static struct { char *owner, *box, *error; } fail_given;
+static struct { char *owner, *box, *stages, *error; } fail_given;
 
 static struct poptOption FAIL_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(fail_given),
+    SETTLE_OPTION_OWNER(fail_given), SETTLE_OPTION_STAGES(fail_given),
     {"error", 0, POPT_ARG_STRING, &fail_given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
     OPTION_BOX(fail_given.box),
     POPT_TABLEEND};
 
 static int run_fail(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = fail_given.owner, .box = fail_given.box, .error = fail_given.error};
+    struct settle_given typed = {.owner = fail_given.owner, .box = fail_given.box,
+                                 .stages = fail_given.stages, .error = fail_given.error};
     return settle_run(cli, BOXCAR_FAIL, &typed, args);
 }
 
 static const struct command CMD_FAIL = {
     .name = "fail",
     .summary = "give messages up: they become dead letters",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--box BOX]",
+    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
     .description =
         "Buries messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
         "\n" SETTLE_OUTPUT,

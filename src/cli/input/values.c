@@ -232,17 +232,21 @@ bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_r
     return true;
 }
 
-bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement) {
+bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement, boxcar_message_id *ret_id) {
     const char *colon = strchr(text, ':');
     char *work_id = strndup(text, colon ? (size_t)(colon - text) : strlen(text));
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
-    bool good = work_id && parse_positive(work_id, &settlement.work_id.value) &&
+    boxcar_message_id id = {{{0}}};
+    bool good = work_id &&
+                (parse_positive(work_id, &settlement.work_id.value) ||
+                 (boxcar_uuid_parse(boxcar_str_of(work_id), &id.uuid) && !boxcar_uuid_is_none(id.uuid))) &&
                 (!colon || parse_positive(colon + 1, &settlement.epoch.value));
     free(work_id);
     if (!good) {
-        cli_usage(cli, "WORK_ID is '%.64s': give WORK_ID or WORK_ID:EPOCH, numbers from 1 on", text);
+        cli_usage(cli, "WORK_ID is '%.64s': give a work id or a message id, or either with :EPOCH; numbers begin at 1", text);
         return false;
     }
     *ret_settlement = settlement;
+    *ret_id = id;
     return true;
 }

@@ -119,6 +119,27 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     assert_int_equal(claimed_stages(f, BOXCAR_OUTBOX, &taken), 9);
 }
 
+/* BX-063: a settlement says how the message ended and what is done of it. */
+static void stages_come_with_a_result(void **state) {
+    static const boxcar_settle_kind HOW[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(HOW) / sizeof(HOW[0]); i++) {
+        boxcar_work_id id = put_into(f, BOXCAR_OUTBOX, "t", "x", NULL);
+        boxcar_settlement said = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, id));
+        said.stages = 24;
+        said.delay_ms = 3600000;
+        assert_false(settle(f, HOW[i], f->other, &said)); /* fenced together */
+        assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 1);
+        assert_true(settle(f, HOW[i], f->owner, &said));
+        assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), HOW[i] == BOXCAR_ACK ? 29 : 25);
+        said.stages = 32;
+        boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+        claimer.owner = f->owner;
+        ASSERT_INVALID(f, "settlements[0].stages",
+                       boxcar_settle(f->store, &claimer, HOW[i], &said, 1, NULL, NULL, &f->err));
+    }
+}
+
 /* BX-011 */
 static void unknown_flags_are_refused(void **state) {
     struct fixture *f = *state;
@@ -195,6 +216,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(retry_sees_what_is_done),
     TEST(records_are_fenced_like_acks),
     TEST(stages_and_verdict_go_in_one_batch),
+    TEST(stages_come_with_a_result),
     TEST(unknown_flags_are_refused),
     TEST(stages_are_purged_with_their_messages),
     TEST(replay_sees_what_was_done),

@@ -218,6 +218,8 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         size_t count = 99;
 
         fake_store_init(&FAKE);
+        for (int n = 0; n < 3; n++)
+            items[n].stages = KINDS[i] == BOXCAR_RECORD ? BOXCAR_STAGE_STORED : 0;
         assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3, affected, &count, &ERR), BOXCAR_OK);
         for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++)
             assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)KINDS[i] ? 3 : 0);
@@ -275,6 +277,26 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
     assert_int_equal(FAKE.calls, 0);
 }
 
+/* BX-063: they are recorded as well, each in its list. */
+static void stages_of_a_result_are_recorded_with_it(void **state) {
+    boxcar_owner owner = {boxcar_uuid_new()};
+    boxcar_settlement items[3];
+
+    (void)state;
+    fill_settlements(items);
+    items[1].stages = 0;
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
+        bool is_result = KINDS[i] != BOXCAR_RENEW && KINDS[i] != BOXCAR_RECORD;
+
+        if (KINDS[i] == BOXCAR_RECORD)
+            continue;
+        fake_store_init(&FAKE);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[KINDS[i]].count, 3);
+        assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RECORD].count, is_result ? 2 : 0);
+    }
+}
+
 /* BX-010, BX-022 */
 static void settlements_reach_the_store_in_its_form(void **state) {
     static char text[BOXCAR_ERROR_TEXT_MAX + 10];
@@ -284,6 +306,8 @@ static void settlements_reach_the_store_in_its_form(void **state) {
     memset(text, 'x', sizeof(text));
     memcpy(text + BOXCAR_ERROR_TEXT_MAX - 1, "\xC3\xA9", 2); /* lies across the limit */
     fill_settlements(items);
+    for (int i = 0; i < 3; i++)
+        items[i].stages = 0;
     items[1].error = (boxcar_str){text, sizeof(text)};
     assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}), BOXCAR_DEFER, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, 0);
@@ -604,6 +628,7 @@ int main(void) {
         TEST(every_way_to_settle_fills_its_list_and_reports_the_affected),
         TEST(empty_calls_succeed_without_a_round_trip),
         TEST(bad_settle_calls_are_refused_before_the_store),
+        TEST(stages_of_a_result_are_recorded_with_it),
         TEST(settlements_reach_the_store_in_its_form),
         TEST(what_the_store_says_is_passed_on_and_outputs_stay_untouched),
         TEST(missing_pointers_are_refused),

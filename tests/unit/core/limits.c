@@ -336,9 +336,13 @@ static void bad_settlements_are_refused_by_index(void **state) {
     }
     list[1] = list[0]; /* twice the same is fine */
     list[0].stages = 1;
-    list[1].stages = 32; /* only a record looks at it */
+    list[1].stages = 32;
     assert_int_equal(limits_check_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "settlements[1].stages");
+    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID); /* a result may have some */
+    assert_string_equal(err.argument, "settlements[1].stages");
+    list[1].stages = 0; /* but only a record needs them */
+    assert_int_equal(limits_check_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
     assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_OK);
     assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 0, &err), BOXCAR_OK);
     assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 1, &err), BOXCAR_E_INVALID);
