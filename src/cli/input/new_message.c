@@ -27,19 +27,22 @@ static bool read_times(const struct cli *cli, const struct new_message_given *gi
            value_delay(cli, given->delay, &message->delay_ms) && value_ttl(cli, given->ttl, &message->ttl_ms);
 }
 
-static bool read_event(const struct cli *cli, const struct new_message_given *given, boxcar_new_message *message) {
+static bool read_event(const struct cli *cli, const struct new_message_given *given,
+                       boxcar_new_message *message) {
     if (given->is_event && given->no_event) {
         cli_usage(cli, "--event and --no-event are both given: give one of them");
         return false;
     }
-    message->is_event = given->is_event ? BOXCAR_EVENT_YES : given->no_event ? BOXCAR_EVENT_NO : BOXCAR_EVENT_BY_TYPE;
+    message->is_event = given->is_event   ? BOXCAR_EVENT_YES
+                        : given->no_event ? BOXCAR_EVENT_NO
+                                          : BOXCAR_EVENT_BY_TYPE;
     return true;
 }
 
 bool new_message_is_given(const struct new_message_given *given) {
-    return given->correlation_id || given->causation_id || given->metadata || given->is_event || given->no_event ||
-           given->event_type || given->due || given->delay || given->ttl || given->stream ||
-           given->headers || given->max_attempts;
+    return given->correlation_id || given->causation_id || given->metadata || given->is_event ||
+           given->no_event || given->event_type || given->due || given->delay || given->ttl ||
+           given->stream || given->headers || given->max_attempts;
 }
 
 bool new_message_read(const struct cli *cli, const struct new_message_given *given,

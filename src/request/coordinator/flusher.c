@@ -1,6 +1,7 @@
 #include "flusher.h"
 
 #include "base/error.h"
+#include "request/prepare.h"
 #include "request/request.h"
 
 /* ---- decisions ---- */
@@ -58,15 +59,19 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
                           boxcar_error *err) {
     struct result answer = {.arena = ARENA_INIT};
     struct request request = {.base.owner = flusher->owner};
+    struct arena arena = ARENA_INIT;
     bool claims = is_end && flusher->claims != NULL;
     boxcar_status status;
 
     if (generation)
         generation_fill(generation, generation->search.from, count, &request);
+    status = prepare_stages(&arena, &request, err);
     for (int box = 0; claims && box < BOXES; box++)
         if (flusher->claims[box])
             request_set_claim(&request, flusher->claims[box]);
-    status = request_send(flusher->store, &request, &answer, err);
+    if (status == BOXCAR_OK)
+        status = request_send(flusher->store, &request, &answer, err);
+    arena_release(&arena);
     if (status != BOXCAR_OK)
         return status;
     flusher->proven = true;

@@ -197,6 +197,27 @@ static void recorded_stages_are_seen_by_the_next_attempt(void **state) {
     coordinator_shut(f, c);
 }
 
+/* BX-063: the abandon itself says which stages are done, next to a record that was queued before it. */
+static void stages_that_come_with_a_result_are_seen_by_the_next_attempt(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
+    struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
+    boxcar_settlement record = settlement_of(taken), item = settlement_of(taken);
+    record.stages = 8;
+    item.stages = 16;
+    item.delay_ms = 0;
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RECORD, &record, 1, 0, NULL, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ABANDON, &item, 1, 0, NULL, &f->err));
+    boxcar_flush *flushed = flush(f, c);
+    assert_int_equal(flushed->items[0]->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[1]->outcome, BOXCAR_OUTCOME_SETTLED);
+    boxcar_flush_free(flushed);
+    boxcar_message_list *list = claim(f, f->owner, 10);
+    assert_int_equal(look(list)->stages, BOXCAR_STAGE_STORED | 8 | 16);
+    boxcar_list_free(list);
+    coordinator_shut(f, c);
+}
+
 /* BX-065: told per id, never by absence. */
 static void duplicates_are_told_per_id(void **state) {
     struct fixture *f = *state;
@@ -460,6 +481,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(spoiled_transaction_of_the_caller_keeps_the_queue),
     TEST(one_flush_enqueues_settles_renews_and_claims),
     TEST(recorded_stages_are_seen_by_the_next_attempt),
+    TEST(stages_that_come_with_a_result_are_seen_by_the_next_attempt),
     TEST(duplicates_are_told_per_id),
     TEST(inbox_messages_are_told_per_ticket),
     TEST(lost_leases_are_told_per_id),

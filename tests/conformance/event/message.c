@@ -1,4 +1,5 @@
-/* Messages that are events: stored with the next version of their stream, in the same transaction, once. BX-067 */
+/* Messages that are events: stored with the next version of their stream, in the same transaction, once.
+ * BX-067 */
 #include <string.h>
 
 #include "events.h"
@@ -70,7 +71,8 @@ static void type_tells_events_from_other_messages(void **state) {
         {"orders.paid", "s", NULL, BOXCAR_EVENT_BY_TYPE, NULL},
         {"orders.PaidEvents", "s", NULL, BOXCAR_EVENT_BY_TYPE, NULL},
         {"orders.paidevent", "s", NULL, BOXCAR_EVENT_BY_TYPE, NULL},
-        {"orders.OrderPaidEvent", "", NULL, BOXCAR_EVENT_BY_TYPE, NULL}, /* no stream: nothing to append it to */
+        {"orders.OrderPaidEvent", "", NULL, BOXCAR_EVENT_BY_TYPE,
+         NULL}, /* no stream: nothing to append it to */
         {"orders.OrderPaidEvent", "s", NULL, BOXCAR_EVENT_NO, NULL},
         {"orders.paid", "s", NULL, BOXCAR_EVENT_YES, "paid"},
         {"orders.", "s", NULL, BOXCAR_EVENT_YES, "orders."},
@@ -157,7 +159,8 @@ static void event_whose_key_was_only_seen_is_stored(void **state) {
     assert_int_equal(count_stream(f, "s"), 1);
 }
 
-/* BX-067: versions without gaps, in the order of the batch, in several streams and beside messages that are none. */
+/* BX-067: versions without gaps, in the order of the batch, in several streams and beside messages that are
+ * none. */
 static void batch_of_events_has_one_version_after_the_other(void **state) {
     enum { COUNT = 60 };
     struct fixture *f = *state;
@@ -194,7 +197,8 @@ static void event_id_of_another_stream_is_a_conflict(void **state) {
     append_this(f, "one", 0, &event);
     boxcar_new_message messages[2] = {new_message("t", "p"), event_message("PaidEvent", "p", "two")};
     messages[1].message_id = message_id_of(event.event_id);
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, NULL, &f->err));
     assert_int_equal(count_stream(f, "two"), 0);
     assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 0);
 }
@@ -245,8 +249,9 @@ static void nil_uuid_is_no_stream(void **state) {
     boxcar_new_event event = new_event("T", "p");
     ASSERT_INVALID(f, "stream", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     ASSERT_INVALID(f, "stream", boxcar_enqueue(f->store, BOXCAR_INBOX, &inbox, NULL, &f->err));
-    ASSERT_INVALID(f, "stream",
-                   boxcar_event_append(f->store, message.stream, BOXCAR_ANY_VERSION, &event, 1, NULL, &f->err));
+    ASSERT_INVALID(
+        f, "stream",
+        boxcar_event_append(f->store, message.stream, BOXCAR_ANY_VERSION, &event, 1, NULL, &f->err));
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -113,8 +113,8 @@ static void bad_causation_and_metadata_are_refused(void **state) {
     memcpy(large + 69987, "\"}", 2);
     message.metadata = boxcar_str_of(large);
     ASSERT_INVALID(f, "metadata", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
-    boxcar_new_message many[5] = {new_message("t", "p"), new_message("t", "p"), new_message("t", "p"), new_message("t", "p"),
-                                  message};
+    boxcar_new_message many[5] = {new_message("t", "p"), new_message("t", "p"), new_message("t", "p"),
+                                  new_message("t", "p"), message};
     ASSERT_INVALID(f, "metadata", boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, many, 5, NULL, &f->err));
     free(large);
     assert_nothing_claimable(f);

@@ -11,7 +11,8 @@ static struct poptOption OPTIONS[] = {
     {"grouping-key", 0, POPT_ARG_STRING, &given.grouping_key, 0, "only joins with this key", "TEXT"},
     {"status", 0, POPT_ARG_STRING, &given.status, 0, "pending, completed, failed or cancelled", "STATUS"},
     {"before", 0, POPT_ARG_STRING, &given.before, 0, "only those started before", "TIME"},
-    {"message", 0, POPT_ARG_STRING, &given.message, 0, "only joins that have this message as a member", "MESSAGE"},
+    {"message", 0, POPT_ARG_STRING, &given.message, 0, "only joins that have this message as a member",
+     "MESSAGE"},
     {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
     {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last join of a page", "JOIN"},
     POPT_TABLEEND};

@@ -153,7 +153,8 @@ boxcar_status sqlite_event_append(struct boxcar_store *store, boxcar_str stream,
     return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, append, &appending, err);
 }
 
-boxcar_status sqlite_event_of_message(struct sqlite_store *store, const boxcar_new_message *message, boxcar_error *err) {
+boxcar_status sqlite_event_of_message(struct sqlite_store *store, const boxcar_new_message *message,
+                                      boxcar_error *err) {
     boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
     int64_t known, version;
     boxcar_status status;
