@@ -5,6 +5,7 @@
 #include "trap.h"
 
 static const char LOST[] = "a message was lost";
+static const char SORTED_TWICE[] = "claimers come past a message twice";
 
 /* Messages of other transactions move the frontier past a writer that is still at work. */
 static void move_frontier(PGconn *conn, int times)
@@ -161,6 +162,31 @@ static const char *doctors_claim(struct fixture *f)
     return trial_reads(conn) > TRIAL_READS_MAX ? "the doctor's claim looks through the log while all others wait" : NULL;
 }
 
+/* More messages than a claim sorts at once, of two topics; the last ones are due later. One is cancelled, and the cancellation commits
+ * while a claimer sorts, after he has seen how far he comes: the window has one message more then, behind that. BX-001, BX-020, BX-028 */
+static const char *left_while_sorted(struct fixture *f)
+{
+    static const struct mutation WAIT = {.function = "_come_past", .piece = "select * into sorted from",
+                                         .instead = "perform pg_advisory_xact_lock(7); select * into sorted from"};
+    PGconn *conn = sql_connect(f), *canceller = sql_connect(f), *claimer = sql_connect(f);
+    mutate(f, &WAIT);
+    sql_run(conn, "insert into message (message_id, box, lane, created_at, topic, payload, due_at) "
+                  "select gen_random_uuid(), 0, 0, now(), 't' || i %% 2, 'p', case when i > 1000 then now() + interval '1 hour' end "
+                  "from generate_series(1, 1010) i");
+    sql_run(conn, "select pg_advisory_lock(7)");
+    sql_run(canceller, "begin");
+    sql_run(canceller, "select outbox_cancel(1)");
+    sql_send(claimer, CLAIM(WORKER, "'30 s'", "1"));
+    sql_wait_blocked(conn, claimer);
+    sql_run(canceller, "commit");
+    sql_run(conn, "select pg_advisory_unlock(7)");
+    assert_string_equal(sql_answer(claimer), "p");
+    if (!same(sql_state(claimer, CLAIM(WORKER, "'30 s'", "1000")), ""))
+        return SORTED_TWICE;
+    assert_int_equal(sql_number(conn, "select count(*) from parked"), 10);
+    return NULL;
+}
+
 #define LATE                                                                                                           \
     "late := array(\n            select x from pg_snapshot_xip(f.base) x where x >= f.position_xid and "                \
     "pg_visible_in_snapshot(x, f.target));"
@@ -189,6 +215,8 @@ static const struct trap TRAPS[] = {
        "the doctor's claim looks through the log while all others wait"}}},
     {"a_full_look_that_found_something_is_noted", full_look,
      {{"who found something", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
+    {"a_claimer_sorts_no_further_than_he_comes", left_while_sorted,
+     {{"an end where he comes to", "_sort_window", "(w.xid, w.work_id) <= (last_xid, last_id)", "true", SORTED_TWICE}}},
 };
 
 const struct trap_group FRONTIER_TRAPS = TRAP_GROUP(TRAPS);

@@ -41,8 +41,8 @@ begin
                     from generate_series(his + 1, w.n, most) i;
                 end if;
             else
-                select * into sorted from :"schema"._sort_window(f, step, wanted - cardinality(taken), ts, exact, prefixes,
-                                                            p_waits, p_named);
+                select * into sorted from :"schema"._sort_window(f, step, w.last_xid, w.ids[w.n], wanted - cardinality(taken), ts,
+                                                            exact, prefixes, p_waits, p_named);
                 taken := taken || sorted.taken;
                 parked_expired := parked_expired or sorted.parked_expired;
             end if;

@@ -1,8 +1,12 @@
--- Sorts the next step messages of the window. The first `wanted` that are ready and of the claimer's topics are his. Others
--- that are ready go into the pool, topic by topic. Those that are not due, have an expiry, or wait for a join are parked; if
--- somebody holds one, to cancel it, that is left to him (_sidestep).
+-- Sorts the next messages of the window, at most step, up to the last one that the caller has seen there (last_xid, last_id). Some that
+-- he saw may have left the log since: cancelled, expired, or claimed inside a transaction. Then step messages reach further than he
+-- comes, and the next claimer would sort those again.
+--
+-- The first `wanted` that are ready and of the claimer's topics are his. Others that are ready go into the pool, topic by topic.
+-- Those that are not due, have an expiry, or wait for a join are parked; if somebody holds one, to cancel it, that is left to
+-- him (_sidestep).
 create or replace function :"schema"._sort_window(
-    f :"schema".frontier, step int, wanted int, ts timestamptz, exact text[], prefixes text[],
+    f :"schema".frontier, step int, last_xid xid8, last_id bigint, wanted int, ts timestamptz, exact text[], prefixes text[],
     p_waits text, p_named boolean, out taken bigint[], out parked_expired boolean)
 language plpgsql volatile as $$
 declare
@@ -13,7 +17,8 @@ begin
                coalesce(w.due_at <= ts, true) and coalesce(w.expires_at > ts, true)
                    and :"schema"._wanted(w.topic, exact, prefixes)
                    and (p_named or w.topic is distinct from p_waits) as go
-        from :"schema"._window(f, step) with ordinality w(xid, work_id, topic, stream, due_at, expires_at, n)),
+        from :"schema"._window(f, step) with ordinality w(xid, work_id, topic, stream, due_at, expires_at, n)
+        where (w.xid, w.work_id) <= (last_xid, last_id)),
     sorted as materialized (
         select m.*, m.go and count(*) filter (where m.go) over (order by m.n) <= wanted as is_his,
                m.is_due and m.expires_at is null and m.topic is distinct from p_waits as is_plain
