@@ -46,3 +46,5 @@ drop function if exists :"schema".join_wait(uuid, boolean, text, text, text, tex
 drop function if exists :"schema"._join_wait(uuid, uuid, text, text, int);
 drop function if exists :"schema"._claim_part(smallint, uuid, jsonb);
 drop function if exists :"schema"._join_page(text, smallint, timestamptz, uuid, int);
+drop function if exists :"schema"._sort_window(
+    :"schema".frontier, int, int, timestamptz, text[], text[], text, boolean);
