@@ -231,14 +231,14 @@ static bool begins_with(boxcar_str text, const char *part) {
 /* Init would not help, so the doctor does not send anybody there. */
 static void doctor_names_a_lost_table_and_sends_nobody_to_init(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "drop table stage");
+    fixture_sql(f, NULL, "drop table unique_key");
     boxcar_finding_list *list = diagnose(f);
-    const boxcar_finding *lost = finding_with(list, "lost: the table stage");
+    const boxcar_finding *lost = finding_with(list, "lost: the table unique_key");
     assert_int_equal(lost->severity, BOXCAR_SEVERITY_PROBLEM);
     assert_true(has_text(lost->remedy, "backup"));
     for (size_t i = 0; i < list->count; i++)
         assert_false(begins_with(list->items[i]->remedy, "boxcar init"));
-    assert_true(has_text(finding_with(list, "missing: the constraint stage_pkey")->remedy, "first what is lost"));
+    assert_true(has_text(finding_with(list, "missing: the constraint unique_key_pkey")->remedy, "first what is lost"));
     boxcar_list_free(list);
 }
 
