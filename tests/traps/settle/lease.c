@@ -6,6 +6,7 @@
 #include "actions.h"
 #include "mutate.h"
 
+static const char OUT_OF_ORDER[] = "the history of a message is out of order";
 static const char LOWER_EPOCH[] = "a later lease has a lower epoch";
 static const char STILL_HELD[] = "a message or its stream is still held when its lease has ended";
 
@@ -270,7 +271,25 @@ static const char *streamed_given_back(struct fixture *f) { return claimed_and_g
             LOWER_EPOCH                                                                                                   \
     }
 
+/* Who cancels a parked message waits for a claimer, whose attempt fails meanwhile. The history is read by time. BX-004, BX-028 */
+static const char *cancelled_after_an_attempt(struct fixture *f)
+{
+    PGconn *claimer = sql_connect(f), *canceller = sql_connect(f), *observer = sql_connect(f);
+    sql_park(claimer, "p");
+    sql_run(claimer, "begin");
+    sql_run(claimer, "select from outbox_claim(" WORKER ", '30 s', 1)");
+    sql_send(canceller, "select outbox_cancel(1)");
+    sql_wait_blocked(observer, canceller);
+    sql_run(claimer, "select outbox_abandon(" WORKER ", array[1], null, 'again', '0 s')");
+    sql_run(claimer, "commit");
+    assert_string_equal(sql_answer(canceller), "1");
+    return same(sql_text(observer, "select string_agg(outcome, ',' order by at) from attempt"), "abandoned,abandoned,cancelled")
+               ? NULL : OUT_OF_ORDER;
+}
+
 static const struct trap TRAPS[] = {
+    {"a_cancellation_comes_after_the_attempt_that_it_waited_for", cancelled_after_an_attempt,
+     {{"the time when the message was ours", "_cancel", "ts := clock_timestamp();   --", "--", OUT_OF_ORDER}}},
     {"parts_of_a_big_lease_are_acked_once_each", partial_acks,
      {{"taking out what was acked", "_take", REST, ALL, "a message is in two places"},
       {"removing an emptied lease", "_take", "and h.items <@ wanted", "and false", "an emptied lease stays"}}},

@@ -19,6 +19,7 @@ begin
     select p.retry_count into retries from :"schema".parked p
     where p.work_id = id and p.epoch is null for update;
     if found then
+        ts := clock_timestamp();   -- not before the attempt for whose end we may have waited
         insert into :"schema".attempt (work_id, at, retry_count, outcome) values (id, ts, retries, 'cancelled');
         perform :"schema"._bury(p_box, array[id], 5::smallint, null, ts);
         return id;
