@@ -66,12 +66,17 @@ boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_o
 
 /* ---- settling ---- */
 
+/* What is acked is over: nobody will ask for its stages. */
+static bool records_stages(const boxcar_ordered_result *result) {
+    return result->stages != 0 && result->verdict != BOXCAR_VERDICT_ACK;
+}
+
 static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
     return (boxcar_settlement){.work_id = result->message->work_id,
                                .epoch = result->message->epoch,
                                .delay_ms = result->delay_ms,
                                .error = result->error,
-                               .stages = result->stages};
+                               .stages = records_stages(result) ? result->stages : 0};
 }
 
 /* Results as settlements, made before the queue is touched; first the records of stages. */
@@ -88,15 +93,9 @@ static void get_result(const void *from, size_t i, struct operation *ret_operati
     size_t at = records ? list->recorded[i] : i - list->recorded_count;
     const boxcar_ordered_result *result = list->results->items[at];
 
-    *ret_operation =
-        (struct operation){.kind = records ? BOXCAR_RECORD : (boxcar_settle_kind)result->verdict,
-                           .box = result->message->box,
-                           .settlement = &list->settlements[at]};
-}
-
-/* What is acked is over: nobody will ask for its stages. */
-static bool records_stages(const boxcar_ordered_result *result) {
-    return result->stages != 0 && result->verdict != BOXCAR_VERDICT_ACK;
+    *ret_operation = (struct operation){.kind = records ? BOXCAR_RECORD : (boxcar_settle_kind)result->verdict,
+                                        .box = result->message->box,
+                                        .settlement = &list->settlements[at]};
 }
 
 static bool make_list(struct arena *arena, const boxcar_ordered_results *results, struct settle_list *list) {

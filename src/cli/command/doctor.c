@@ -154,7 +154,7 @@ static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_stre
                                  boxcar_error *err) {
     boxcar_finding_list *list = NULL;
     boxcar_status status = boxcar_doctor_run(cli->store, box, &list, err);
-    for (size_t i = 0; i < list->count && report->rows; i++) {
+    for (size_t i = 0; list && i < list->count && report->rows; i++) {
         const boxcar_finding *finding = list->items[i];
         if (!only_streams || is_of_streams(finding))
             report_add(report, finding);

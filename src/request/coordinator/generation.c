@@ -107,7 +107,7 @@ bool generation_fits(const struct generation *generation, const struct operation
     if (operation->message)
         return true;
     key = set_key(operation->box, operation->settlement->work_id);
-    if (operation->settlement->stages != 0 && set_has(&generation->recorded, key))
+    if (operation->kind == BOXCAR_RECORD && set_has(&generation->recorded, key))
         return false;
     if (operation->kind == BOXCAR_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
         return false;

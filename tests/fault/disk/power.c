@@ -100,7 +100,7 @@ static void do_claim(struct trial *trial) {
     if (trial->held_count + (size_t)options.batch_size > HELD_MAX ||
         boxcar_claim(trial->store, &options, &list, NULL) != BOXCAR_OK)
         return;
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; list && i < list->count; i++) {
         const boxcar_message *message = list->items[i];
         boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
         item.work_id = message->work_id;
@@ -209,7 +209,7 @@ static int status_of(struct trial *trial, boxcar_store *store, boxcar_message_id
     boxcar_message_list *list = NULL;
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_status status = boxcar_message_find(store, BOXCAR_OUTBOX, ref, &list, &error);
-    int found = list->count == 1 ? (int)list->items[0]->status : -1;
+    int found = list && list->count == 1 ? (int)list->items[0]->status : -1;
 
     if (status != BOXCAR_OK && status != BOXCAR_E_NOT_FOUND)
         complain(trial, "a message cannot be read", error.message);
