@@ -98,6 +98,27 @@ static const char *many_unmet(struct fixture *f)
     return NULL;
 }
 
+/* Also rows that a transaction of another test, in another schema, might still see: waits for the end of all that are older. */
+static void vacuum(PGconn *conn)
+{
+    int64_t now = sql_number(conn, "select pg_current_xact_id()::text::bigint");
+    while (sql_number(conn, "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
+                            "and least(backend_xmin::text::bigint, backend_xid::text::bigint) <= %lld", (long long)now) > 0)
+        sql_run(conn, "select pg_sleep(0.05)");
+    sql_run(conn, "vacuum analyze message, stream, finished");
+}
+
+/* The least of a few: the first makes the plans, which reads the catalogs, and so does one behind an analyze of the server. */
+static int64_t pages_of_a_page(PGconn *conn)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 4; i++) {
+        int64_t pages = sql_pages(conn, "select * from " A_PAGE, "");
+        least = pages < least ? pages : least;
+    }
+    return least;
+}
+
 /* What an index passes over is counted nowhere; its pages are. BX-020 */
 static const char *many_done(struct fixture *f)
 {
@@ -105,12 +126,11 @@ static const char *many_done(struct fixture *f)
     put_streams(conn, "done", LARGE, 2);
     work_off(conn, "done");
     put_streams(conn, "new", 2 * PAGE, 1);
-    sql_run(conn, "vacuum analyze message, stream, finished");
-    sql_pages(conn, "select * from " A_PAGE, ""); /* makes the plans, which reads the catalogs */
-    if (sql_pages(conn, "select * from " A_PAGE, "") > FEW_PAGES)
+    vacuum(conn);
+    if (pages_of_a_page(conn) > FEW_PAGES)
         return READS_DONE;
     put_streams(conn, "new", LARGE, 1);
-    return sql_pages(conn, "select * from " A_PAGE, "") > PAGES_MAX ? READS_DONE : NULL;
+    return pages_of_a_page(conn) > PAGES_MAX ? READS_DONE : NULL;
 }
 
 static const struct trap TRAPS[] = {
