@@ -196,8 +196,8 @@ typedef struct boxcar_claimer {
     boxcar_owner owner;       /* who it is: (boxcar_owner){boxcar_uuid_new()}, one for each worker */
     int64_t lease_ms;         /* of claims and renewals, 100 ms to 24 h */
     int batch_size;           /* 1 to 10,000: the most that one claim returns */
-    int64_t batch_bytes;      /* 1 KiB to 1 GiB: a claim takes no further message once its payloads have this
-                                 many bytes together. So one message of any size can be claimed */
+    int64_t batch_bytes;      /* 1 KiB to 1 GiB: a claim takes no further message once payloads, headers and
+                                 metadata have this many bytes together. So one message of any size can be claimed */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
 } boxcar_claimer;

@@ -127,8 +127,8 @@ typedef struct boxcar_worker_options {
                                    no scopes */
     int64_t flush_interval_ms;  /* 1 ms to 10 s */
     int flush_size;             /* 1 to 10,000 */
-    int64_t batch_bytes;        /* 1 KiB to 1 GiB: a claim takes no further message once its payloads have this
-                                   many bytes together */
+    int64_t batch_bytes;        /* 1 KiB to 1 GiB: a claim takes no further message once payloads, headers and
+                                   metadata have this many bytes together */
     int batch_limit;            /* 1 to 10,000: how far batches of quick messages grow while claims come
                                    back full. Not above batch_size: batches do not grow */
 } boxcar_worker_options;

@@ -19,7 +19,7 @@ static struct poptOption OPTIONS[] = {
     {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
      "N"},
     {"batch-bytes", 0, POPT_ARG_STRING, &given.batch_bytes, 0,
-     "claim no more once there is this much payload, 1KiB to 1GiB (default 64MiB)", "SIZE"},
+     "claim no more once messages have this many bytes, 1KiB to 1GiB (default 64MiB)", "SIZE"},
     {"topic", 0, POPT_ARG_ARGV, &given.topics, 0, "only this topic, or PREFIX*; may be repeated", "TOPIC"},
     OPTION_BOX(given.box),
     POPT_TABLEEND};

@@ -102,7 +102,7 @@ const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS] = {
                                    .option = "batch-bytes",
                                    .metavar = "SIZE",
                                    .reloads = true,
-                                   .help = "a claim ends once it has this much payload"},
+                                   .help = "a claim ends once it has this many bytes"},
     [CONFIG_WORKER_LEASE] = {.section = "worker",
                              .key = "lease",
                              .type = CONFIG_DURATION,

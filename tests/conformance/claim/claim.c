@@ -191,6 +191,25 @@ static void claim_is_limited_in_bytes(void **state) {
     assert_int_equal(stats_of(f).in_progress, 6);
 }
 
+/* BX-020 */
+static void headers_count_in_the_bytes_of_a_claim(void **state) {
+    struct fixture *f = *state;
+    static char headers[3000];
+    memset(headers, 'x', sizeof(headers) - 1);
+    memcpy(headers, "{\"a\": \"", 7);
+    memcpy(headers + sizeof(headers) - 3, "\"}", 2);
+    for (int i = 0; i < 6; i++) {
+        boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+        message.topic = BOXCAR_STR("t");
+        message.payload = BOXCAR_STR("p");
+        message.headers = boxcar_str_of(headers);
+        ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
+    }
+    assert_int_equal(claim_bytes(f, 1024), 1);
+    assert_in_range(claim_bytes(f, 7000), 2, 3); /* give or take a message */
+    assert_in_range(claim_bytes(f, BOXCAR_BATCH_BYTES_MAX), 2, 3);
+}
+
 /* BX-062: what is left out of a stream comes next. */
 static void stream_that_is_limited_in_bytes_goes_on_in_order(void **state) {
     struct fixture *f = *state;
@@ -231,6 +250,7 @@ static void limit_in_bytes_has_a_range(void **state) {
 
 static const struct CMUnitTest TESTS[] = {
     TEST(claim_is_limited_in_bytes),
+    TEST(headers_count_in_the_bytes_of_a_claim),
     TEST(stream_that_is_limited_in_bytes_goes_on_in_order),
     TEST(limit_in_bytes_has_a_range),
     TEST(claim_of_an_empty_store_is_an_empty_list),

@@ -65,9 +65,10 @@ begin
     epoch := :"schema"._epoch(ts, number, p.epoch);
     until := ts + lease;
     if upper(part) - lower(part) > wanted then
-        select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+        select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
+           and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
         into is_free from unnest(part) r cross join lateral (
-            select m.xmax, m.lane, m.payload from :"schema".message m
+            select m.xmax, m.lane, m.payload, m.headers, m.metadata from :"schema".message m
             where m.work_id >= lower(r) and m.work_id < upper(r) order by m.work_id offset 0) m;
         if is_free is not true then
             return;
@@ -76,11 +77,13 @@ begin
     -- One run of ids is looked at here: whether somebody holds one of them, and whether they are too large.
     if p.size = wanted then
         delete from :"schema".pool x where x.ctid = p.row and (is_free or (
-            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
+               and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
             from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
     else
         update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row and (is_free or (
-            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0) and sum(octet_length(m.payload)) <= max_bytes
+            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
+               and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
             from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
     end if;
     if not found then   -- what stays in the pool is not leased

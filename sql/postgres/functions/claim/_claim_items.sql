@@ -135,7 +135,7 @@ begin
         items := case when has_parked then fresh + :"schema"._multirange(side) else fresh end;
         -- Most claims are one run of ids, and small: that is seen most cheaply here.
         if upper(items) - lower(items) > cardinality(side) + total or (
-            select sum(octet_length(m.payload)) from :"schema".message m
+            select sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) from :"schema".message m
             where m.work_id >= lower(items) and m.work_id < upper(items)) > max_bytes then
             excess := :"schema"._beyond_bytes(items, max_bytes);
             items := items - :"schema"._multirange(excess);

@@ -15,7 +15,7 @@
 -- server, unless he forbids that: after five seconds without a statement, and since version 17 after two minutes of anything.
 -- p_number: chosen by the claimer. If the answer does not reach it, it can give back what it was leased (_give_back_claim).
 -- durable true: the claim may be one of several things in its transaction, and that may stay open for long (_claim_inside).
--- has_waited: the caller has called _before_claims. max_bytes: of payload that a claim brings, give or take a message.
+-- has_waited: the caller has called _before_claims. max_bytes: of payload, headers and metadata that a claim brings, give or take a message.
 create or replace function :"schema"._claim_numbered(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
     suspects boolean, p_number bigint, has_waited boolean, max_bytes bigint default 64 << 20)

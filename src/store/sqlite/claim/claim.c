@@ -138,7 +138,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     message->owner = claim->owner;
     message->epoch.value = claim->frontier.epoch;
     message->locked_until = claim->until;
-    claim->bytes += message->payload.len;
+    claim->bytes += message->payload.len + message->headers.len + message->metadata.len;
     claim->result->claimed_count++;
     sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
     return BOXCAR_OK;

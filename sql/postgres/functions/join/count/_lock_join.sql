@@ -7,7 +7,7 @@ declare
     lanes constant int := case when p_steps is null then 0 else coalesce((
         select j.last_lane from :"schema".join_row j where j.join_id = p_join), 0) end;
     own constant int := pg_backend_pid() % nullif(lanes, 0) + 1;   -- this session's lane
-    lane int;
+    taken int;
 begin
     if lanes > 0 then
         begin
@@ -16,14 +16,14 @@ begin
                 perform from :"schema".join_progress p where p.join_id = p_join and p.lane = (own - 1 + i) % lanes + 1
                 order by p.seq desc limit 1 for no key update skip locked;
                 if found then
-                    lane := (own - 1 + i) % lanes + 1;
+                    taken := (own - 1 + i) % lanes + 1;
                     exit;
                 end if;
             end loop;
-            if lane is null then
+            if taken is null then
                 perform from :"schema".join_progress p where p.join_id = p_join and p.lane = own
                 order by p.seq desc limit 1 for no key update;
-                lane := own;
+                taken := own;
             end if;
             -- Only as long as neither we nor those in the other lanes, whose steps we cannot see, can reach the join's end
             -- or go beyond it: each counts at most 2,000 steps. Who has a lane was allowed for when he took it and may stay:
@@ -32,19 +32,20 @@ begin
                 select from (select * from :"schema".join_row j where j.join_id = p_join limit 1) j
                 cross join lateral (
                     select sum(p.completed_steps + p.failed_steps) as steps,
-                           coalesce(sum(p.xid_steps) filter (where p.xid = pg_current_xact_id_if_assigned()), 0) as ours
+                           coalesce(sum(p.xid_steps) filter (where p.xid = pg_current_xact_id_if_assigned()), 0) as ours,
+                           coalesce(bool_or(p.xid = pg_current_xact_id_if_assigned()) filter (where l.lane > 0), false) as has_lane
                     from generate_series(0, j.last_lane) l(lane) cross join lateral (
                         select p.completed_steps, p.failed_steps, p.xid, p.xid_steps from :"schema".join_progress p
                         where p.join_id = j.join_id and p.lane = l.lane order by p.seq desc limit 1) p) c
                 where j.last_lane > 0 and j.status = 0 and coalesce(j.deadline > clock_timestamp(), true)
                   and c.ours + p_steps <= 2000
-                  and (j.expected_steps - c.steps > j.last_lane * 2000 or :"schema"._has_lane(p_join))
+                  and (j.expected_steps - c.steps > j.last_lane * 2000 or c.has_lane)
                   and current_setting('transaction_isolation') = 'read committed') then
                 raise exception using errcode = 'BX099';   -- the lane is given back
             end if;
-            perform set_config('boxcar.lanes', concat_ws(',', current_setting('boxcar.lanes', true), p_join), true)
-            where not :"schema"._has_lane(p_join);
-            return lane;
+            update :"schema".join_progress p set xid = pg_current_xact_id(), xid_steps = 0   -- has_lane
+            where p.join_id = p_join and p.lane = taken and p.xid is distinct from pg_current_xact_id();
+            return taken;
         exception when sqlstate 'BX099' then
             null;
         end;

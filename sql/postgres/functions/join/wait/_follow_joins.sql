@@ -17,7 +17,7 @@ begin
         return;   -- without the cost of a subtransaction
     end if;
     begin
-        depth := coalesce(nullif(current_setting('boxcar.wait_depth', true), ''), '0')::int;
+        depth := greatest(nullif(current_setting('boxcar.wait_depth', true), '')::int, 0);
         if depth >= 10 or current_setting('transaction_isolation') <> 'read committed' then
             return;
         end if;
