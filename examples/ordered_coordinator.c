@@ -45,6 +45,7 @@ static void receive_orders(const boxcar_store_options *store) {
         }
     if (boxcar_coordinator_close(scope, &err) != BOXCAR_OK) /* flushes: all 12 or none */
         die("close", &err);
+    boxcar_coordinator_free(scope);
 }
 
 /* ---- the handler: runs on several threads, for different orders ---- */
@@ -124,6 +125,7 @@ static void handle_orders(const boxcar_store_options *store) {
     }
     if (boxcar_coordinator_close(coordinator, &err) != BOXCAR_OK)
         die("close", &err);
+    boxcar_coordinator_free(coordinator);
     printf("settled %zu, enqueued %zu, refused %zu, lost %zu\n", count.settled, count.enqueued, count.refused,
            count.lost);
 }

@@ -27,6 +27,7 @@ static void close_coordinator(boxcar_coordinator *coordinator) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     bench_must(boxcar_coordinator_close(coordinator, &err), "close", &err);
+    boxcar_coordinator_free(coordinator);
 }
 
 static void queue_some(boxcar_coordinator *coordinator, size_t count) {

@@ -11,14 +11,15 @@
  *     boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, NULL, &err);
  *     boxcar_coordinator_flush(coordinator, NULL, &flush, &err);      what became of each ticket
  *     boxcar_flush_free(flush);
- *     boxcar_coordinator_close(coordinator, &err);
+ *     boxcar_coordinator_close(coordinator, &err);                     flushes what is left
+ *     boxcar_coordinator_free(coordinator);
  *
  * Each queued operation has a ticket; tickets rise. A failed flush loses nothing: what was queued is
  * still queued, in order, and the very same batch is sent again by the next flush; it takes effect
  * once. An operation that the store refuses for good is dropped alone and reported with its error.
  * See docs/coordinator.md.
  *
- * Threads: every function but new, close and discard may be called from any thread at any time. The
+ * Threads: every function but new, close and free may be called from any thread at any time. The
  * log function of the store may be called from several threads; it must not use the coordinator. */
 #ifndef BOXCAR_COORDINATOR_H
 #define BOXCAR_COORDINATOR_H
@@ -86,7 +87,8 @@ typedef struct boxcar_coordinator_options {
     const boxcar_store_options *store; /* where to: it opens a connection of its own; copied */
     boxcar_owner owner;       /* of all settlements and claims; none = a new one */
     boxcar_strategy strategy;
-    int64_t interval_ms;      /* up to 1 h; 0 = 100 ms with the strategy interval, no thread with size */
+    int64_t interval_ms;      /* up to 1 h; 0 = 100 ms with the strategy interval. With size: how long fewer than
+                                 `size` wait; 0 = 1 s, or on a lent store until somebody flushes */
     size_t size;              /* of the strategy size: 1 to queue_max; 0 = 100 */
     size_t queue_max;         /* the most operations that are kept; 0 = 100,000 */
     boxcar_on_flush_fn on_flush; /* may be NULL */
@@ -139,10 +141,12 @@ BOXCAR_API boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinat
 typedef struct boxcar_flush_options {
     size_t struct_size;
     const boxcar_claimer *claims[BOXCAR_BOXES]; /* by box; NULL = claim nothing there */
+    bool best_effort; /* waits for nobody and never fails: what somebody else is flushing, or the thread of the strategy
+                         will, is left to them, and what a store does not take now stays queued. Without claims */
 } boxcar_flush_options;
 
 #ifdef __cplusplus
-#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}})
+#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false})
 #else
 #define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
 #endif
@@ -158,13 +162,14 @@ BOXCAR_API boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinato
                                                   const boxcar_flush_options *options, boxcar_flush **flush,
                                                   boxcar_error *err);
 
-/* Flushes, stops the thread and frees the coordinator, which nobody else may use any more. When the
- * flush fails, the error is returned and the coordinator goes on as before: close it again later, or
- * discard it. NULL is fine. */
+/* Flushes, stops the thread and closes the connection. From then on nothing can be queued; closing it again does
+ * nothing. When the flush fails, the error is returned and the coordinator goes on as before: close it again later, or
+ * free it. NULL is fine. */
 BOXCAR_API boxcar_status boxcar_coordinator_close(boxcar_coordinator *coordinator, boxcar_error *err);
 
-/* Frees the coordinator without flushing: what is queued is given up. NULL is fine. */
-BOXCAR_API void boxcar_coordinator_discard(boxcar_coordinator *coordinator);
+/* Frees the coordinator, which nobody else may use any more. What is queued is not flushed: close it before, or give
+ * that up. NULL is fine. */
+BOXCAR_API void boxcar_coordinator_free(boxcar_coordinator *coordinator);
 
 #ifdef __cplusplus
 }

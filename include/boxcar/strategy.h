@@ -17,11 +17,12 @@ typedef enum boxcar_strategy {
     BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
     BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
     BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: what is queued waits interval_ms at most */
-    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; with interval_ms
-                                      also by a thread */
+    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; fewer are flushed by a thread
+                                      after interval_ms */
 } boxcar_strategy;
 
 #define BOXCAR_INTERVAL_MS_DEFAULT 100
+#define BOXCAR_SIZE_INTERVAL_MS_DEFAULT 1000
 #define BOXCAR_INTERVAL_MS_MAX (INT64_C(60) * 60 * 1000)
 #define BOXCAR_FLUSH_SIZE_DEFAULT 100
 

@@ -22,10 +22,12 @@ static boxcar_status check_strategy(const boxcar_coordinator_options *options, b
     return BOXCAR_OK;
 }
 
-/* Fills in what is left open. A strategy that has no thread does not look at interval_ms. */
+/* Fills in what is left open. A strategy that has no thread does not look at interval_ms; on a lent store there is none. */
 static void complete(boxcar_coordinator_options *options) {
     if (options->strategy == BOXCAR_STRATEGY_INTERVAL && options->interval_ms == 0)
         options->interval_ms = BOXCAR_INTERVAL_MS_DEFAULT;
+    if (options->strategy == BOXCAR_STRATEGY_SIZE && options->interval_ms == 0 && !options->lent)
+        options->interval_ms = BOXCAR_SIZE_INTERVAL_MS_DEFAULT;
     if (options->strategy == BOXCAR_STRATEGY_IMMEDIATE || options->strategy == BOXCAR_STRATEGY_SCOPED)
         options->interval_ms = 0;
     if (options->queue_max == 0)
@@ -175,21 +177,20 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_bo
     return status;
 }
 
-static boxcar_status read_claims(const boxcar_coordinator *coordinator, const boxcar_flush_options *given,
-                                 boxcar_claimer ret_claimers[BOXES], const boxcar_claimer *ret_claims[BOXES],
-                                 boxcar_error *err) {
-    boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
-    boxcar_status status = BOXCAR_OK;
+/* *options: as given; the claims are those in claimers, complete. */
+static boxcar_status read_flush_options(const boxcar_coordinator *coordinator, const boxcar_flush_options *given,
+                                        boxcar_flush_options *options, boxcar_claimer claimers[BOXES], boxcar_error *err) {
+    boxcar_status status = given ? options_read(options, sizeof(*options), given, "options", err) : BOXCAR_OK;
     char where[20];
 
-    if (given)
-        status = options_read(&options, sizeof(options), given, "options", err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
-        if (!options.claims[box])
+        if (!options->claims[box])
             continue;
+        if (options->best_effort)
+            return error_invalid(err, "claims", "claims are given to a flush that may do nothing: give none, or no best_effort");
         snprintf(where, sizeof(where), "claims[%d].", box);
-        status = error_locate(read_claim(coordinator, (boxcar_box)box, options.claims[box], &ret_claimers[box], err), where, err);
-        ret_claims[box] = &ret_claimers[box];
+        status = error_locate(read_claim(coordinator, (boxcar_box)box, options->claims[box], &claimers[box], err), where, err);
+        options->claims[box] = &claimers[box];
     }
     return status;
 }
@@ -197,23 +198,26 @@ static boxcar_status read_claims(const boxcar_coordinator *coordinator, const bo
 boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const boxcar_flush_options *options,
                                        boxcar_flush **flush, boxcar_error *err) {
     boxcar_claimer claimers[BOXES];
-    const boxcar_claimer *claims[BOXES] = {NULL, NULL};
+    boxcar_flush_options read = BOXCAR_FLUSH_OPTIONS_INIT;
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
     if (flush)
         *flush = NULL;
     if (status == BOXCAR_OK)
-        status = read_claims(coordinator, options, claimers, claims, err);
-    if (status != BOXCAR_OK)
-        return status;
-    return coordinator_flush(coordinator, claims[BOXCAR_OUTBOX] || claims[BOXCAR_INBOX] ? claims : NULL, flush, err);
+        status = read_flush_options(coordinator, options, &read, claimers, err);
+    if (status == BOXCAR_OK && read.best_effort)
+        coordinator_flush_at_once(coordinator, flush);
+    else if (status == BOXCAR_OK)
+        status = coordinator_flush(coordinator, read.claims[BOXCAR_OUTBOX] || read.claims[BOXCAR_INBOX] ? read.claims : NULL,
+                                   flush, err);
+    return status;
 }
 
 boxcar_status boxcar_coordinator_close(boxcar_coordinator *coordinator, boxcar_error *err) {
     return coordinator ? coordinator_close(coordinator, err) : BOXCAR_OK;
 }
 
-void boxcar_coordinator_discard(boxcar_coordinator *coordinator) {
+void boxcar_coordinator_free(boxcar_coordinator *coordinator) {
     if (coordinator)
-        coordinator_discard(coordinator);
+        coordinator_free(coordinator);
 }

@@ -28,6 +28,21 @@ static void end_turn(struct boxcar_coordinator *c) {
     pthread_mutex_unlock(&c->mutex);
 }
 
+/* ---- the end ---- */
+
+static bool is_closed(struct boxcar_coordinator *c) {
+    bool closed;
+
+    pthread_mutex_lock(&c->mutex);
+    closed = c->closed;
+    pthread_mutex_unlock(&c->mutex);
+    return closed;
+}
+
+static boxcar_status refuse_closed(boxcar_error *err) {
+    return error_invalid(err, "coordinator", "coordinator is closed: make another one with boxcar_coordinator_new()");
+}
+
 /* ---- the queue; mutex held ---- */
 
 static struct generation *take_spare(struct boxcar_coordinator *c) {
@@ -80,6 +95,8 @@ static boxcar_status add_all(struct boxcar_coordinator *c, const struct operatio
     uint64_t first = c->next_ticket;
     struct operation operation;
 
+    if (c->closed)
+        return refuse_closed(err);
     for (size_t i = 0; i < operations->count; i++) {
         operations->get(operations->from, i, &operation);
         if (add(c, &operation))
@@ -210,8 +227,25 @@ static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_claime
     return status;
 }
 
+void coordinator_flush_at_once(struct boxcar_coordinator *c, boxcar_flush **told) {
+    struct flush *flush;
+    bool free;
+
+    pthread_mutex_lock(&c->mutex);
+    free = !c->taken && !c->has_thread && !c->closed;
+    if (free)
+        c->taken = true;
+    pthread_mutex_unlock(&c->mutex);
+    if (!free)
+        return;
+    (void)run_flush(c, NULL, IMPATIENT, &flush, NULL);
+    finish(c, flush, told);
+}
+
 boxcar_status coordinator_flush(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
                                 boxcar_flush **told, boxcar_error *err) {
+    if (is_closed(c))
+        return claims ? refuse_closed(err) : BOXCAR_OK;
     return flush_now(c, claims, PATIENT, told, err);
 }
 
@@ -415,8 +449,17 @@ static void stop_thread(struct boxcar_coordinator *c) {
 
 /* ---- life ---- */
 
-static void free_coordinator(struct boxcar_coordinator *c) {
+static void let_store_go(struct boxcar_coordinator *c) {
+    stop_thread(c);
     presence_end(&c->presence, c->store, c->owner);
+    if (c->owns_store)
+        c->store->ops->close(c->store);
+    c->store = NULL;
+}
+
+void coordinator_free(struct boxcar_coordinator *c) {
+    if (!c->closed)
+        let_store_go(c);
     while (c->head) {
         struct generation *next = c->head->next;
 
@@ -427,8 +470,6 @@ static void free_coordinator(struct boxcar_coordinator *c) {
     pthread_cond_destroy(&c->changed);
     pthread_cond_destroy(&c->turn_ended);
     pthread_mutex_destroy(&c->mutex);
-    if (c->owns_store)
-        c->store->ops->close(c->store);
     free(c);
 }
 
@@ -465,7 +506,7 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     c->has_thread = options->interval_ms > 0;
     if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {
         c->has_thread = false;
-        free_coordinator(c);
+        coordinator_free(c);
         return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no thread for the coordinator");
     }
     *ret_coordinator = c;
@@ -476,23 +517,25 @@ static bool is_own_thread(const struct boxcar_coordinator *c) {
     return c->has_thread && pthread_equal(pthread_self(), c->thread);
 }
 
+/* false = something is queued. */
+static bool close_queue(struct boxcar_coordinator *c) {
+    pthread_mutex_lock(&c->mutex);
+    c->closed = c->queued == 0;
+    pthread_mutex_unlock(&c->mutex);
+    return c->closed;
+}
+
 boxcar_status coordinator_close(struct boxcar_coordinator *c, boxcar_error *err) {
-    boxcar_status status;
+    boxcar_status status = BOXCAR_OK;
 
     if (is_own_thread(c))
         return error_set(err, BOXCAR_E_CONFLICT,
                          "on_flush cannot close its coordinator: do it from another thread");
-    do {
-        status = coordinator_flush(c, NULL, NULL, err);
-        if (status != BOXCAR_OK)
-            return status;
-    } while (coordinator_queued(c) > 0);
-    stop_thread(c);
-    free_coordinator(c);
-    return BOXCAR_OK;
-}
-
-void coordinator_discard(struct boxcar_coordinator *c) {
-    stop_thread(c);
-    free_coordinator(c);
+    if (is_closed(c))
+        return BOXCAR_OK;
+    while (status == BOXCAR_OK && !close_queue(c))
+        status = flush_now(c, NULL, PATIENT, NULL, err);
+    if (status == BOXCAR_OK)
+        let_store_go(c);
+    return status;
 }

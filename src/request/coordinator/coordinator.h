@@ -31,6 +31,7 @@ struct boxcar_coordinator {
     size_t queued;
     uint64_t next_ticket;
     struct schedule schedule; /* when it is flushed: by who queues, or by the thread when it is due */
+    bool closed;   /* nothing is queued any more, and the store is let go */
     bool stopping;
     bool has_thread; /* the schedule has an interval */
     pthread_t thread;
@@ -58,8 +59,11 @@ boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const st
 boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_claimer *const *claims,
                                 boxcar_flush **told, boxcar_error *err);
 
+/* What a flush can do that waits for nobody. */
+void coordinator_flush_at_once(struct boxcar_coordinator *coordinator, boxcar_flush **told);
+
 boxcar_status coordinator_close(struct boxcar_coordinator *coordinator, boxcar_error *err);
-void coordinator_discard(struct boxcar_coordinator *coordinator);
+void coordinator_free(struct boxcar_coordinator *coordinator);
 bool coordinator_is_owner(const struct boxcar_coordinator *coordinator, boxcar_owner owner);
 size_t coordinator_queued(struct boxcar_coordinator *coordinator);
 

@@ -34,11 +34,11 @@ static void scoped_stores_nothing_until_it_is_closed(void **state) {
 }
 
 /* BX-064 */
-static void discarded_operations_are_not_stored(void **state) {
+static void freed_operations_are_not_stored(void **state) {
     struct fixture *f = *state;
     boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     queue_message(f, c, "p");
-    boxcar_coordinator_discard(c);
+    boxcar_coordinator_free(c);
     assert_int_equal(stats_of(f).ready, 0);
 }
 
@@ -52,6 +52,73 @@ static void size_stores_when_so_many_are_queued(void **state) {
     queue_message(f, c, "p");
     assert_int_equal(stats_of(f).ready, 10);
     coordinator_shut(f, c);
+}
+
+/* BX-064: fewer than `size` do not wait for ever. */
+static void size_stores_the_rest_by_itself(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_store_options store = fixture_options(f);
+    boxcar_coordinator *c;
+    struct ear ear;
+    ear_init(&ear);
+    options.store = &store;
+    options.strategy = BOXCAR_STRATEGY_SIZE;
+    options.on_flush = ear_hear;
+    options.on_flush_context = &ear;
+    ASSERT_OK(f, boxcar_coordinator_new(&options, &c, &f->err));
+    queue_message(f, c, "p");
+    ear_await_results(&ear, 1);
+    assert_int_equal(stats_of(f).ready, 1);
+    coordinator_shut(f, c);
+    ear_release(&ear);
+}
+
+/* BX-064 */
+static void closing_twice_is_harmless(void **state) {
+    struct fixture *f = *state;
+    static const boxcar_strategy STRATEGIES[] = {BOXCAR_STRATEGY_IMMEDIATE, BOXCAR_STRATEGY_SCOPED,
+                                                 BOXCAR_STRATEGY_INTERVAL, BOXCAR_STRATEGY_SIZE};
+    boxcar_new_message message = new_message("t", "late");
+    for (size_t i = 0; i < sizeof(STRATEGIES) / sizeof(STRATEGIES[0]); i++) {
+        boxcar_coordinator *c = coordinator_open(f, STRATEGIES[i], NULL, NULL);
+        uint64_t ticket = 7;
+        queue_message(f, c, "p");
+        ASSERT_OK(f, boxcar_coordinator_close(c, &f->err));
+        ASSERT_OK(f, boxcar_coordinator_close(c, &f->err));
+        ASSERT_OK(f, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_INVALID, boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &message, 1, &ticket, &f->err));
+        assert_string_equal(f->err.argument, "coordinator");
+        assert_int_equal(ticket, 0);
+        boxcar_coordinator_free(c);
+        assert_int_equal(stats_of(f).ready, i + 1);
+    }
+}
+
+/* BX-064: without a thread it flushes; with one that is left to the thread. */
+static void best_effort_flush_does_what_nobody_else_does(void **state) {
+    struct fixture *f = *state;
+    boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
+    boxcar_flush *flush = NULL;
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    options.best_effort = true;
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
+    queue_message(f, c, "p");
+    ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flush, &f->err));
+    assert_int_equal(flush->count, 1);
+    boxcar_flush_free(flush);
+    options.claims[BOXCAR_OUTBOX] = &claimer;
+    ASSERT_FAILS(f, BOXCAR_E_INVALID, boxcar_coordinator_flush(c, &options, &flush, &f->err));
+    assert_string_equal(f->err.argument, "claims");
+    options.claims[BOXCAR_OUTBOX] = NULL;
+    coordinator_shut(f, c);
+    c = coordinator_open(f, BOXCAR_STRATEGY_SIZE, NULL, NULL);
+    queue_message(f, c, "p");
+    ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flush, &f->err));
+    assert_null(flush);
+    assert_int_equal(stats_of(f).ready, 1);
+    coordinator_shut(f, c);
+    assert_int_equal(stats_of(f).ready, 2);
 }
 
 /* BX-064 */
@@ -473,8 +540,11 @@ static void streams_are_worked_off_in_order_by_flushes(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(immediate_stores_before_the_call_returns),
     TEST(scoped_stores_nothing_until_it_is_closed),
-    TEST(discarded_operations_are_not_stored),
+    TEST(freed_operations_are_not_stored),
     TEST(size_stores_when_so_many_are_queued),
+    TEST(size_stores_the_rest_by_itself),
+    TEST(closing_twice_is_harmless),
+    TEST(best_effort_flush_does_what_nobody_else_does),
     TEST(interval_stores_by_itself),
     TEST(lent_store_stays_the_callers),
     TEST(flush_into_the_callers_transaction),

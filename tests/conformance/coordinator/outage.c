@@ -67,6 +67,25 @@ static void interval_goes_on_when_the_store_is_back(void **state) {
     ear_release(&ear);
 }
 
+/* BX-064 */
+static void best_effort_flush_of_a_store_that_is_down_is_no_error(void **state) {
+    struct fixture *f = *state;
+    struct downtime d;
+    boxcar_store_options store;
+    boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
+    options.best_effort = true;
+    downtime_setup(f, &d, &store);
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, &store, NULL);
+    downtime_begin(&d);
+    queue_message(f, c, "a");
+    ASSERT_OK(f, boxcar_coordinator_flush(c, &options, NULL, &f->err));
+    assert_int_equal(boxcar_coordinator_queued(c), 1);
+    downtime_end(&d);
+    coordinator_shut(f, c);
+    assert_int_equal(stats_of(f).ready, 1);
+    downtime_teardown(&d);
+}
+
 static void close_fails_while_the_store_is_down_and_succeeds_afterwards(void **state) {
     struct fixture *f = *state;
     struct downtime d;
@@ -160,6 +179,7 @@ static void batch_that_was_cut_off_takes_effect_once(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(flush_while_the_store_is_down_loses_nothing),
     TEST(interval_goes_on_when_the_store_is_back),
+    TEST(best_effort_flush_of_a_store_that_is_down_is_no_error),
     TEST(close_fails_while_the_store_is_down_and_succeeds_afterwards),
     TEST(read_only_store_loses_nothing),
     TEST(batch_that_was_cut_off_takes_effect_once),

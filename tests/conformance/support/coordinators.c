@@ -51,7 +51,7 @@ boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy
     options.store = store ? store : &own;
     options.owner = f->owner;
     options.strategy = strategy;
-    options.interval_ms = strategy == BOXCAR_STRATEGY_INTERVAL ? 5 : 0;
+    options.interval_ms = strategy == BOXCAR_STRATEGY_INTERVAL ? 5 : BOXCAR_INTERVAL_MS_MAX;
     options.size = 10;
     options.on_flush = ear ? ear_hear : NULL;
     options.on_flush_context = ear;
@@ -61,6 +61,7 @@ boxcar_coordinator *coordinator_open(struct fixture *f, boxcar_strategy strategy
 
 void coordinator_shut(struct fixture *f, boxcar_coordinator *coordinator) {
     ASSERT_OK(f, boxcar_coordinator_close(coordinator, &f->err));
+    boxcar_coordinator_free(coordinator);
 }
 
 uint64_t queue_message(struct fixture *f, boxcar_coordinator *coordinator, const char *payload) {

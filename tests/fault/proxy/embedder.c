@@ -149,8 +149,7 @@ static int run_coordinator(void) {
     }
     if (status == BOXCAR_OK)
         status = boxcar_coordinator_close(coordinator, &err);
-    if (status != BOXCAR_OK)
-        boxcar_coordinator_discard(coordinator);
+    boxcar_coordinator_free(coordinator);
     return end(status, &err);
 }
 

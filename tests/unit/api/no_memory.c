@@ -236,6 +236,7 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
         assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, messages, 1, &ticket, NULL), BOXCAR_OK);
     }
     assert_int_equal(boxcar_coordinator_close(coordinator, NULL), BOXCAR_OK);
+    boxcar_coordinator_free(coordinator);
     return status;
 }
 
@@ -328,6 +329,7 @@ static void queueing_allocates_only_to_grow(void **state) {
         assert_int_equal(boxcar_coordinator_flush(coordinator, NULL, NULL, &err), BOXCAR_OK);
     }
     assert_int_equal(boxcar_coordinator_close(coordinator, &err), BOXCAR_OK);
+    boxcar_coordinator_free(coordinator);
 }
 
 static void a_failed_arena_keeps_what_it_had(void **state) {

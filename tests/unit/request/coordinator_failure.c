@@ -333,7 +333,6 @@ static void close_with_the_store_down_fails_and_can_be_repeated(void **state) {
     scene_await_results(s, 2); /* its thread goes on as well */
     put(s, "2");
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
-    scene_forget(s);
     assert_in_order(s, 3);
     scene_free(s);
 }

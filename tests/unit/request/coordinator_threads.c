@@ -77,7 +77,6 @@ static void many_threads_queue_while_the_interval_flushes(void **state) {
     s->ledger.apply_then_fail = true;
     produce_together(s);
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
-    scene_forget(s);
     assert_all_there(s);
     scene_free(s);
 }
@@ -98,7 +97,6 @@ static void many_threads_share_every_other_strategy(void **state) {
         s = scene_new_with(options);
         produce_together(s);
         assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
-        scene_forget(s);
         assert_all_there(s);
         scene_free(s);
     }
@@ -231,7 +229,7 @@ static void on_flush_of_the_thread_cannot_close(void **state) {
     put(s, "first");
     ledger_await_gate(&s->ledger);
     ledger_open_gate(&s->ledger);
-    boxcar_coordinator_discard(s->coordinator); /* waits for the thread */
+    boxcar_coordinator_free(s->coordinator); /* waits for the thread */
     scene_forget(s);
     assert_int_equal(chain.close_status, BOXCAR_E_CONFLICT);
     scene_free(s);

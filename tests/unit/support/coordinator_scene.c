@@ -60,6 +60,7 @@ void scene_forget(struct scene *s) { s->coordinator = NULL; }
 void scene_free(struct scene *s) {
     if (boxcar_coordinator_close(s->coordinator, &s->err) != BOXCAR_OK)
         fail_msg("close: %s", s->err.message);
+    boxcar_coordinator_free(s->coordinator);
     assert_int_equal(s->ledger.defects, 0);
     assert_int_equal(s->ledger.closed, 1);
     assert_true(s->ledger.most_inside <= 1);
