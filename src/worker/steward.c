@@ -26,7 +26,7 @@ static const struct {
 
 struct steward {
     struct boxcar_worker *worker;
-    struct boxcar_store *face;
+    struct boxcar_store *logger;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -85,10 +85,10 @@ static bool is_stopping(struct steward *steward) {
 static void report(struct steward *steward, const boxcar_maintenance *sum) {
     atomic_fetch_add(&steward->worker->count.reaped, sum->reaped);
     if (sum->reaped > 0)
-        store_log(steward->face, BOXCAR_LOG_INFO, "reap", NULL, 0, "reap: %lld messages",
+        store_log(steward->logger, BOXCAR_LOG_INFO, "reap", NULL, 0, "reap: %lld messages",
                   (long long)sum->reaped);
     if (sum->expired + sum->purged_done + sum->purged_dead > 0)
-        store_log(steward->face, BOXCAR_LOG_DEBUG, "maintain", NULL, 0,
+        store_log(steward->logger, BOXCAR_LOG_DEBUG, "maintain", NULL, 0,
                   "expired %lld, purged %lld done and %lld dead", (long long)sum->expired,
                   (long long)sum->purged_done, (long long)sum->purged_dead);
 }
@@ -116,7 +116,7 @@ static void complain(struct steward *steward, boxcar_box box, size_t i, const bo
     bool is_of_store = COMPLAINT[i].is_of_store;
     int64_t next_ms = clock_ms() + COMPLAIN_EVERY_MS;
 
-    store_log(steward->face, finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
+    store_log(steward->logger, finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
               COMPLAINT[i].event, NULL, 0, "%s%.*s", box == BOXCAR_INBOX && !is_of_store ? "inbox: " : "",
               (int)(finding->text.len < 400 ? finding->text.len : 400), finding->text.data);
     for (int other = 0; other < BOXES; other++)
@@ -188,7 +188,7 @@ static void do_round(struct steward *steward) {
     if (store)
         store->ops->close(store);
     if (status != BOXCAR_OK && status != BOXCAR_E_UNAVAILABLE)
-        store_log(steward->face, BOXCAR_LOG_ERROR, "maintain", NULL, 0, "upkeep failed: %s", err.message);
+        store_log(steward->logger, BOXCAR_LOG_ERROR, "maintain", NULL, 0, "upkeep failed: %s", err.message);
 }
 
 static void *steward_main(void *argument) {
@@ -206,7 +206,7 @@ static void steward_free(struct steward *steward) {
     free(steward);
 }
 
-struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *face, int64_t interval_ms) {
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger, int64_t interval_ms) {
     struct steward *steward = calloc(1, sizeof(*steward));
     pthread_condattr_t attributes;
     sigset_t all, before;
@@ -215,7 +215,7 @@ struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store 
     if (!steward)
         return NULL;
     steward->worker = worker;
-    steward->face = face;
+    steward->logger = logger;
     steward->interval_ms = interval_ms;
     memcpy(&steward->random, worker->owner.uuid.bytes + 12, sizeof(steward->random));
     pthread_mutex_init(&steward->mutex, NULL);

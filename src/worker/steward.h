@@ -7,8 +7,8 @@
 
 struct steward;
 
-/* `face` is for logging and outlives the steward. NULL = no thread could be started. */
-struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *face, int64_t interval_ms);
+/* `logger` is for logging and outlives the steward. NULL = no thread could be started. */
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger, int64_t interval_ms);
 void steward_set_interval(struct steward *steward, int64_t interval_ms); /* 0 = none */
 void steward_stop(struct steward *steward);                              /* waits for it; NULL is fine */
 

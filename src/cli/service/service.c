@@ -23,7 +23,7 @@ struct service {
     /* Of the thread, and of service_stop() when that is gone. */
     uint64_t ping_us; /* how often the watchdog is fed; 0 = there is none */
     uint64_t pinged_at_us;
-    boxcar_worker_state said; /* the state that systemd was told last */
+    boxcar_worker_state reported; /* the state that systemd was told last */
     bool is_ready, is_stopping;
 };
 
@@ -64,9 +64,9 @@ static void say_stopping(struct service *service, bool is_stopping) {
 }
 
 static void say_status(struct service *service, boxcar_worker_state state) {
-    if (service->said == state || state < BOXCAR_WORKER_IDLE || state > BOXCAR_WORKER_STOPPED)
+    if (service->reported == state || state < BOXCAR_WORKER_IDLE || state > BOXCAR_WORKER_STOPPED)
         return;
-    service->said = state;
+    service->reported = state;
     sd_notifyf(0, "STATUS=%s", STATUSES[state]);
 }
 

@@ -157,7 +157,7 @@ static void forget_unfinished(struct processing *processing, const struct later 
 
 /* The transactions in which a long claim goes on. What the first one settled or stored is committed and
  * must be reported, and so is what it claimed: then a claim that cannot go on is one that found nothing. */
-static boxcar_status go_on(struct sqlite_store *store, struct processing *processing, bool committed,
+static boxcar_status continue_claim(struct sqlite_store *store, struct processing *processing, bool committed,
                            boxcar_error *err) {
     struct later later = {.processing = processing};
     boxcar_status status = BOXCAR_OK;
@@ -195,7 +195,7 @@ boxcar_status sqlite_process(struct boxcar_store *base, const struct request *re
         status = sqlite_transaction(store, access, process, &processing, err);
     if (status == BOXCAR_OK) {
         sqlite_join_tell_ended(store, &processing.result);
-        status = go_on(store, &processing, commits, err);
+        status = continue_claim(store, &processing, commits, err);
     }
     if (status != BOXCAR_OK) {
         result_release(&processing.result);

@@ -53,7 +53,7 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
         crew_release(crew);
         return error_no_memory(err);
     }
-    crew->face = (struct boxcar_store){.log = store->log,
+    crew->logger = (struct boxcar_store){.log = store->log,
                                        .log_context = store->log_context,
                                        .log_level = store->log_level,
                                        .id = crew->store_id};
@@ -136,7 +136,7 @@ static bool is_abandoned(struct slot *slot) {
 static struct ending run_handler(struct slot *slot, const struct handler *handler) {
     struct ending ending = {.settled = false};
 
-    log_message(&slot->crew->face, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
+    log_message(&slot->crew->logger, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
                 "handling");
     ending.verdict = handler->run(handler->context, &slot->delivery);
     ending.verdict = delivery_check_verdict(&slot->delivery, ending.verdict);

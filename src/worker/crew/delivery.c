@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/limits.h"
-#include "hide.h"
+#include "redact_payload.h"
 #include "request/request.h"
 
 /* A verdict of "later" means soon, not at once: a handler that defers does so for a reason. */
@@ -156,7 +156,7 @@ void boxcar_delivery_set_error(boxcar_delivery *delivery, boxcar_str text) {
     if (!text.data)
         return;
     if (delivery->message)
-        hide_payload(&open, text, delivery->message->payload);
+        redact_payload(&open, text, delivery->message->payload);
     if (open.failed ||
         !utf8_repair(&clean, open.data ? (boxcar_str){open.data, open.len} : text, BOXCAR_ERROR_TEXT_MAX))
         return;

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void log_message(const struct boxcar_store *face, boxcar_log_level level, const char *event,
+void log_message(const struct boxcar_store *logger, boxcar_log_level level, const char *event,
                  const boxcar_message *message, boxcar_str error, const char *text) {
     char work_id[24], attempt[16], message_id[BOXCAR_UUID_TEXT_SIZE];
     boxcar_log_field fields[6];
     size_t count = 0;
 
-    if (!store_logs(face, level))
+    if (!store_logs(logger, level))
         return;
     snprintf(work_id, sizeof(work_id), "%" PRId64, message->work_id.value);
     snprintf(attempt, sizeof(attempt), "%d", message->retry_count + 1);
@@ -22,15 +22,15 @@ void log_message(const struct boxcar_store *face, boxcar_log_level level, const 
         fields[count++] = (boxcar_log_field){"correlation_id", message->correlation_id};
     if (error.data)
         fields[count++] = (boxcar_log_field){"error", error};
-    store_log(face, level, event, fields, count, "%s", text);
+    store_log(logger, level, event, fields, count, "%s", text);
 }
 
-void log_number(const struct boxcar_store *face, boxcar_log_level level, const char *event, const char *name,
+void log_number(const struct boxcar_store *logger, boxcar_log_level level, const char *event, const char *name,
                 int64_t number, const char *text) {
     char digits[24];
     boxcar_log_field field = {name, BOXCAR_NO_STR};
 
     snprintf(digits, sizeof(digits), "%" PRId64, number);
     field.value = boxcar_str_of(digits);
-    store_log(face, level, event, &field, 1, "%s", text);
+    store_log(logger, level, event, &field, 1, "%s", text);
 }

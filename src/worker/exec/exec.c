@@ -126,13 +126,13 @@ static void append_status(struct buf *text, const struct exec_end *end) {
 /* Why it was stopped, if it was; what the program said; if neither, how it ended. */
 static void tell_end(struct boxcar_delivery *delivery, const struct exec_end *end, struct exec_tail *tail) {
     AUTO_BUF struct buf text = BUF_INIT;
-    AUTO_BUF struct buf said = BUF_INIT;
+    AUTO_BUF struct buf output = BUF_INIT;
 
     append_cancellation(&text, end);
-    exec_tail_append_to(tail, BOXCAR_ERROR_TEXT_MAX - (text.len > 0 ? text.len + 2 : 0), &said);
-    if (text.len > 0 && said.len > 0)
+    exec_tail_append_to(tail, BOXCAR_ERROR_TEXT_MAX - (text.len > 0 ? text.len + 2 : 0), &output);
+    if (text.len > 0 && output.len > 0)
         buf_append_text(&text, ": ");
-    buf_append(&text, said.data, said.len);
+    buf_append(&text, output.data, output.len);
     if (text.len == 0)
         append_status(&text, end);
     set_error(delivery, &text);

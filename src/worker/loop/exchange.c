@@ -57,7 +57,7 @@ void pump_count_lost(struct pump *pump, struct job *job) {
     atomic_fetch_add(&pump->worker->count.leases_lost, 1);
     if (job->handler)
         atomic_fetch_add(&job->handler->outcomes[OUTCOME_LOST], 1);
-    log_message(pump_face(pump), BOXCAR_LOG_WARN, "lease_lost", job->message, BOXCAR_NO_STR,
+    log_message(pump_logger(pump), BOXCAR_LOG_WARN, "lease_lost", job->message, BOXCAR_NO_STR,
                 "the lease ended before this was settled: what the handler said does not count");
 }
 
@@ -130,11 +130,11 @@ static void load_stages(struct pump *pump) {
     if (!atomic_exchange(&pump->crew->stages_said, false))
         return;
     for (struct job *job = pump->held; job; job = job->held_next) {
-        int said = atomic_load(&job->stages);
+        int stages = atomic_load(&job->stages);
 
-        if (said != job->recorded && !job->lost && !job->settled &&
+        if (stages != job->recorded && !job->lost && !job->settled &&
             outbound_add(outbound_of(pump, job), BOXCAR_RECORD, job))
-            job->recorded = said;
+            job->recorded = stages;
     }
 }
 
@@ -176,19 +176,19 @@ struct answer {
 static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
     if (kind != BOXCAR_ABANDON || !pump_was_last_attempt(pump, job))
         return OUTCOMES_OF[kind];
-    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "buried", job->message,
+    log_message(pump_logger(pump), BOXCAR_LOG_ERROR, "buried", job->message,
                 (boxcar_str){job->error, job->error_len},
                 "that was the last attempt: the message is a dead letter (exhausted)");
     return OUTCOME_DEAD;
 }
 
 /* The callbacks of gather_match(): the tag is a job. */
-static void settled(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
+static void settled(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
     struct job *job = tag.pointer;
 
-    (void)said;
+    (void)given;
     if (!affected) {
         pump_count_lost(pump, job);
         pump_give_back_behind(pump, job);
@@ -202,12 +202,12 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
 
 /* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
  * that finished meanwhile is among the finished and ends there. */
-static void renewed(void *context, union gather_tag tag, const boxcar_settlement *said, bool affected) {
+static void renewed(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
     struct job *job = tag.pointer;
 
-    (void)said;
+    (void)given;
     if (affected) {
         job->leased_at_ms = answer->asked_at_ms;
         atomic_fetch_add(&pump->worker->count.leases_renewed, 1);
@@ -265,7 +265,7 @@ static void remind(struct pump *pump, const boxcar_error *err) {
     if (now - pump->told_at_ms < REMIND_MS)
         return;
     pump->told_at_ms = now;
-    store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+    store_log(pump_logger(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
               "the store still cannot be used, trying again: %s", err->message);
 }
 
@@ -293,7 +293,7 @@ void pump_detach(struct pump *pump, const boxcar_error *err) {
         atomic_fetch_add(&pump->worker->count.detachments, 1);
         if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_RUNNING)
             atomic_store(&pump->worker->state, BOXCAR_WORKER_DETACHED);
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
                   "the store cannot be used, trying again: %s", err->message);
     }
     try_again_later(pump);
@@ -311,7 +311,7 @@ void pump_attach(struct pump *pump) {
     pump->heartbeat.next_ms = pump->now_ms;
     if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
         atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
-    log_number(pump_face(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
+    log_number(pump_logger(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
 }
 
 static bool renews(const struct pump *pump) {

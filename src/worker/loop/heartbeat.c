@@ -87,7 +87,7 @@ void pump_beat(struct pump *pump) {
         return;
     }
     if (status != BOXCAR_OK && !beat->is_mute)
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "heartbeat", NULL, 0,
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "heartbeat", NULL, 0,
                   "this worker cannot be registered: %s", err.message);
     if (status == BOXCAR_OK && beat->is_mute) /* it was given the right meanwhile */
         beat->way = HEARTBEAT_ALONG;

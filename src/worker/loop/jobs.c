@@ -62,7 +62,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
     bool fail = pump_tuning(pump)->fail_unhandled;
 
     atomic_fetch_add(&pump->worker->count.unhandled, 1);
-    log_message(pump_face(pump), BOXCAR_LOG_WARN, "unhandled", job->message, BOXCAR_NO_STR,
+    log_message(pump_logger(pump), BOXCAR_LOG_WARN, "unhandled", job->message, BOXCAR_NO_STR,
                 fail ? "no handler for this topic: failed" : "no handler for this topic: given back");
     if (fail)
         pump_finish(pump, job, BOXCAR_VERDICT_FAIL, BOXCAR_BACKOFF);
@@ -71,7 +71,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
 }
 
 static void admit_discarded(struct pump *pump, struct job *job) {
-    log_message(pump_face(pump), BOXCAR_LOG_DEBUG, "discard", job->message, BOXCAR_NO_STR, "discarded");
+    log_message(pump_logger(pump), BOXCAR_LOG_DEBUG, "discard", job->message, BOXCAR_NO_STR, "discarded");
     pace_learn(&pump->pace, 0, 1);
     pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
 }
@@ -141,7 +141,7 @@ void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
     }
     load = load_new(result);
     if (!load) {
-        store_log(pump_face(pump), BOXCAR_LOG_ERROR, "claim", NULL, 0,
+        store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "claim", NULL, 0,
                   "out of memory: claimed messages are left until their lease ends");
         return;
     }
@@ -156,7 +156,7 @@ static void log_shortage(struct pump *pump, const struct job *job) {
 
     if (is_due)
         pump->next_shortage_ms = pump->now_ms + SHORTAGE_EVERY_MS;
-    log_message(pump_face(pump), is_due ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO, "shortage", job->message,
+    log_message(pump_logger(pump), is_due ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO, "shortage", job->message,
                 (boxcar_str){job->error, job->error_len},
                 "the system has too little for another program: the message is tried again soon");
 }
@@ -175,15 +175,15 @@ static void log_verdict(struct pump *pump, const struct job *job) {
     boxcar_str error = {job->error, job->error_len};
 
     if (job->unstarted)
-        log_message(pump_face(pump), BOXCAR_LOG_DEBUG, "give_back", job->message, error,
+        log_message(pump_logger(pump), BOXCAR_LOG_DEBUG, "give_back", job->message, error,
                     "given back: the one before it in its stream was not done");
     else if (job->given_back)
-        log_message(pump_face(pump), BOXCAR_LOG_INFO, "give_back", job->message, error,
+        log_message(pump_logger(pump), BOXCAR_LOG_INFO, "give_back", job->message, error,
                     "stopped before it was done");
     else if (job->shortage)
         log_shortage(pump, job);
     else
-        log_message(pump_face(pump), SAYINGS[job->verdict].level, "verdict", job->message, error,
+        log_message(pump_logger(pump), SAYINGS[job->verdict].level, "verdict", job->message, error,
                     SAYINGS[job->verdict].text);
 }
 

@@ -59,13 +59,13 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
     tuning_release(&pump->worker->tuning);
     pump->worker->tuning = tuning;
     if (tuning.log_level != KEEP_LOG_LEVEL) {
-        pump_face(pump)->log_level = tuning.log_level;
+        pump_logger(pump)->log_level = tuning.log_level;
         pump->store->log_level = tuning.log_level;
     }
     atomic_store(&pump->worker->count.concurrency, tuning.concurrency);
     crew_set_timeout(pump->crew, tuning.handler_timeout_ms);
     if (crew_resize(pump->crew, (size_t)tuning.concurrency, &err) != BOXCAR_OK)
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", err.message);
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", err.message);
     steward_set_interval(steward, tuning.maintain_ms);
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->refused)
@@ -354,7 +354,7 @@ static boxcar_status hire(struct pump *pump, boxcar_error *err) {
             *err = few;
         return few.status;
     }
-    store_log(pump_face(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few.message);
+    store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few.message);
     return BOXCAR_OK;
 }
 
@@ -372,7 +372,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     if (status != BOXCAR_OK)
         return status;
     if (!serves_any(pump))
-        store_log(pump_face(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
+        store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
                   "no handlers: this worker evaluates waits for joins and does upkeep");
     pump_set_patience(pump);
     pump_look_soon(pump);
@@ -421,9 +421,9 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
         pump_close(&pump);
         return status;
     }
-    steward = steward_start(worker, pump_face(&pump), worker->tuning.maintain_ms);
+    steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
     if (!steward)
-        store_log(pump_face(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
+        store_log(pump_logger(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
                   "no thread for upkeep could be started: run boxcar maintain beside");
     set_state(&pump, BOXCAR_WORKER_RUNNING);
     while (!pump.done)

@@ -104,6 +104,6 @@ static inline bool pump_serves(const struct pump *pump, boxcar_box box) {
 static inline bool pump_has_found(const struct pump *pump) {
     return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
 }
-static inline struct boxcar_store *pump_face(const struct pump *pump) { return &pump->crew->face; }
+static inline struct boxcar_store *pump_logger(const struct pump *pump) { return &pump->crew->logger; }
 
 #endif

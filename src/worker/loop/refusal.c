@@ -135,7 +135,7 @@ void pump_keep_verdicts(struct pump *pump) {
 static bool drop_if_hopeless(struct pump *pump, struct job *job, const boxcar_error *err) {
     if (pump->now_ms - job->leased_at_ms < pump_tuning(pump)->lease_ms)
         return false;
-    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "refused", job->message, boxcar_str_of(err->message),
+    log_message(pump_logger(pump), BOXCAR_LOG_ERROR, "refused", job->message, boxcar_str_of(err->message),
                 "the store refuses to settle this: given up");
     pump_give_back_behind(pump, job);
     pump_forget(pump, job);
@@ -160,7 +160,7 @@ static void put_aside(struct pump *pump, struct job *job, const boxcar_error *er
 
 /* Until now they went with everything else: what it was shows when they go by themselves. */
 static void begin_search(struct pump *pump, size_t count, const boxcar_error *err) {
-    store_log(pump_face(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
+    store_log(pump_logger(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
               "the store refuses to settle, looking for what it does not take: %s", err->message);
     pump_keep_verdicts(pump);
     pump->refusal.search = (struct refusal_search){.bad_end = count};

@@ -18,7 +18,7 @@ void pump_supervise(struct pump *pump, bool all) {
     if (abandoned == 0)
         return;
     atomic_fetch_add(&pump->worker->count.handlers_abandoned, (int64_t)abandoned);
-    store_log(pump_face(pump), BOXCAR_LOG_ERROR, "abandon_handler", NULL, 0,
+    store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "abandon_handler", NULL, 0,
               "%zu handlers did not stop when told to and were given up", abandoned);
     if (pump->view.abandoned + abandoned <= ABANDONED_MAX || pump->stopping)
         return;
@@ -33,7 +33,7 @@ static void begin_stop(struct pump *pump) {
     pump->stopping = true;
     pump->stop_by_ms = atomic_load(&pump->worker->stop_asked_ms) + pump_tuning(pump)->grace_ms;
     atomic_store(&pump->worker->state, BOXCAR_WORKER_STOPPING);
-    log_number(pump_face(pump), BOXCAR_LOG_INFO, "stop", "running", (int64_t)pump->view.running,
+    log_number(pump_logger(pump), BOXCAR_LOG_INFO, "stop", "running", (int64_t)pump->view.running,
                "stopping; handlers that run may finish");
     pump_give_back(pump, true);
 }

@@ -19,7 +19,7 @@ bool pump_is_wait(const struct pump *pump, const struct job *job) {
 }
 
 static void refuse(struct pump *pump, struct job *job, boxcar_status status, const boxcar_error *err) {
-    log_message(pump_face(pump), BOXCAR_LOG_ERROR, "wait", job->message, boxcar_str_of(err->message),
+    log_message(pump_logger(pump), BOXCAR_LOG_ERROR, "wait", job->message, boxcar_str_of(err->message),
                 "this wait cannot be evaluated");
     job->error = memory_copy_text(boxcar_str_of(err->message));
     job->error_len = job->error ? strlen(job->error) : 0;
@@ -64,13 +64,13 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
     char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE];
     boxcar_log_field fields[] = {{"join_id", BOXCAR_NO_STR}, {"message_id", BOXCAR_NO_STR}};
 
-    if (!store_logs(pump_face(pump), SAYINGS[outcome].level))
+    if (!store_logs(pump_logger(pump), SAYINGS[outcome].level))
         return;
     boxcar_uuid_format(job->wait->join_id.uuid, join_id);
     boxcar_uuid_format(job->message->message_id.uuid, message_id);
     fields[0].value = boxcar_str_of(join_id);
     fields[1].value = boxcar_str_of(message_id);
-    store_log(pump_face(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),
+    store_log(pump_logger(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),
               "%s", SAYINGS[outcome].text);
 }
 
@@ -115,7 +115,7 @@ bool pump_evaluate_waits(struct pump *pump) {
     if (err.retryable)
         pump_detach(pump, &err);
     else
-        store_log(pump_face(pump), BOXCAR_LOG_WARN, "wait", NULL, 0, "waits cannot be evaluated: %s", err.message);
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "wait", NULL, 0, "waits cannot be evaluated: %s", err.message);
     return false;
 }
 

@@ -303,18 +303,18 @@ static const char *use_one_table_after_the_other(struct crew_member *member) {
     if (member->number > 0)
         return upgrade_beside(member);
     PGconn *conn = fixture_connect(member->f);
-    const char *said = NULL;
+    const char *fault = NULL;
     static const char *const TABLES[] = {"message", "stream_violation", "join_row", "parked", "frontier", "lease"};
     PQclear(PQexec(conn, "begin"));
-    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]) && !said; i++) {
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]) && !fault; i++) {
         char sql[100];
         snprintf(sql, sizeof(sql), "select count(*) from %s; select pg_sleep(0.3)", TABLES[i]);
         PGresult *result = PQexec(conn, sql);
-        said = PQresultStatus(result) == PGRES_TUPLES_OK ? NULL : "a client's transaction fails beside an upgrade";
+        fault = PQresultStatus(result) == PGRES_TUPLES_OK ? NULL : "a client's transaction fails beside an upgrade";
         PQclear(result);
     }
     PQfinish(conn);
-    return said;
+    return fault;
 }
 
 /* BX-029 */

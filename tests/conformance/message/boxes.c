@@ -87,10 +87,10 @@ static void settlement_in_the_wrong_box_changes_nothing(void **state) {
     for (int box = 0; box < BOXES; box++) {
         boxcar_box other = box == BOXCAR_OUTBOX ? BOXCAR_INBOX : BOXCAR_OUTBOX;
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
-        boxcar_settlement said = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
+        boxcar_settlement given = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
         for (size_t k = 0; k < sizeof(KINDS) / sizeof(KINDS[0]); k++) {
             struct request batch = {.base.owner = f->owner};
-            batch.parts[other].settle[KINDS[k]] = just(&said);
+            batch.parts[other].settle[KINDS[k]] = just(&given);
             batch.parts[other].renew_lease_ms = 30000;
             struct result result = send_batch(f, &batch);
             assert_int_equal(result.parts[other].settled[KINDS[k]].count, 0);
@@ -99,7 +99,7 @@ static void settlement_in_the_wrong_box_changes_nothing(void **state) {
             assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS);
         }
         struct request batch = {.base.owner = f->owner};
-        batch.parts[box].settle[BOXCAR_ACK] = just(&said);
+        batch.parts[box].settle[BOXCAR_ACK] = just(&given);
         struct result result = send_batch(f, &batch);
         assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, 1);
         result_release(&result);
@@ -173,12 +173,12 @@ static void steps_in_both_boxes_count_together(void **state) {
 /* What an earlier try has done counts, in either box. */
 static void repeated_batch_reports_what_the_first_did(void **state) {
     struct fixture *f = *state;
-    boxcar_settlement said[BOXES];
+    boxcar_settlement given[BOXES];
     struct request batch = {.base.owner = f->owner};
     for (int box = 0; box < BOXES; box++) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
-        said[box] = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
-        batch.parts[box].settle[BOXCAR_ACK] = just(&said[box]);
+        given[box] = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
+        batch.parts[box].settle[BOXCAR_ACK] = just(&given[box]);
     }
     struct result result = send_batch(f, &batch);
     result_release(&result);
@@ -193,7 +193,7 @@ static void repeated_batch_reports_what_the_first_did(void **state) {
 static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state) {
     enum { COUNT = 40, FIRST = 25 };
     struct fixture *f = *state;
-    boxcar_settlement said[COUNT + 1] = {{.work_id = {0}}};
+    boxcar_settlement given[COUNT + 1] = {{.work_id = {0}}};
     struct taken taken[COUNT];
     int seen[COUNT] = {0};
     struct request batch = {.base.owner = f->owner};
@@ -201,10 +201,10 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
         enqueue(f, "t", "p");
     assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), COUNT);
     for (int i = 0; i < COUNT; i++) /* not in their order, and mixed */
-        said[i] = settlement_of(taken[i * 7 % COUNT]);
-    said[COUNT] = said[0];
-    said[COUNT].work_id.value = INT64_MAX;
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){said, FIRST};
+        given[i] = settlement_of(taken[i * 7 % COUNT]);
+    given[COUNT] = given[0];
+    given[COUNT].work_id.value = INT64_MAX;
+    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){given, FIRST};
     struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, FIRST);
     result_release(&result);
@@ -215,7 +215,7 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
     assert_int_equal(settled->count, fixture_is_sqlite(f) ? COUNT - FIRST : COUNT);
     for (size_t i = 0; i < settled->count; i++)
         for (int k = 0; k < COUNT; k++)
-            seen[k] += settled->items[i].value == said[k].work_id.value;
+            seen[k] += settled->items[i].value == given[k].work_id.value;
     for (int k = 0; k < COUNT; k++)
         assert_int_equal(seen[k], fixture_is_sqlite(f) && k < FIRST ? 0 : 1);
     result_release(&result);

@@ -30,10 +30,10 @@ static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
 }
 
 static void settle_in(struct fixture *f, boxcar_box box, boxcar_settle_kind kind, struct taken taken) {
-    boxcar_settlement said = settlement_of(taken);
+    boxcar_settlement given = settlement_of(taken);
     struct request batch = {.base.owner = f->owner};
-    said.delay_ms = 0;
-    batch.parts[box].settle[kind] = (boxcar_settlement_list){&said, 1};
+    given.delay_ms = 0;
+    batch.parts[box].settle[kind] = (boxcar_settlement_list){&given, 1};
     struct result result = send_batch(f, &batch);
     assert_int_equal(result.parts[box].settled[kind].count, 1);
     result_release(&result);
@@ -100,14 +100,14 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     boxcar_settlement items[2] = {settlement_of(taken), settlement_of(taken)};
     items[0].stages = 8;
     items[1].stages = 1;
-    boxcar_settlement said = settlement_of(taken);
+    boxcar_settlement given = settlement_of(taken);
     boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
     boxcar_request batch = BOXCAR_REQUEST_INIT;
     boxcar_result *result = NULL;
     size_t count;
-    said.delay_ms = 0;
+    given.delay_ms = 0;
     part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){items, 2}; /* an id given twice counts once, with both */
-    part.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){&said, 1};
+    part.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){&given, 1};
     batch.owner = f->owner;
     batch.parts[BOXCAR_OUTBOX] = &part;
     ASSERT_OK(f, boxcar_process(f->store, &batch, &result, &f->err));
@@ -125,18 +125,18 @@ static void stages_come_with_a_result(void **state) {
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(HOW) / sizeof(HOW[0]); i++) {
         boxcar_work_id id = put_into(f, BOXCAR_OUTBOX, "t", "x", NULL);
-        boxcar_settlement said = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, id));
-        said.stages = 24;
-        said.delay_ms = 3600000;
-        assert_false(settle(f, HOW[i], f->other, &said)); /* fenced together */
+        boxcar_settlement given = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, id));
+        given.stages = 24;
+        given.delay_ms = 3600000;
+        assert_false(settle(f, HOW[i], f->other, &given)); /* fenced together */
         assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), 1);
-        assert_true(settle(f, HOW[i], f->owner, &said));
+        assert_true(settle(f, HOW[i], f->owner, &given));
         assert_int_equal(stages_of(f, BOXCAR_OUTBOX, id), HOW[i] == BOXCAR_ACK ? 29 : 25);
-        said.stages = 32;
+        given.stages = 32;
         boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
         claimer.owner = f->owner;
         ASSERT_INVALID(f, "settlements[0].stages",
-                       boxcar_settle(f->store, &claimer, HOW[i], &said, 1, NULL, NULL, &f->err));
+                       boxcar_settle(f->store, &claimer, HOW[i], &given, 1, NULL, NULL, &f->err));
     }
 }
 

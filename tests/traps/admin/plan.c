@@ -18,10 +18,10 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
 
 /* Functions on the path of every message. */
 #define HOT_FUNCTIONS \
-    "array['_enqueue_one', '_wake_topic', '_enqueue', '_enqueue_messages', 'outbox_claim', '_claim', '_claim_numbered', '_claim_heads', '_head_runs', '_ready_streams', '_lock_ready', '_meet_streams', '_claim_parked', " \
-    "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_move_frontier', '_come_past_streams', '_meet_news', " \
+    "array['_enqueue_one', '_wake_topic', '_enqueue', '_enqueue_messages', 'outbox_claim', '_claim', '_claim_numbered', '_claim_heads', '_head_runs', '_ready_streams', '_lock_ready', '_register_streams', '_claim_parked', " \
+    "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_move_frontier', '_come_past_streams', '_register_news', " \
     "'_expire_leases', '_bury_expired', '_take', '_take_epoch', '_ack', 'outbox_ack', '_unpark', " \
-    "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_streams_go_on', 'inbox_enqueue', 'inbox_enqueue_many', " \
+    "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', '_advance_streams', 'inbox_enqueue', 'inbox_enqueue_many', " \
     "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', 'inbox_already_processed', " \
     "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys', '_end_runs', '_lock_keys', '_purge_keys']"
 
@@ -430,7 +430,7 @@ static const struct trap TRAPS[] = {
     {"plans_made_for_one_long_stream_find_others_by_their_keys", plans_beside_a_long_stream,
      {{"an order of heads that only their index has", "_head_runs", "order by p.stream, p.work_id limit share",
        "order by p.work_id limit share", READS_STREAMS},
-      {"the same when they go on", "_streams_go_on", "p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id",
+      {"the same when they go on", "_advance_streams", "p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id",
        "p.stream = s.key order by p.work_id", READS_STREAMS},
       {"the same for evidence", "_unpark",
        "p.stream >= k.key and p.stream <= k.key\n             order by p.stream, p.work_id",

@@ -91,7 +91,7 @@ static const struct trap TRAPS[] = {
      {{"locking all at once", "_unpark", "keys := :\"schema\"._free_runs(p_box, epochs, keys, ts);",
        "keys := keys || :\"schema\"._free_runs(p_box, epochs, null, ts);", DEADLOCK}}},
     {"streams_of_one_list_that_comes_back_are_locked_in_the_order_that_all_keep", one_list_back,
-     {{"an order that does not depend on the database", "_streams_go_on",
+     {{"an order that does not depend on the database", "_advance_streams",
        "select distinct k collate \"C\" from unnest(keys) k order by 1",
        "select k from unnest(keys) k order by k collate \"und-x-icu\"", DEADLOCK}}},
     {"streams_of_two_lists_are_locked_in_one_order", two_lists,

@@ -20,7 +20,7 @@ static const struct cli cli;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static char folder[32];
 static int listener;
-static char said[512];
+static char received[512];
 
 static int listen_for_news(void **state) {
     (void)state;
@@ -47,14 +47,14 @@ static bool hear(int timeout_ms) {
     struct pollfd ready = {.fd = listener, .events = POLLIN};
     if (poll(&ready, 1, timeout_ms) != 1)
         return false;
-    ssize_t size = recv(listener, said, sizeof(said) - 1, 0);
-    said[size > 0 ? size : 0] = '\0';
+    ssize_t size = recv(listener, received, sizeof(received) - 1, 0);
+    received[size > 0 ? size : 0] = '\0';
     return size >= 0;
 }
 
 static void expect(const char *text) {
     assert_true(hear(PATIENCE_MS));
-    assert_string_equal(said, text);
+    assert_string_equal(received, text);
 }
 
 static void set_worker(boxcar_worker_state state, int64_t loop_age_ms, int64_t claims) {
@@ -130,7 +130,7 @@ static void reloading_ends_with_ready(void **state) {
     expect("STATUS=Running");
     service_reloading(service);
     assert_true(hear(PATIENCE_MS));
-    assert_memory_equal(said, "RELOADING=1\nMONOTONIC_USEC=", 27);
+    assert_memory_equal(received, "RELOADING=1\nMONOTONIC_USEC=", 27);
     service_reloaded(service);
     expect("READY=1");
     service_stop(service);

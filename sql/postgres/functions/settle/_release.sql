@@ -47,7 +47,7 @@ begin
 
     perform :"schema"._end_quiet(p_box);
     if keys is not null then   -- all of them first: one sorted pass of locks
-        perform :"schema"._streams_go_on(p_box, keys, ts);
+        perform :"schema"._advance_streams(p_box, keys, ts);
     end if;
     if exhausted is not null then
         perform :"schema"._bury(p_box, exhausted, 2::smallint, null, ts);

@@ -46,5 +46,5 @@ begin
                   and m.work_id > s.taken_from and m.work_id < k.last_id and l.items @> m.work_id limit 1) m
             where l.box = p_box and l.epoch = s.epoch) x
         where x.is_known and x.work_id < k.last_id limit 1) e;
-    perform :"schema"._streams_go_on(p_box, keys, ts);
+    perform :"schema"._advance_streams(p_box, keys, ts);
 end $$;

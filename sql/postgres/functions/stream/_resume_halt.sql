@@ -21,6 +21,6 @@ begin
         perform :"schema"._not_halted(p_box, p_key);
     end if;
     update :"schema".stream s set halted_at = null, halted_by = null where s.box = p_box and s.key = p_key;
-    perform :"schema"._streams_go_on(p_box, array[p_key], ts);
+    perform :"schema"._advance_streams(p_box, array[p_key], ts);
     return killer;
 end $$;

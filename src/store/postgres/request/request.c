@@ -221,14 +221,14 @@ static boxcar_status unite(struct work_id_list *list, const struct work_id_list 
 /* After a try whose answer was lost: what that one settled counts as settled by this call. */
 static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                         const char *outcome, boxcar_error *err) {
-    boxcar_settlement_list said = x->request->parts[box].settle[kind];
+    boxcar_settlement_list given = x->request->parts[box].settle[kind];
     struct work_id_list *settled = &x->result->parts[box].settled[kind];
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct work_id_list before;
     boxcar_status status;
 
-    if (settled->count >= said.count)
+    if (settled->count >= given.count)
         return BOXCAR_OK;
     pg_params_for_was_settled(&params, x->request, box, kind, outcome);
     status = pg_query(x->pg, PG_WAS_SETTLED, &params, &result, err);
@@ -236,7 +236,7 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxc
         status = pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err);
     if (status == BOXCAR_OK)
         status = unite(settled, &before, &x->result->arena, err);
-    if (status == BOXCAR_OK && settled->count > said.count)
+    if (status == BOXCAR_OK && settled->count > given.count)
         return pg_malformed(x->pg, "more was settled than was asked for", err);
     return status;
 }

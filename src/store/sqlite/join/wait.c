@@ -126,7 +126,7 @@ static boxcar_status ack_wait(struct sqlite_store *store, struct resolving *reso
 }
 
 /* Its id derives from the wait's, so that even a wait that was replayed brings no second one. */
-static boxcar_status go_on(struct sqlite_store *store, struct resolving *resolving, const struct wait *wait,
+static boxcar_status enqueue_continuation(struct sqlite_store *store, struct resolving *resolving, const struct wait *wait,
                            bool completed, boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     char cause[BOXCAR_UUID_TEXT_SIZE];
@@ -152,9 +152,9 @@ static boxcar_status act(struct sqlite_store *store, struct resolving *resolving
     case WAIT_DEFERRED:
         return wait_on(store, resolving, join, err);
     case WAIT_COMPLETED:
-        return go_on(store, resolving, wait, true, err);
+        return enqueue_continuation(store, resolving, wait, true, err);
     case WAIT_FAILED:
-        return go_on(store, resolving, wait, false, err);
+        return enqueue_continuation(store, resolving, wait, false, err);
     case WAIT_SILENT:
         return ack_wait(store, resolving, err);
     case WAIT_NO_JOIN:
@@ -177,14 +177,14 @@ boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolv
 }
 
 static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *resolving,
-                                 const boxcar_settlement *said, const struct wait *wait,
+                                 const boxcar_settlement *given, const struct wait *wait,
                                  enum wait_outcome *ret_outcome, boxcar_error *err) {
     bool found;
-    boxcar_status status = sqlite_lease_read(store, said->work_id.value, &resolving->lease, &found, err);
+    boxcar_status status = sqlite_lease_read(store, given->work_id.value, &resolving->lease, &found, err);
 
     *ret_outcome = WAIT_LOST;
     if (status != BOXCAR_OK || !found ||
-        !sqlite_lease_is_held(&resolving->lease, resolving->box, resolving->owner, said))
+        !sqlite_lease_is_held(&resolving->lease, resolving->box, resolving->owner, given))
         return status;
     return sqlite_join_resolve_wait(store, resolving, wait, ret_outcome, err);
 }
@@ -193,9 +193,9 @@ static boxcar_status resolve_one(struct sqlite_store *store, struct resolving *r
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct request *request, boxcar_box box,
                                   struct result *result, boxcar_error *err) {
     const boxcar_request_part *part = &request->parts[box];
-    const boxcar_settlement_list *said = &part->settle[BOXCAR_RESOLVE];
+    const boxcar_settlement_list *given = &part->settle[BOXCAR_RESOLVE];
     struct resolving resolving = {.box = box, .owner = request->base.owner};
-    size_t count = said->count;
+    size_t count = given->count;
     enum wait_outcome *outcomes;
     boxcar_status status = BOXCAR_OK;
 
@@ -206,7 +206,7 @@ boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct reque
     if (outcomes == NULL || resolving.acked.items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = resolve_one(store, &resolving, &said->items[i], &request->own[box].waits[i], &outcomes[i], err);
+        status = resolve_one(store, &resolving, &given->items[i], &request->own[box].waits[i], &outcomes[i], err);
     if (status == BOXCAR_OK && resolving.acked.count > 0)
         status = sqlite_finish(store, request->base.owner, &resolving.acked, err);
     result->parts[box].waits = outcomes;

@@ -19,7 +19,7 @@ boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, str
 boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
 /* Whether the owner, in the epoch that it says, holds the lease in this box. */
 bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owner owner,
-                          const boxcar_settlement *said);
+                          const boxcar_settlement *given);
 /* The message is done; the evidence is written for many at once, by sqlite_finish(). */
 boxcar_status sqlite_lease_ack(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
 boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,

@@ -46,9 +46,9 @@ boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *
 }
 
 bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owner owner,
-                          const boxcar_settlement *said) {
+                          const boxcar_settlement *given) {
     return lease->box == (int)box && memcmp(&lease->owner, &owner, sizeof(lease->owner)) == 0 &&
-           (said->epoch.value == 0 || said->epoch.value == lease->epoch.value);
+           (given->epoch.value == 0 || given->epoch.value == lease->epoch.value);
 }
 
 /* Takes a message that came over the parking lot off it. `reason`: of its death, if it has died. */
@@ -116,7 +116,7 @@ struct settling {
     boxcar_owner owner;
     const boxcar_request_part *part;
     boxcar_reason fail_reason;
-    const boxcar_settlement *said;
+    const boxcar_settlement *given;
     struct lease lease;
 };
 
@@ -127,7 +127,7 @@ static boxcar_status record(struct sqlite_store *store, const struct settling *s
     struct query query = query_on(store, S_STAGE_RECORD);
 
     query_int(&query, settling->lease.work_id);
-    query_int(&query, settling->said->stages);
+    query_int(&query, settling->given->stages);
     return query_run(&query, err);
 }
 
@@ -137,13 +137,13 @@ static boxcar_status ack(struct sqlite_store *store, const struct settling *sett
 
 static boxcar_status abandon(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
     struct release how = {
-        .outcome = "abandoned", .delay_ms = settling->said->delay_ms, .error = settling->said->error};
+        .outcome = "abandoned", .delay_ms = settling->given->delay_ms, .error = settling->given->error};
 
     return sqlite_release(store, &settling->lease, &how, err);
 }
 
 static boxcar_status defer(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
-    struct release how = {.delay_ms = settling->said->delay_ms};
+    struct release how = {.delay_ms = settling->given->delay_ms};
 
     return sqlite_release(store, &settling->lease, &how, err);
 }
@@ -152,7 +152,7 @@ static boxcar_status fail(struct sqlite_store *store, const struct settling *set
     boxcar_reason given = settling->fail_reason;
     boxcar_reason reason = given != BOXCAR_REASON_NONE ? given : BOXCAR_REASON_REJECTED;
 
-    return sqlite_lease_fail(store, &settling->lease, reason, settling->said->error, err);
+    return sqlite_lease_fail(store, &settling->lease, reason, settling->given->error, err);
 }
 
 static boxcar_status renew(struct sqlite_store *store, const struct settling *settling, boxcar_error *err) {
@@ -172,12 +172,12 @@ static settle_fn *const SETTLE[BOXCAR_SETTLE_KINDS] = {[BOXCAR_RECORD] = record,
 
 static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
                                 struct work_id_list *affected, boxcar_error *err) {
-    int64_t work_id = settling->said->work_id.value;
+    int64_t work_id = settling->given->work_id.value;
     bool found;
     boxcar_status status = sqlite_lease_read(store, work_id, &settling->lease, &found, err);
 
     if (status != BOXCAR_OK || !found ||
-        !sqlite_lease_is_held(&settling->lease, settling->box, settling->owner, settling->said))
+        !sqlite_lease_is_held(&settling->lease, settling->box, settling->owner, settling->given))
         return status;
     status = SETTLE[kind](store, settling, err);
     if (status == BOXCAR_OK)
@@ -261,15 +261,15 @@ static boxcar_status read_texts(struct sqlite_store *store, struct query *query,
 
 /* *ret_whole: all are held by the owner as it says, and none is parked. */
 static boxcar_status read_neighbours(struct sqlite_store *store, const struct settling *settling,
-                                     const boxcar_settlement *said, size_t count, struct lease *leases, bool *ret_whole,
+                                     const boxcar_settlement *given, size_t count, struct lease *leases, bool *ret_whole,
                                      boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_LEASES_READ);
     boxcar_status status = BOXCAR_OK;
     size_t read = 0;
     bool row = true, held = true;
 
-    query_int(&query, said[0].work_id.value);
-    query_int(&query, said[count - 1].work_id.value);
+    query_int(&query, given[0].work_id.value);
+    query_int(&query, given[count - 1].work_id.value);
     while (held && read < count && (status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
         struct lease *lease = &leases[read];
 
@@ -278,8 +278,8 @@ static boxcar_status read_neighbours(struct sqlite_store *store, const struct se
                                 .box = (int)query_get_int(&query, 2),
                                 .parked = query_get_int(&query, 3) != 0};
         query_get_id(&query, 1, lease->owner.uuid.bytes);
-        held = lease->work_id == said[read].work_id.value && !lease->parked &&
-               sqlite_lease_is_held(lease, settling->box, settling->owner, &said[read]);
+        held = lease->work_id == given[read].work_id.value && !lease->parked &&
+               sqlite_lease_is_held(lease, settling->box, settling->owner, &given[read]);
         status = held ? read_texts(store, &query, read > 0 ? lease - 1 : NULL, lease, err) : BOXCAR_OK;
         if (status != BOXCAR_OK)
             break;
@@ -289,27 +289,27 @@ static boxcar_status read_neighbours(struct sqlite_store *store, const struct se
     return status;
 }
 
-static boxcar_status delete_neighbours(struct sqlite_store *store, const boxcar_settlement *said, size_t count,
+static boxcar_status delete_neighbours(struct sqlite_store *store, const boxcar_settlement *given, size_t count,
                                        boxcar_error *err) {
     struct query query = query_on(store, S_LEASES_DELETE);
 
-    query_int(&query, said[0].work_id.value);
-    query_int(&query, said[count - 1].work_id.value);
+    query_int(&query, given[0].work_id.value);
+    query_int(&query, given[count - 1].work_id.value);
     return query_run(&query, err);
 }
 
 /* Acks neighbours by one statement instead of two for each. *ret_acked false: nothing was done, they are not all alike. */
 static boxcar_status ack_neighbours(struct sqlite_store *store, const struct settling *settling,
-                                    const boxcar_settlement *said, size_t count, struct work_id_list *affected,
+                                    const boxcar_settlement *given, size_t count, struct work_id_list *affected,
                                     bool *ret_acked, boxcar_error *err) {
     struct lease *leases = arena_alloc_array(&store->scratch, count, sizeof(*leases));
     boxcar_status status;
 
     if (leases == NULL)
         return error_no_memory(err);
-    status = read_neighbours(store, settling, said, count, leases, ret_acked, err);
+    status = read_neighbours(store, settling, given, count, leases, ret_acked, err);
     if (status == BOXCAR_OK && *ret_acked)
-        status = delete_neighbours(store, said, count, err);
+        status = delete_neighbours(store, given, count, err);
     for (size_t i = 0; status == BOXCAR_OK && *ret_acked && i < count; i++) {
         sqlite_tally_add(store, leases[i].box, leases[i].topic, TALLY_LEASED, -1);
         sqlite_tally_add(store, leases[i].box, leases[i].topic, TALLY_DONE, 1);
@@ -330,11 +330,11 @@ static boxcar_status settle_each(struct sqlite_store *store, struct settling *se
         size_t count = kind == BOXCAR_ACK ? count_neighbours(list, i) : 1;
         bool done = false;
 
-        settling->said = &list->items[i];
+        settling->given = &list->items[i];
         if (count >= RUN_LEAST)
-            status = ack_neighbours(store, settling, settling->said, count, affected, &done, err);
+            status = ack_neighbours(store, settling, settling->given, count, affected, &done, err);
         for (size_t k = 0; status == BOXCAR_OK && !done && k < count; k++) {
-            settling->said = &list->items[i + k];
+            settling->given = &list->items[i + k];
             status = settle_one(store, settling, kind, affected, err);
         }
         i += count;

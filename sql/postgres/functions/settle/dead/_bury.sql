@@ -24,7 +24,7 @@ begin
         select m.work_id, m.stream from :"schema".message m where m.work_id = i and m.stream is not null limit 1) m
     where exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream);
     if keys is not null then
-        perform :"schema"._streams_go_on(p_box, keys, ts);
+        perform :"schema"._advance_streams(p_box, keys, ts);
         -- Only streams that are locked by now. Those that nobody had met are halted by _bury_fresh.
         if p_reason <> 5 then
             perform :"schema"._halt_streams(p_box, met, false, ts);

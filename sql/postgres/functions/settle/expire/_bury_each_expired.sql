@@ -19,6 +19,7 @@ begin
             gone := gone || array(
                 select p.work_id from :"schema".parked p join :"schema".stream s on s.box = p_box and s.key = p.stream
                 where p.work_id = id and p.epoch is null for update skip locked);
+            ts := clock_timestamp();   -- see _bury_expired
             insert into :"schema".attempt (work_id, at, retry_count, outcome)
             select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
             perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);

@@ -19,6 +19,7 @@ begin
         select p.work_id from :"schema".parked p join :"schema".stream s on s.box = p_box and s.key = p.stream
         where p.box = p_box and p.epoch is null and p.expires_at <= ts and p.stream is not null
         order by p.expires_at limit max_messages for update skip locked);
+    ts := clock_timestamp();   -- behind whatever is in the history of those that are locked now
     insert into :"schema".attempt (work_id, at, retry_count, outcome)
     select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
     perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);

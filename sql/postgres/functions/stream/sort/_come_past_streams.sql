@@ -34,10 +34,10 @@ begin
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
             if w.late > 0 or f.base_fence is null then
-                perform :"schema"._meet_streams(f, w.streams, w.topics, w.ids, case when f.base_fence is null then w.n else w.late end,
+                perform :"schema"._register_streams(f, w.streams, w.topics, w.ids, case when f.base_fence is null then w.n else w.late end,
                                                 w.n < chunk, ts);
             else
-                perform :"schema"._meet_news(f, w.streams, w.topics, w.ids, w.n < chunk, ts);
+                perform :"schema"._register_news(f, w.streams, w.topics, w.ids, w.n < chunk, ts);
             end if;
         end if;
         if w.n >= chunk then

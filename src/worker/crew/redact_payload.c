@@ -4,7 +4,7 @@
  * Producers choose payloads, and programs often repeat them, so both may be made to collide. Hence the hash
  * has a secret base, and equal stretches of the text share one entry: an entry is then compared about once
  * for each byte of the payload, whatever the bytes are. */
-#include "hide.h"
+#include "redact_payload.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 struct hasher {
     uint64_t base;
-    uint64_t leaver; /* the base to the power of HIDE_STRETCH - 1: what the byte that leaves has grown to */
+    uint64_t leaver; /* the base to the power of REDACT_STRETCH - 1: what the byte that leaves has grown to */
 };
 
 /* Entries are places in the text, one for each different stretch. */
@@ -47,7 +47,7 @@ static uint64_t add(uint64_t a, uint64_t b) { return a + b >= PRIME ? a + b - PR
 static struct hasher hasher_make(uint64_t seed) {
     struct hasher hasher = {.base = (seed | UINT64_C(1) << 60) % PRIME, .leaver = 1};
 
-    for (int i = 1; i < HIDE_STRETCH; i++)
+    for (int i = 1; i < REDACT_STRETCH; i++)
         hasher.leaver = multiply(hasher.leaver, hasher.base);
     return hasher;
 }
@@ -55,7 +55,7 @@ static struct hasher hasher_make(uint64_t seed) {
 static uint64_t hash_first(const struct hasher *hasher, const char *bytes) {
     uint64_t hash = 0;
 
-    for (int i = 0; i < HIDE_STRETCH; i++)
+    for (int i = 0; i < REDACT_STRETCH; i++)
         hash = add(multiply(hash, hasher->base), (unsigned char)bytes[i]);
     return hash;
 }
@@ -64,7 +64,7 @@ static uint64_t hash_first(const struct hasher *hasher, const char *bytes) {
 static uint64_t hash_next(const struct hasher *hasher, uint64_t hash, const char *bytes) {
     uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[0]);
 
-    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[HIDE_STRETCH]);
+    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[REDACT_STRETCH]);
 }
 
 static size_t slot_of(const struct places *places, uint64_t hash) {
@@ -78,7 +78,7 @@ static uint32_t find(struct places *places, boxcar_str text, const char *stretch
     for (; entry; entry = places->next[entry - 1]) {
         places->compared++;
         if (places->hashes[entry - 1] == hash &&
-            memcmp(text.data + entry - 1, stretch, HIDE_STRETCH) == 0)
+            memcmp(text.data + entry - 1, stretch, REDACT_STRETCH) == 0)
             return entry;
     }
     return 0;
@@ -112,9 +112,9 @@ static bool places_make(struct places *places, boxcar_str text) {
     places->hidden = calloc(text.len, sizeof(*places->hidden));
     if (!places->heads || !places->next || !places->twins || !places->hashes || !places->hidden)
         return false;
-    for (size_t i = 0; i + HIDE_STRETCH <= text.len; i++) {
+    for (size_t i = 0; i + REDACT_STRETCH <= text.len; i++) {
         place_add(places, text, i, hash);
-        if (i + HIDE_STRETCH < text.len)
+        if (i + REDACT_STRETCH < text.len)
             hash = hash_next(&places->hasher, hash, text.data + i);
     }
     return true;
@@ -129,13 +129,13 @@ static void places_release(struct places *places) {
 }
 
 /* All places of the stretch. The list of twins is used up: what is hidden need not be hidden again. */
-static void hide_where_equal(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
+static void redact_where_equal(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
     uint32_t entry = find(places, text, stretch, hash);
 
     while (entry) {
         uint32_t twin = places->twins[entry - 1];
 
-        memset(places->hidden + entry - 1, true, HIDE_STRETCH);
+        memset(places->hidden + entry - 1, true, REDACT_STRETCH);
         places->twins[entry - 1] = 0;
         entry = twin;
     }
@@ -144,9 +144,9 @@ static void hide_where_equal(struct places *places, boxcar_str text, const char 
 static void look_for(struct places *places, boxcar_str text, boxcar_str payload) {
     uint64_t hash = hash_first(&places->hasher, payload.data);
 
-    for (size_t i = 0; i + HIDE_STRETCH <= payload.len; i++) {
-        hide_where_equal(places, text, payload.data + i, hash);
-        if (i + HIDE_STRETCH < payload.len)
+    for (size_t i = 0; i + REDACT_STRETCH <= payload.len; i++) {
+        redact_where_equal(places, text, payload.data + i, hash);
+        if (i + REDACT_STRETCH < payload.len)
             hash = hash_next(&places->hasher, hash, payload.data + i);
     }
 }
@@ -173,7 +173,7 @@ static boxcar_str trim(boxcar_str text) {
     return text;
 }
 
-static void hide_whole(struct buf *into, boxcar_str text, boxcar_str payload) {
+static void redact_whole(struct buf *into, boxcar_str text, boxcar_str payload) {
     const char *hit;
 
     payload = trim(payload);
@@ -188,11 +188,11 @@ static void hide_whole(struct buf *into, boxcar_str text, boxcar_str payload) {
     buf_append_str(into, text);
 }
 
-size_t hide_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed) {
+size_t redact_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed) {
     struct places places = {.hasher = hasher_make(seed)};
 
-    if (payload.len < HIDE_STRETCH || text.len < HIDE_STRETCH || text.len > UINT32_MAX - 1) {
-        hide_whole(into, text, payload);
+    if (payload.len < REDACT_STRETCH || text.len < REDACT_STRETCH || text.len > UINT32_MAX - 1) {
+        redact_whole(into, text, payload);
         return 0;
     }
     if (places_make(&places, text)) {
@@ -213,9 +213,9 @@ static void make_seed(void) {
         SEED = (uint64_t)clock_us() * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-void hide_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
+void redact_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, make_seed);
-    (void)hide_payload_seeded(into, text, payload, SEED);
+    (void)redact_payload_seeded(into, text, payload, SEED);
 }

@@ -1,6 +1,6 @@
--- Does what _meet_streams does, for messages of which none may be late. Most of them change nothing that is known of their stream: it has
+-- Does what _register_streams does, for messages of which none may be late. Most of them change nothing that is known of their stream: it has
 -- its row and is looked at anyway, or they were taken before they were met. So only the others are handed on. Only under the turn.
-create or replace function :"schema"._meet_news(
+create or replace function :"schema"._register_news(
     f :"schema".frontier, streams text[], topics text[], ids bigint[], is_last boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
@@ -17,6 +17,6 @@ begin
         where s.position is null or s.available_at > ts and x.id > s.position;
     end if;
     if ids is not null then
-        perform :"schema"._meet_streams(f, streams, topics, ids, 0, is_last, ts);
+        perform :"schema"._register_streams(f, streams, topics, ids, 0, is_last, ts);
     end if;
 end $$;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/crew/hide.h"
+#include "worker/crew/redact_payload.h"
 
 static void assert_hidden(const char *text, const char *payload, const char *expected) {
     struct buf found = BUF_INIT;
 
-    hide_payload(&found, boxcar_str_of(text), boxcar_str_of(payload));
+    redact_payload(&found, boxcar_str_of(text), boxcar_str_of(payload));
     assert_false(found.failed);
     assert_string_equal(found.data ? found.data : "", expected);
     buf_release(&found);
@@ -63,17 +63,17 @@ static void agrees_with_a_naive_search(void **state) {
             payload[i] = (char)('a' + rand() % 2);
         if (text_len >= 40)
             memcpy(text + rand() % 20, payload + rand() % (int)(payload_len - 15), 16);
-        for (size_t i = 0; i + HIDE_STRETCH <= text_len; i++)
-            for (size_t k = 0; k + HIDE_STRETCH <= payload_len; k++)
-                if (memcmp(text + i, payload + k, HIDE_STRETCH) == 0)
-                    memset(hidden + i, true, HIDE_STRETCH);
+        for (size_t i = 0; i + REDACT_STRETCH <= text_len; i++)
+            for (size_t k = 0; k + REDACT_STRETCH <= payload_len; k++)
+                if (memcmp(text + i, payload + k, REDACT_STRETCH) == 0)
+                    memset(hidden + i, true, REDACT_STRETCH);
         for (size_t i = 0; i < text_len; i++) {
             if (!hidden[i])
                 strncat(expected, &text[i], 1);
             else if (i == 0 || !hidden[i - 1])
                 strcat(expected, "[payload]");
         }
-        if (text_len >= HIDE_STRETCH)
+        if (text_len >= REDACT_STRETCH)
             assert_hidden(text, payload, expected);
     }
 }
@@ -91,7 +91,7 @@ static void texts_that_repeat_themselves_cost_no_more(void **state) {
     for (uint64_t seed = 1; seed != 0; seed *= 6) {
         struct buf found = BUF_INIT;
         size_t compared =
-            hide_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, PAYLOAD}, seed);
+            redact_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, PAYLOAD}, seed);
 
         assert_in_range(compared, 1, PAYLOAD / 16);
         assert_int_equal(found.len, TEXT);
@@ -112,7 +112,7 @@ static void the_seed_decides_what_collides(void **state) {
     }
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct buf found = BUF_INIT;
-        size_t compared = hide_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, TEXT},
+        size_t compared = redact_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, TEXT},
                                               seed * UINT64_C(0x9E3779B97F4A7C15));
 
         most = compared > most ? compared : most;
@@ -133,5 +133,5 @@ int main(void) {
         cmocka_unit_test(the_seed_decides_what_collides),
     };
 
-    return cmocka_run_group_tests_name("hide", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("redact_payload", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 --
 -- A new row's position is before all of the stream that is new in this window, and after what may be finished, or that would be found
 -- in the log again.
-create or replace function :"schema"._meet_streams(
+create or replace function :"schema"._register_streams(
     f :"schema".frontier, streams text[], topics text[], ids bigint[], late_count bigint, is_last boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare

@@ -4,7 +4,7 @@
 -- everybody keeps whatever the database's collation is, and read in the next, whose snapshot has what others did while we
 -- waited. The topic of the head is for claimers to say, under the turn: we might not see a message that is being
 -- parked. A stream without messages stays as an empty row until a claimer deletes it.
-create or replace function :"schema"._streams_go_on(p_box smallint, keys text[], ts timestamptz)
+create or replace function :"schema"._advance_streams(p_box smallint, keys text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
     free text[];       -- nothing of them is leased

@@ -1,20 +1,20 @@
 /* Keeping payloads out of what is kept, shown and logged about failures (BX-010). */
-#ifndef BOXCAR_WORKER_CREW_HIDE_H
-#define BOXCAR_WORKER_CREW_HIDE_H
+#ifndef BOXCAR_WORKER_CREW_REDACT_PAYLOAD_H
+#define BOXCAR_WORKER_CREW_REDACT_PAYLOAD_H
 
 #include "base/buf.h"
 #include "boxcar/types.h"
 
 /* This many bytes of a payload in a row are no coincidence. */
-#define HIDE_STRETCH 16
+#define REDACT_STRETCH 16
 
-/* Appends `text` with "[payload]" in place of every stretch of HIDE_STRETCH bytes or more that is also in
+/* Appends `text` with "[payload]" in place of every stretch of REDACT_STRETCH bytes or more that is also in
  * the payload, and of a shorter payload (from four bytes) where it stands as a whole, without the space
  * around it. The cost grows with text and payload together, whatever is in them. */
-void hide_payload(struct buf *into, boxcar_str text, boxcar_str payload);
+void redact_payload(struct buf *into, boxcar_str text, boxcar_str payload);
 
 /* The same with a seed for its hash, which nobody who makes payloads may know. Returns how many stretches
  * were compared. Pure. */
-size_t hide_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed);
+size_t redact_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed);
 
 #endif
