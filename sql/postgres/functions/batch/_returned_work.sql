@@ -1,4 +1,4 @@
--- What a part of a batch wants back as work beside what it has claimed: the messages that it renewed, or all that its owner holds.
+-- What a part of a batch wants back as work in addition to what it claimed: the messages that it renewed, or all that its owner holds.
 create or replace function :"schema"._returned_work(
     p_box smallint, p_owner uuid, part jsonb, answer jsonb, claimed :"schema".claimed_message[])
 returns :"schema".claimed_message[] language plpgsql stable :hot as $$

@@ -1,4 +1,4 @@
--- Notes which stages of leased messages are done, beside those that were before (BX-063): fenced like an ack, but
+-- Notes which stages of leased messages are done, in addition to earlier ones (BX-063): fenced like an ack, but
 -- the lease stays. flags go with ids by position, or hold one value for all. Returns the work ids that were ours.
 create or replace function :"schema"._record_stages(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], flags int[])
