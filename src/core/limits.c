@@ -1,13 +1,13 @@
 #include "limits.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "json.h"
 #include "topic.h"
 
 #define SCHEMA_NAME_MAX 63
@@ -62,13 +62,6 @@ boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argumen
     return limits_check_text(prefix, argument, BOXCAR_TOPIC_MAX, err);
 }
 
-static boxcar_status refuse_headers(const json_error_t *problem, const char *argument, boxcar_error *err) {
-    if (json_error_code(problem) == json_error_out_of_memory)
-        return error_no_memory(err);
-    return error_invalid(
-        err, argument, "%s is not a JSON object: give {\"name\": \"value\", ...}, each name once", argument);
-}
-
 static boxcar_status check_header_values(json_t *object, const char *argument, boxcar_error *err) {
     const char *key;
     json_t *value;
@@ -86,14 +79,16 @@ static boxcar_status check_header_values(json_t *object, const char *argument, b
 
 boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err) {
     boxcar_status status = limits_check_text(headers, argument, SIZE_MAX, err);
-    json_error_t problem;
+    bool no_memory;
     json_t *object;
 
     if (status != BOXCAR_OK || str_is_absent(headers))
         return status;
-    object = json_loadb(headers.data, headers.len, JSON_REJECT_DUPLICATES, &problem);
+    object = json_read(headers, JSON_REJECT_DUPLICATES, &no_memory);
+    if (no_memory)
+        return error_no_memory(err);
     if (!object)
-        return refuse_headers(&problem, argument, err);
+        return error_invalid(err, argument, "%s is not a JSON object: give {\"name\": \"value\", ...}, each name once", argument);
     status = check_header_values(object, argument, err);
     json_decref(object);
     return status;
@@ -101,16 +96,16 @@ boxcar_status limits_check_headers(boxcar_str headers, const char *argument, box
 
 boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, boxcar_error *err) {
     boxcar_status status = limits_check_text(metadata, argument, SIZE_MAX, err);
-    json_error_t problem;
+    bool no_memory;
     json_t *value;
 
     if (status != BOXCAR_OK || str_is_absent(metadata))
         return status;
-    value = json_loadb(metadata.data, metadata.len, JSON_REJECT_DUPLICATES, &problem);
-    if (value ? !json_is_object(value) : json_error_code(&problem) != json_error_out_of_memory)
-        status = error_invalid(err, argument, "%s is not a JSON object: give {\"name\": value, ...}, each name once", argument);
-    else if (!value)
+    value = json_read(metadata, JSON_REJECT_DUPLICATES, &no_memory);
+    if (no_memory)
         status = error_no_memory(err);
+    else if (!json_is_object(value))
+        status = error_invalid(err, argument, "%s is not a JSON object: give {\"name\": value, ...}, each name once", argument);
     json_decref(value);
     return status;
 }

@@ -1,11 +1,11 @@
 #include "wait.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "json.h"
 #include "limits.h"
 
 #define UUID_NAMESPACE_CONTINUATION "boxcar:continuation:"
@@ -121,11 +121,11 @@ static boxcar_str absent_is_empty(boxcar_str text) { return str_is_absent(text) 
 
 boxcar_status wait_parse(boxcar_str payload, struct arena *arena, struct wait *ret_wait, boxcar_error *err) {
     struct wait wait = *ret_wait;
-    json_error_t problem;
-    json_t *object = json_loadb(payload.data, payload.len, JSON_ALLOW_NUL, &problem);
+    bool no_memory;
+    json_t *object = json_read(payload, JSON_ALLOW_NUL, &no_memory);
     boxcar_status status;
 
-    if (!object && json_error_code(&problem) == json_error_out_of_memory)
+    if (no_memory)
         return error_no_memory(err);
     if (!json_is_object(object)) {
         json_decref(object);

@@ -1,6 +1,7 @@
 #include "json_lines.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,10 +132,28 @@ static bool not_json(const struct json_line *line, const json_error_t *error) {
     return json_line_refuse(line, "not valid JSON at column %d: %.*s", error->column, length, error->text);
 }
 
+/* jansson reads on when it cannot allocate, and leaves a byte of a string out: so allocations are watched. */
+static _Thread_local bool memory_was_short;
+
+static void *allocate(size_t size) {
+    void *memory = malloc(size);
+    memory_was_short = memory_was_short || !memory;
+    return memory;
+}
+
+static void watch_allocations(void) { json_set_alloc_funcs(allocate, free); }
+
 /* Integers are read as reals because payloads, kept as they were written, may have any. */
 static json_t *load(boxcar_str text, json_error_t *ret_error) {
-    return json_loadb(text.data, text.len,
-                      JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, ret_error);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_allocations);
+    memory_was_short = false;
+    json_t *root = json_loadb(text.data, text.len,
+                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, ret_error);
+    if (!memory_was_short)
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 /* Most payloads are plain JSON, which is checked and copied in one pass and many times as fast. Then jansson reads the
@@ -170,6 +189,8 @@ static bool load_line(struct json_line *line) {
         line->payload = BOXCAR_NO_STR;
         line->root = load(line->text, &error);
     }
+    if (!line->root && memory_was_short)
+        return refuse_no_memory(line->fault);
     return line->root || not_json(line, &error);
 }
 
