@@ -50,7 +50,7 @@ struct crew {
     boxcar_store_options store; /* for handlers that want a transaction; texts below */
     char *url, *schema, *store_id;
     struct handler_table *handlers; /* kept alive as long as a thread may run one */
-    struct boxcar_store logger;       /* no store: what store_log() needs to know, for any thread */
+    struct boxcar_store logger;     /* no store: what store_log() needs to know, for any thread */
 };
 
 /* `wake_fd` is an eventfd that outlives the crew. */

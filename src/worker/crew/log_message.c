@@ -25,8 +25,8 @@ void log_message(const struct boxcar_store *logger, boxcar_log_level level, cons
     store_log(logger, level, event, fields, count, "%s", text);
 }
 
-void log_number(const struct boxcar_store *logger, boxcar_log_level level, const char *event, const char *name,
-                int64_t number, const char *text) {
+void log_number(const struct boxcar_store *logger, boxcar_log_level level, const char *event,
+                const char *name, int64_t number, const char *text) {
     char digits[24];
     boxcar_log_field field = {name, BOXCAR_NO_STR};
 

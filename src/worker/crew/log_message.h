@@ -9,7 +9,7 @@ void log_message(const struct boxcar_store *logger, boxcar_log_level level, cons
                  const boxcar_message *message, boxcar_str error, const char *text);
 
 /* A record about the worker, with one number. */
-void log_number(const struct boxcar_store *logger, boxcar_log_level level, const char *event, const char *name,
-                int64_t number, const char *text);
+void log_number(const struct boxcar_store *logger, boxcar_log_level level, const char *event,
+                const char *name, int64_t number, const char *text);
 
 #endif

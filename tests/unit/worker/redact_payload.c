@@ -113,7 +113,7 @@ static void the_seed_decides_what_collides(void **state) {
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct buf found = BUF_INIT;
         size_t compared = redact_payload_seeded(&found, (boxcar_str){text, TEXT}, (boxcar_str){payload, TEXT},
-                                              seed * UINT64_C(0x9E3779B97F4A7C15));
+                                                seed * UINT64_C(0x9E3779B97F4A7C15));
 
         most = compared > most ? compared : most;
         least = compared < least ? compared : least;
