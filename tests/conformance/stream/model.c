@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "streams.h"
 
 enum { WALKS = 6, STEPS = 150, STREAMS = 4, MESSAGES = 200, MAX_ATTEMPTS = 3 };
@@ -16,6 +17,7 @@ struct model_message {
     bool later, suspect;
     int retry_count, owner;
     struct taken taken;
+    int taken_in; /* the step */
 };
 
 struct model_stream {
@@ -219,30 +221,44 @@ static void check_claimed(struct model *m, const struct batch_taken *batch, size
     message->life = LEASED;
     message->owner = owner;
     message->taken = batch->items[i];
+    message->taken_in = m->step;
 }
 
-/* What came are the beginnings of streams; and nothing that could have come was left out while there was
- * room. */
-static size_t claim_some(struct model *m, int owner, int size, int64_t lease_ms) {
+/* What came are the beginnings of streams. Returns whether something that could have come was left out while there was room. */
+static bool check_claim(struct model *m, const struct batch_taken *batch, int owner, int size) {
     struct model_message *expected[STREAMS];
-    bool calm = false, suspect = false, touched[STREAMS] = {false};
+    bool touched[STREAMS] = {false}, left_out = false, suspect = false;
     for (int s = 0; s < STREAMS; s++) {
         expected[s] = claimable(m, s);
-        calm |= expected[s] && !expected[s]->suspect;
         suspect |= expected[s] && expected[s]->suspect;
     }
-    struct batch_taken batch = claim_batch_for(m->f, m->owners[owner], size, lease_ms);
-    if (batch.count == 0 && (calm || suspect))
-        WRONG(m, "nothing was claimed, though something could be");
-    for (size_t i = 0; i < batch.count; i++) {
-        touched[find_message(m, batch.items[i].work_id)->stream] = true;
-        check_claimed(m, &batch, i, owner, expected);
+    for (size_t i = 0; i < batch->count; i++) {
+        touched[find_message(m, batch->items[i].work_id)->stream] = true;
+        check_claimed(m, batch, i, owner, expected);
     }
-    bool was_suspect = batch.count == 1 && find_message(m, batch.items[0].work_id)->suspect;
+    bool was_suspect = batch->count == 1 && find_message(m, batch->items[0].work_id)->suspect;
     for (int s = 0; s < STREAMS; s++)
-        if (!was_suspect && batch.count < (size_t)size && !touched[s] && expected[s] && !expected[s]->suspect)
-            WRONG(m, "%s was left out, though there was room", key_of(s));
-    return batch.count;
+        left_out |= !was_suspect && batch->count < (size_t)size && !touched[s] && expected[s] && !expected[s]->suspect;
+    return left_out || (batch->count == 0 && suspect);
+}
+
+/* A claim that takes as long as this seems to PostgreSQL to be one of a longer transaction, which looks at new messages when it
+ * ends: then the next claim brings the rest. */
+#define SLOW_MS 50
+
+static size_t claim_some(struct model *m, int owner, int size, int64_t lease_ms) {
+    int64_t began = clock_ms();
+    struct batch_taken batch = claim_batch_for(m->f, m->owners[owner], size, lease_ms);
+    size_t count = batch.count;
+    bool left_out = check_claim(m, &batch, owner, size);
+    if (left_out && !fixture_is_sqlite(m->f) && clock_ms() - began >= SLOW_MS) {
+        batch = claim_batch_for(m->f, m->owners[owner], size - (int)count, lease_ms);
+        left_out = check_claim(m, &batch, owner, size - (int)count);
+        count += batch.count;
+    }
+    if (left_out)
+        WRONG(m, "%s was claimed, though there was room for more", count == 0 ? "nothing" : "a part");
+    return count;
 }
 
 static void step_claim(struct model *m) { claim_some(m, draw(m, 2), 1 + draw(m, 8), 30000); }
@@ -301,12 +317,8 @@ static void step_fail(struct model *m) {
 static void step_crash(struct model *m) {
     struct model_message *mine[RUN_MAX];
     size_t count = 0, claimed = claim_some(m, 0, 1 + draw(m, 4), BOXCAR_LEASE_MS_MIN);
-    boxcar_epoch newest = {0};
     for (int i = 0; i < m->count; i++)
-        if (m->messages[i].life == LEASED && m->messages[i].taken.epoch.value > newest.value)
-            newest = m->messages[i].taken.epoch;
-    for (int i = 0; i < m->count; i++)
-        if (claimed > 0 && m->messages[i].life == LEASED && m->messages[i].taken.epoch.value == newest.value)
+        if (m->messages[i].life == LEASED && m->messages[i].taken_in == m->step)
             mine[count++] = &m->messages[i];
     assert_int_equal(count, claimed);
     reap_wait(m->f, (int64_t)count);
