@@ -155,6 +155,12 @@ static const char *find_fault(int status, const char *log) {
     return NULL;
 }
 
+/* Where to begin to show it: a report stands behind what the program logged. */
+static const char *find_report(const char *log) {
+    const char *report = strstr(log, "ERROR: ");
+    return report ? report : strstr(log, "runtime error:") ? strstr(log, "runtime error:") : log;
+}
+
 static void run_round(struct tempest *t, int64_t round) {
     const char *command = COMMANDS[draw(&t->chance) % COMMAND_COUNT];
     char url[600], *log;
@@ -165,7 +171,7 @@ static void run_round(struct tempest *t, int64_t round) {
     fault = find_fault(status, log);
     if (fault) {
         t->failures++;
-        printf("FAILED in round %lld: %s: %s\n%.6000s\n", (long long)round, fault, command, log);
+        printf("FAILED in round %lld: %s: %s\n%.1000s\n...\n%.6000s\n", (long long)round, fault, command, log, find_report(log));
     }
     t->refused += status != 0;
     t->malformed += strstr(log, "answer is malformed") != NULL;
