@@ -92,36 +92,15 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
     return status;
 }
 
-/* The first migration asks for the number of the cluster, which a server run by somebody else may refuse. It was released and
- * is not edited: it is told "unknown" instead (_is_own.sql). */
-static boxcar_status migrate_once(struct pg_store *pg, const char *text, bool is_refused, boxcar_error *err) {
-    static const char CALL[] = "pg_control_system()", INSTEAD[] = "(select 'unknown' as system_identifier) c";
-    AUTO_BUF struct buf told = BUF_INIT;
-    const char *call = is_refused ? strstr(text, CALL) : NULL;
-
-    if (!call)
-        return pg_deploy_run(pg, text, err);
-    buf_append(&told, text, (size_t)(call - text));
-    buf_append_text(&told, INSTEAD);
-    buf_append_text(&told, call + strlen(CALL));
-    return told.failed ? error_no_memory(err) : pg_deploy_run(pg, told.data, err);
-}
-
 static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied, boxcar_error *err) {
-    AUTO_FREE char *refused = NULL;
-    boxcar_status asked =
-        pg_deploy_ask(pg, "select 'yes' where not has_function_privilege('pg_control_system()', 'execute')", &refused, err);
     int applied = 0;
-
-    if (asked != BOXCAR_OK)
-        return asked;
 
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
         boxcar_status status;
 
         if (migration_number(file) <= version)
             continue;
-        status = migrate_once(pg, file->text, refused != NULL, err);
+        status = pg_deploy_run(pg, file->text, err);
         if (status != BOXCAR_OK)
             return status;
         applied++;
@@ -241,6 +220,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
         status = read_version(pg, &previous, err);
     if (status == BOXCAR_OK && previous == 0)
         status = pg_check_empty(pg, err);
+    if (status == BOXCAR_OK)
+        status = store_check_upgradable(previous, err);
     if (status == BOXCAR_OK && previous > 0 && previous < STORE_SCHEMA_VERSION)
         status = pg_deploy_lock(pg, err);
     version = previous;
@@ -356,6 +337,8 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
         return pg_explain_absence(pg, status, err);
     version = pg_get_int4(result, 0, 0);
     oldest = pg_get_int4(result, 0, 1);
+    if (store_check_upgradable(version, err) != BOXCAR_OK)
+        return BOXCAR_E_VERSION;
     if (version < STORE_SCHEMA_VERSION)
         return error_set(err, BOXCAR_E_VERSION,
                          "the store has schema version %d, this program needs %d: run `boxcar init`", version,
