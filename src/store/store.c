@@ -80,7 +80,7 @@ boxcar_status store_check_upgradable(int schema_version, boxcar_error *err) {
     if (schema_version == 0 || schema_version >= STORE_OLDEST_UPGRADE)
         return BOXCAR_OK;
     return error_set(err, BOXCAR_E_VERSION,
-                     "the store has schema version %d, and this program upgrades only stores of version %d and newer: first "
-                     "run `boxcar init` of a Boxcar from before the first release (docs/operations.md, Upgrades)",
+                     "the store has schema version %d, and this program upgrades only stores of version %d and newer: "
+                     "first run `boxcar init` of a Boxcar from before the first release (docs/operations.md, Upgrades)",
                      schema_version, STORE_OLDEST_UPGRADE);
 }
