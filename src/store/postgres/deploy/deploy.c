@@ -3,12 +3,14 @@
  * searched for names, and a schema that is not its deployer's own is refused (trust.c). */
 #include "deploy.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/uuid.h"
+#include "core/limits.h"
 #include "objects.h"
 #include "steps.h"
 #include "store/postgres/connection/connection.h"
@@ -54,7 +56,7 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
     return *ret_text ? BOXCAR_OK : error_no_memory(err);
 }
 
-/* Which functions and views this library brings, in 36 characters. */
+/* Which functions and views this library brings, with which limits filled in, in 36 characters. */
 boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
     AUTO_BUF struct buf all = BUF_INIT;
     uint8_t digest[16];
@@ -62,6 +64,8 @@ boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
         if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
             buf_append_text(&all, file->text);
+    for (const struct limit *limit = LIMITS; limit->name; limit++)
+        buf_append_format(&all, "%s %" PRId64 "\n", limit->name, limit->value);
     if (all.failed)
         return error_no_memory(err);
     uuid_derive("boxcar:functions:", (boxcar_str){all.data, all.len}, digest);
