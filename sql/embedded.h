@@ -2,9 +2,9 @@
 #ifndef BOXCAR_SQL_EMBEDDED_H
 #define BOXCAR_SQL_EMBEDDED_H
 
-/* One file. Migrations are numbered by their name ("0001_kernel.sql"). */
+/* One file. Migrations are numbered by their name ("0001_message.sql"). */
 struct sql_file {
-    const char *name; /* "migrations/0001_kernel.sql" */
+    const char *name; /* "migrations/0001_message.sql" */
     const char *text;
 };
 

@@ -21,8 +21,19 @@
  * headers_bytes_max decide, which cannot be less. */
 #define LIMITS_PAYLOAD_ALWAYS 65536
 #define LIMITS_HEADERS_ALWAYS 4096
+/* Of a worker: characters in the name of its host; after how long a silent one may count as gone. */
+#define LIMITS_HOST_MAX 255
+#define LIMITS_STALE_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
 /* How many things one call may bring. */
 #define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
+
+/* Limits by name, for rules in another language: where a function of PostgreSQL says :topic_max, the store fills in the value.
+ * The last one has no name. */
+struct limit {
+    const char *name;
+    int64_t value;
+};
+extern const struct limit LIMITS[];
 
 boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, const char *where,
                                        boxcar_error *err);

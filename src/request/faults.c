@@ -13,7 +13,6 @@
 #include "core/limits.h"
 
 #define STALE_MS_MIN 1000
-#define STALE_MS_MAX INT64_C(86400000)
 #define WHERE_SIZE 40
 #define PATH_SIZE (WHERE_SIZE + sizeof(((boxcar_error *)0)->argument))
 
@@ -216,7 +215,7 @@ static bool needs_owner(const struct whole_request *whole) {
 static void check_heartbeat(struct search *search, const boxcar_heartbeat *heartbeat) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    take(search, "heartbeat.", limits_check_text(heartbeat->host, "host", 255, &err), &err);
+    take(search, "heartbeat.", limits_check_text(heartbeat->host, "host", LIMITS_HOST_MAX, &err), &err);
     if (heartbeat->pid < 0)
         take(search, "heartbeat.", error_invalid(&err, "pid", "pid is negative: give that of the process, or 0"),
              &err);
@@ -229,7 +228,7 @@ static void check_heartbeat(struct search *search, const boxcar_heartbeat *heart
 static void check_stale_threshold(struct search *search, int64_t ms) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    if (ms != 0 && (ms < STALE_MS_MIN || ms > STALE_MS_MAX))
+    if (ms != 0 && (ms < STALE_MS_MIN || ms > LIMITS_STALE_MS_MAX))
         take(search, "",
              error_invalid(&err, "stale_threshold_ms",
                            "stale_threshold_ms is out of range: give 1 second to 1 day, or 0 for the setting"),

@@ -301,4 +301,11 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
  * oldest program (by schema version) that may use such a store. */
 #define STORE_SCHEMA_VERSION 12
 
+/* The oldest schema version that a deployment can bring up to date. Earlier ones were never released; migrations 1 to 9
+ * make version 9 at once (decision 43). */
+#define STORE_OLDEST_UPGRADE 9
+
+/* BOXCAR_E_VERSION: the store is older than that. 0 = there is no store yet. */
+boxcar_status store_check_upgradable(int schema_version, boxcar_error *err);
+
 #endif

@@ -166,35 +166,37 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
     assert_null(store);
 }
 
-/* As a program of schema version 1 left it. */
-static void take_back_to_version_1(struct fixture *f) {
-    fixture_sql(f,
-                SQLITE_BACK_TO_4
-                "drop view boxcar_instance; drop table boxcar_instance_row; drop index boxcar_tally_parked; "
-                "drop view boxcar_outbox_join; drop view boxcar_outbox_join_member; drop view boxcar_member; "
-                "drop trigger boxcar_join_on_finished; drop trigger boxcar_join_on_dead; drop table boxcar_join; "
-                "drop table boxcar_join_member; drop table boxcar_join_wait; drop table boxcar_join_outcome; "
-                "alter table boxcar_setting drop column text; alter table boxcar_finished drop column counted; "
-                "alter table boxcar_dead drop column counted; update boxcar_schema set version = 1",
-                POSTGRES_ALL_BACK_TO_10
-                "drop table unique_key; alter table message drop column unique_key cascade; "
-                "drop table inbox_key cascade; drop type inbox_enqueue_result cascade; "
-                POSTGRES_BACK_TO_9
-                "alter table message drop column source cascade, drop column external_id cascade; "
-                "alter type claimed_message drop attribute source, drop attribute external_id; "
-                "drop index parked_wait; drop view instance cascade; drop table instance_row, instance_sign, sleeper, stage cascade; drop sequence sleeper_flag; "
-                "drop view outbox_join cascade; drop view _join_member cascade; "
-                "drop table join_row, join_progress, join_member, join_span, join_outcome, join_wait cascade; "
-                "drop type join_attach_result, work_batch_result cascade; drop view if exists event cascade; "
-                "drop table event_row, event_stream, event_run, event_frontier cascade; "
-                "drop type event_entry, event_append_result cascade; "
-                "alter type claimed_message drop attribute stages; alter table setting drop column text; "
-                "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop table end_note; drop function _at_end; "
-                "update frontier set skip = coalesce((select range_agg(int8range(work_id, work_id + 1)) from frontier_skip), '{}') "
-                "where box = 0 and lane = 0; drop table frontier_skip cascade; "
-                "drop table stream_rule, stream_violation, stream_note cascade; alter table stream drop column topic cascade, "
-                "drop column partition cascade, drop column halted_at cascade, drop column halted_by cascade; "
-                "update store set schema_version = 1, functions_digest = 'of version 1'");
+#define COUNT_OBJECTS \
+    "select (select count(*) from pg_class where relnamespace = current_schema()::regnamespace) + " \
+    "(select count(*) from pg_proc where pronamespace = current_schema()::regnamespace)"
+
+/* BX-029: the tables of versions before the first release are not made any more, one after the other. */
+static void store_from_before_version_9_is_refused_and_left_as_it_is(void **state) {
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    for (int version = 1; version <= 8; version += 7) {
+        write_versions(f, version, 1);
+        int64_t before = fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS);
+        for (int deploys = 0; deploys < 2; deploys++) {
+            options.deploy = deploys;
+            ASSERT_FAILS(f, BOXCAR_E_VERSION, boxcar_store_open(&options, &store, &f->err));
+            assert_null(store);
+            assert_non_null(strstr(f->err.message, "only stores of version 9 and newer"));
+            assert_non_null(strstr(f->err.message, "docs/operations.md"));
+        }
+        assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS), before);
+        assert_int_equal(fixture_sql_number(f, "select version from boxcar_schema", "select schema_version from store"),
+                         version);
+    }
+    write_versions(f, boxcar_schema_version(), boxcar_schema_version());
+    take(f, f->owner, id);
+}
+
+/* As a program of schema version 9 left it. */
+static void take_back_to_version_9(struct fixture *f) {
+    fixture_sql(f, SQLITE_BACK_TO_9 "update boxcar_schema set version = 9", POSTGRES_ALL_BACK_TO_9);
 }
 
 static void assert_nothing_claimable_of(struct fixture *f, const char *topic) {
@@ -223,7 +225,7 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
     boxcar_store_close(f->store);
     f->store = NULL;
-    take_back_to_version_1(f);
+    take_back_to_version_9(f);
     fixture_sql(f, NULL, TOO_LONG_FOR_AN_INDEX);
     boxcar_store *store = NULL;
     ASSERT_FAILS(f, BOXCAR_E_VERSION, fixture_open_undeployed(f, &store));
@@ -232,9 +234,9 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     boxcar_deployment deployment = *boxcar_store_deployment(f->store);
-    assert_int_equal(deployment.previous_version, 1);
+    assert_int_equal(deployment.previous_version, 9);
     assert_int_equal(deployment.schema_version, boxcar_schema_version());
-    assert_int_equal(deployment.applied, boxcar_schema_version() - 1);
+    assert_int_equal(deployment.applied, boxcar_schema_version() - 9);
     assert_int_equal(deploy(f, f->store).applied, 0);
     assert_int_equal(boxcar_store_deployment(f->store)->previous_version, boxcar_schema_version());
     assert_int_equal(
@@ -279,7 +281,7 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
 static void go_back_to_version_9(struct fixture *f) {
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_ALL_BACK_TO_9);
+    take_back_to_version_9(f);
 }
 
 static boxcar_status upgrade(struct fixture *f, int64_t answer_ms) {
@@ -391,10 +393,6 @@ static void deploying_again_makes_what_is_missing(void **state) {
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
 }
 
-#define COUNT_OBJECTS \
-    "select (select count(*) from pg_class where relnamespace = current_schema()::regnamespace) + " \
-    "(select count(*) from pg_proc where pronamespace = current_schema()::regnamespace)"
-
 /* OBX-108: an empty table in its place would hide that its rows are gone. */
 static void table_that_was_dropped_is_named(void **state) {
     struct fixture *f = *state;
@@ -451,6 +449,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(deploying_beside_running_clients_disturbs_none),
     TEST(newer_store_is_accepted_while_it_accepts_us),
     TEST(store_that_wants_newer_programs_is_refused),
+    TEST(store_from_before_version_9_is_refused_and_left_as_it_is),
     TEST(store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messages),
     TEST(upgrade_that_ended_early_is_finished_by_the_next),
     TEST(upgrade_gives_way_to_transactions_that_are_open),

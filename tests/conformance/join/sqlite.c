@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "joins.h"
-#include "versions.h"
 
 enum { STEPS = 10 };
 
@@ -62,58 +61,6 @@ static void outcomes_are_removed_with_their_join(void **state) {
     assert_no_join(f, joins[0]);
     assert_int_equal(count_outcome_rows(f), CALLS * MANY / 2);
     assert_int_equal(count_members(f, joins[1], BOXCAR_MEMBER_COMPLETED), CALLS * MANY / 2);
-}
-
-/* ---- from version 3 to this one ---- */
-
-/* As a program of schema version 3 left it: every outcome is in the row of its member. */
-static void take_back_to_version_3(struct fixture *f) {
-    fixture_sql(
-        f,
-        SQLITE_BACK_TO_4
-        "drop trigger boxcar_join_member_on_count; drop trigger boxcar_join_member_on_known; "
-        "drop trigger boxcar_join_on_delete; "
-        "update boxcar_join_member set status = (select b.status from boxcar_member b "
-        "where b.join_id = boxcar_join_member.join_id and b.message_id = boxcar_join_member.message_id); "
-        "drop view boxcar_outbox_join_member; drop view boxcar_member; drop table boxcar_join_outcome; "
-        "update boxcar_schema set version = 3",
-        NULL);
-}
-
-static void deploy_again(struct fixture *f) {
-    boxcar_store_options options = fixture_options(f);
-    options.deploy = true;
-    boxcar_store_close(f->store);
-    f->store = NULL;
-    take_back_to_version_3(f);
-    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-}
-
-/* BX-029, BX-007, JOIN-022, JOIN-023 */
-static void join_that_version_3_has_half_counted_is_counted_to_its_end(void **state) {
-    struct fixture *f = *state;
-    boxcar_join_id id = start_join(f, 2 * STEPS), ended = start_join(f, 2);
-    boxcar_dead_filter all = BOXCAR_DEAD_FILTER_INIT;
-    struct taken taken[STEPS], two[2];
-    all.all = true;
-    take_steps(f, ended, two, 2);
-    settle_all(f, BOXCAR_ACK, two, 2);
-    take_steps(f, id, taken, STEPS);
-    settle_all(f, BOXCAR_ACK, taken, 3);
-    assert_true(bury(f, f->owner, taken[3], "no"));
-    assert_true(report(f, id, message_of(f, taken[5]), BOXCAR_MEMBER_COMPLETED));
-    assert_true(report(f, id, message_of(f, taken[9]), BOXCAR_MEMBER_FAILED));
-    deploy_again(f);
-    assert_join(f, id, BOXCAR_JOIN_PENDING, 4, 2);
-    assert_int_equal(count_outcome_rows(f), 4);
-    assert_int_equal(count_members(f, ended, BOXCAR_MEMBER_COMPLETED), 2);
-    assert_consistent(f, id);
-    assert_false(report(f, id, message_of(f, taken[1]), BOXCAR_MEMBER_FAILED));
-    ASSERT_OK(f, boxcar_dead_replay(f->store, &all, BOXCAR_NO_STR, NULL, &f->err));
-    taken[3] = take_wait(f, f->owner, taken[3].work_id, 30000);
-    settle_all(f, BOXCAR_ACK, &taken[3], 6);
-    assert_join(f, id, BOXCAR_JOIN_PENDING, 8, 2);
-    assert_consistent(f, id);
 }
 
 /* ---- beside version 3 ---- */
@@ -179,7 +126,6 @@ static void join_that_version_3_removes_leaves_nothing_behind(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(neighbours_that_end_together_share_a_row),
     TEST(outcomes_are_removed_with_their_join),
-    TEST(join_that_version_3_has_half_counted_is_counted_to_its_end),
     TEST(what_version_3_and_this_one_count_side_by_side_counts_once),
     TEST(join_that_version_3_removes_leaves_nothing_behind),
 };

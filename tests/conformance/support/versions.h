@@ -51,27 +51,19 @@
 #define POSTGRES_ALL_BACK_TO_9 \
     POSTGRES_ALL_BACK_TO_10 \
     "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9 \
+    "update frontier set skip = coalesce((select range_agg(int8range(work_id, work_id + 1)) from frontier_skip), '{}') " \
+    "where box = 0 and lane = 0; " \
     "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note cascade; " \
     "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; " \
     "update store set schema_version = 9, functions_digest = 'of version 9'; "
 
-/* Version 4: before coordinators, the inbox, events, and policies and partitions of streams. */
-#define SQLITE_BACK_TO_4 \
+/* Version 9 on SQLite: before unique keys, and while all streams were parked. */
+#define SQLITE_BACK_TO_9 \
     SQLITE_BACK_TO_11 \
     "drop table boxcar_upkeep; " \
     "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop column stream; " \
     "update boxcar_schema set oldest_program = 1; " \
     "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \
-    "alter table boxcar_message drop column unique_key; " \
-    "drop view boxcar_inbox_receipt; " \
-    "drop trigger boxcar_inbox_on_remove; drop table boxcar_inbox_key; drop table boxcar_stage; " \
-    "drop table boxcar_event_row; " \
-    "drop table boxcar_stream_halt; drop table boxcar_stream_rule; drop table boxcar_stream_violation; " \
-    "drop index boxcar_parked_available; drop index boxcar_parked_topic; " \
-    "alter table boxcar_parked drop column partition; " \
-    "create index boxcar_parked_available on boxcar_parked (box, state, available_at) " \
-    "where state <> 2 and state <> 3; " \
-    "create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at) " \
-    "where state <> 2 and state <> 3; delete from boxcar_setting where name = 'partitions_in_use'; "
+    "alter table boxcar_message drop column unique_key; "
 
 #endif

@@ -13,7 +13,7 @@ begin
     counted as (
         select m.topic, count(*) as done
         from gone g join :"schema".message m on m.work_id between g.first_id and g.last_id
-        where char_length(m.topic) <= 255   -- there may be longer ones from before the table checked, too long for the index
+        where char_length(m.topic) <= :topic_max   -- there may be longer ones from before the table checked, too long for the index
         group by m.topic),
     added as (
         insert into :"schema".tally as t (box, topic, done)

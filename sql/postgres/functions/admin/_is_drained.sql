@@ -9,7 +9,7 @@ returns boolean language plpgsql stable security definer :hot as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
-    latest timestamptz := ts + greatest(least(horizon, interval '3650 days'), interval '0');   -- must not overflow
+    latest timestamptz := ts + greatest(least(horizon, interval ':delay_days_max days'), interval '0');   -- must not overflow
     everything boolean := exact is null and prefixes is null;
 begin
     if exists (select from :"schema".lease l where l.box = p_box and (everything or exists (

@@ -3,9 +3,9 @@ create or replace function :"schema"._check_append(stream text, expected_version
 language plpgsql immutable :pinned as $$
 begin
     if coalesce(stream, '') = '' then
-        perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters');
-    elsif char_length(stream) > 255 then
-        perform :"schema"._invalid('stream', 'is longer than 255 characters');
+        perform :"schema"._invalid('stream', 'is empty: give 1 to :stream_max characters');
+    elsif char_length(stream) > :stream_max then
+        perform :"schema"._invalid('stream', 'is longer than :stream_max characters');
     elsif stream = '00000000-0000-0000-0000-000000000000' then
         perform :"schema"._invalid('stream', 'is the nil UUID');
     end if;

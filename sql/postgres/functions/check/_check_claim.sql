@@ -4,7 +4,7 @@ language plpgsql immutable :pinned as $$
 begin
     perform :"schema"._check_settle(owner, '{}', null);
     perform :"schema"._check_lease(lease);
-    if batch_size is null or batch_size not between 1 and 10000 then
-        perform :"schema"._invalid('batch_size', 'is out of range: give 1 to 10000');
+    if batch_size is null or batch_size not between 1 and :batch_size_max then
+        perform :"schema"._invalid('batch_size', 'is out of range: give 1 to :batch_size_max');
     end if;
 end $$;

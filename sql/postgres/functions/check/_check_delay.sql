@@ -2,8 +2,8 @@
 create or replace function :"schema"._check_delay(delay interval) returns bigint
 language plpgsql immutable :pinned as $$
 begin
-    if delay < interval '0' or delay > interval '3650 days' then
-        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    if delay < interval '0' or delay > interval ':delay_days_max days' then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
     end if;
     return extract(epoch from delay) * 1000;
 end $$;

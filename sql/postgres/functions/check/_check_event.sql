@@ -5,9 +5,9 @@ create or replace function :"schema"._check_event(
 returns void language plpgsql stable :pinned as $$
 begin
     if coalesce(type, '') = '' then
-        perform :"schema"._invalid(place || 'type', 'is empty: give 1 to 255 characters');
-    elsif char_length(type) > 255 then
-        perform :"schema"._invalid(place || 'type', 'is longer than 255 characters');
+        perform :"schema"._invalid(place || 'type', 'is empty: give 1 to :event_type_max characters');
+    elsif char_length(type) > :event_type_max then
+        perform :"schema"._invalid(place || 'type', 'is longer than :event_type_max characters');
     end if;
     if event_id = '00000000-0000-0000-0000-000000000000' then
         perform :"schema"._invalid(place || 'event_id', 'is the nil UUID');

@@ -5,7 +5,7 @@ begin
     if start is null or start < 0 then
         perform :"schema"._invalid(argument, 'is out of range: give 0 or more');
     end if;
-    if max_events is null or max_events not between 1 and 10000 then
-        perform :"schema"._invalid('max_events', 'is out of range: give 1 to 10000');
+    if max_events is null or max_events not between 1 and :event_count_max then
+        perform :"schema"._invalid('max_events', 'is out of range: give 1 to :event_count_max');
     end if;
 end $$;

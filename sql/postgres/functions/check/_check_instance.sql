@@ -9,8 +9,8 @@ begin
     if box is null or box not in (0, 1) then
         perform :"schema"._invalid('box', 'must be 0 or 1');
     end if;
-    if host is null or char_length(host) > 255 then
-        perform :"schema"._invalid('host', 'is null or longer than 255 characters');
+    if host is null or char_length(host) > :host_max then
+        perform :"schema"._invalid('host', 'is null or longer than :host_max characters');
     end if;
     if pid is null or pid < 0 then
         perform :"schema"._invalid('pid', 'is out of range: give 0 or more');
@@ -18,7 +18,7 @@ begin
     if concurrency is null or concurrency < 1 then
         perform :"schema"._invalid('concurrency', 'is out of range: give 1 or more');
     end if;
-    if exists (select from unnest(exact || prefixes) t where t is null or char_length(t) > 255) then
-        perform :"schema"._invalid('topics', 'has one that is null or longer than 255 characters');
+    if exists (select from unnest(exact || prefixes) t where t is null or char_length(t) > :topic_max) then
+        perform :"schema"._invalid('topics', 'has one that is null or longer than :topic_max characters');
     end if;
 end $$;

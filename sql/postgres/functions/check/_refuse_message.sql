@@ -15,13 +15,13 @@ begin
         perform :"schema"._invalid('message_id', 'is missing or the nil UUID');
     end if;
     if stream = '' then
-        perform :"schema"._invalid('stream', 'is empty: give 1 to 255 characters, or null');
+        perform :"schema"._invalid('stream', 'is empty: give 1 to :stream_max characters, or null');
     end if;
-    if delay_ms not between 0 and 315360000000 then
-        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    if delay_ms not between 0 and :delay_ms_max then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
     end if;
-    if ttl_ms not between 0 and 315360000000 then
-        perform :"schema"._invalid('ttl', 'is out of range: give more than 0 and at most 3650 days');
+    if ttl_ms not between 0 and :delay_ms_max then
+        perform :"schema"._invalid('ttl', 'is out of range: give more than 0 and at most :delay_days_max days');
     end if;
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, null, stream, headers, null, null,
                                 max_attempts, null, causation_id, metadata, null, event_type);

@@ -8,8 +8,8 @@ begin
     if is_fresh is null then
         perform :"schema"._invalid('is_fresh', 'is null');
     end if;
-    if delay < '0' or delay > '3650 days' then
-        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    if delay < '0' or delay > ':delay_days_max days' then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
     end if;
     perform :"schema"._refuse_message(0::smallint, id, topic, payload, stream, correlation_id, headers, due_at, null, null,
                                  max_attempts, causation_id, metadata, event_type);

@@ -9,7 +9,7 @@ begin
     perform :"schema"._check_claim(owner, lease, batch_size);
     if topics is not null then
         if topics = '{}' or exists (select from unnest(topics) t where not :"schema"._is_pattern(t)) then
-            perform :"schema"._invalid('topics', 'must be topics of 1 to 255 characters, or prefixes and *, with no * '
+            perform :"schema"._invalid('topics', 'must be topics of 1 to :topic_max characters, or prefixes and *, with no * '
                                                  'elsewhere; or null for all');
         end if;
         select coalesce(array_agg(t) filter (where t not like '%*'), '{}'),

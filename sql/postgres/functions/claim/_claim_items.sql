@@ -32,7 +32,7 @@ declare
     look record;
     got record;
 begin
-    if (lease between interval '100 milliseconds' and interval '24 hours' and wanted between 1 and 10000
+    if (lease between interval ':lease_ms_min milliseconds' and interval ':lease_hours_max hours' and wanted between 1 and :batch_size_max
         and p_owner <> '00000000-0000-0000-0000-000000000000') is not true then
         perform :"schema"._check_claim(p_owner, lease, wanted);
     end if;

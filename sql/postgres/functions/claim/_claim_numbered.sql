@@ -25,15 +25,16 @@ declare
     got record;
     note :"schema".claimed_message;
 begin
-    if (max_bytes between 1024 and 1 << 30) is not true then
-        perform :"schema"._invalid('batch_bytes', 'is out of range: give 1024 to 1073741824');
+    if (max_bytes between :batch_bytes_min and :batch_bytes_max) is not true then
+        perform :"schema"._invalid('batch_bytes', 'is out of range: give :batch_bytes_min to :batch_bytes_max');
     end if;
     durable := coalesce(durable, true) or pg_current_xact_id_if_assigned() is not null
         or clock_timestamp() >= transaction_timestamp() + interval '50 milliseconds';
     if not durable then
         setting := set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '2s', true)
             || set_config('idle_in_transaction_session_timeout', '5s', true);
-        if lease between interval '100 milliseconds' and interval '24 hours' and wanted between 1 and 10000
+        if lease between interval ':lease_ms_min milliseconds' and interval ':lease_hours_max hours'
+           and wanted between 1 and :batch_size_max
            and p_owner <> '00000000-0000-0000-0000-000000000000' then
             got := :"schema"._claim_at_once(p_box, p_owner, lease, wanted, exact, prefixes, p_number, max_bytes);
             if upper(got.items) - lower(got.items) = wanted then   -- as _claimed_rows does, but one run of ids in one statement

@@ -61,10 +61,10 @@ begin
                         unnest(payloads))
             with ordinality i(event_id, version, duplicate, type, correlation, causation, header, parsed, payload, n)
         where not i.duplicate
-          and case when i.event_id <> '00000000-0000-0000-0000-000000000000' and char_length(i.type) between 1 and 255
-                        and octet_length(i.payload) <= 65536 and coalesce(char_length(i.correlation) <= 255, true)
-                        and coalesce(char_length(i.causation) <= 255, true)
-                        and (i.header is null or octet_length(i.header) <= 4096
+          and case when i.event_id <> '00000000-0000-0000-0000-000000000000' and char_length(i.type) between 1 and :event_type_max
+                        and octet_length(i.payload) <= :payload_always and coalesce(char_length(i.correlation) <= :correlation_id_max, true)
+                        and coalesce(char_length(i.causation) <= :causation_id_max, true)
+                        and (i.header is null or octet_length(i.header) <= :headers_always
                              and not i.parsed @? 'strict $.* ? (@.type() <> "string")') then true
               else :"schema"._refuse_event(i.event_id, i.type, i.payload, i.correlation, i.parsed, i.causation) end
         order by i.n

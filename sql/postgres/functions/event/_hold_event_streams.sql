@@ -7,7 +7,7 @@ language plpgsql volatile :hot as $$
 begin
     insert into :"schema".event_stream (stream)
     select w.stream
-    from (select distinct i.stream collate "C" as stream from unnest(streams) i(stream) where char_length(i.stream) <= 255) w
+    from (select distinct i.stream collate "C" as stream from unnest(streams) i(stream) where char_length(i.stream) <= :stream_max) w
     where not exists (select from :"schema".event_stream s where s.stream = w.stream)
     order by w.stream
     on conflict (stream) do nothing;

@@ -25,8 +25,8 @@ begin
                                          seen_count, content_hash)
         select s.source, s.external_id, s.id, 1, ts, ts, 1, s.hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
-        where case when char_length(s.source) between 1 and 255 and char_length(s.external_id) between 1 and 255
-                        and coalesce(char_length(s.hash) <= 255, true)
+        where case when char_length(s.source) between 1 and :source_max and char_length(s.external_id) between 1 and :external_id_max
+                        and coalesce(char_length(s.hash) <= :content_hash_max, true)
                         and s.id <> '00000000-0000-0000-0000-000000000000' then true
               else :"schema"._refuse_key(s.source, s.external_id, s.hash, s.id) end
         order by s.source collate "C", s.external_id collate "C", s.n

@@ -23,8 +23,8 @@ begin
         select s.source collate "C" as source, s.external_id collate "C" as external_id, s.id, count(*) as times,
                (array_agg(s.hash order by s.n) filter (where s.hash is not null))[1] as hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
-        where case when char_length(s.source) between 1 and 255 and char_length(s.external_id) between 1 and 255
-                        and coalesce(char_length(s.hash) <= 255, true)
+        where case when char_length(s.source) between 1 and :source_max and char_length(s.external_id) between 1 and :external_id_max
+                        and coalesce(char_length(s.hash) <= :content_hash_max, true)
                         and s.id <> '00000000-0000-0000-0000-000000000000' then true
               else :"schema"._refuse_key(s.source, s.external_id, s.hash, s.id) end
         group by 1, 2, 3),

@@ -21,21 +21,21 @@ begin
     if p_metadata is not null then
         metadata := (:"schema"._read_metadata(array[p_metadata]))[1];
     end if;
-    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
-        and octet_length(p_payload) <= 65536
-        and coalesce(char_length(p_stream) between 1 and 255 and p_stream <> '00000000-0000-0000-0000-000000000000', true)
+    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
+        and octet_length(p_payload) <= :payload_always
+        and coalesce(char_length(p_stream) between 1 and :stream_max and p_stream <> '00000000-0000-0000-0000-000000000000', true)
         and (num_nonnulls(p_causation, p_event_type, metadata) = 0
-             or coalesce(char_length(p_causation) <= 255, true)
-                and coalesce(char_length(p_event_type) between 1 and 255 and p_stream is not null, true)
+             or coalesce(char_length(p_causation) <= :causation_id_max, true)
+                and coalesce(char_length(p_event_type) between 1 and :event_type_max and p_stream is not null, true)
                 and coalesce(jsonb_typeof(metadata) = 'object' and pg_column_size(metadata) <= 680, true))
-        and coalesce(char_length(p_correlation) <= 255, true)
+        and coalesce(char_length(p_correlation) <= :correlation_id_max, true)
         and coalesce(p_due between '1970-01-01Z' and '9999-12-31Z', true)
-        and coalesce(p_delay between '0' and '3650 days', true)
-        and coalesce(p_ttl > '0' and p_ttl <= '3650 days', true)
-        and coalesce(p_attempts between 1 and 1000000, true)
+        and coalesce(p_delay between '0' and ':delay_days_max days', true)
+        and coalesce(p_ttl > '0' and p_ttl <= ':delay_days_max days', true)
+        and coalesce(p_attempts between 1 and :max_attempts_max, true)
         and coalesce(p_join <> '00000000-0000-0000-0000-000000000000', true)
         and p_is_fresh is not null
-        and (parsed is null or octet_length(p_headers) <= 4096
+        and (parsed is null or octet_length(p_headers) <= :headers_always
              and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
         perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
                                  p_attempts, p_is_fresh, p_join, p_causation, metadata, p_event_type);

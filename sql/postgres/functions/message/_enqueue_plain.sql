@@ -9,8 +9,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     id_stored bigint;
 begin
-    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and 255
-        and octet_length(p_payload) <= 65536) is not true then
+    if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
+        and octet_length(p_payload) <= :payload_always) is not true then
         perform :"schema"._refuse_message(
             0::smallint, p_id, p_topic, p_payload, null, null, null, null, null, null, null);
     end if;

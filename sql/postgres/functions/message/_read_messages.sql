@@ -38,29 +38,30 @@ begin
            case when count(nullif(r.content_hash, '')) > 0 then array_agg(nullif(r.content_hash, '')) end,
            count(r.message_id) = 0 and count(r.key) = 0,
            bool_and((m.o - names = '{}'
-                     and (p_box = 0 or jsonb_typeof(m.o -> 'source') = 'string' and char_length(r.source) between 1 and 255
-                                       and jsonb_typeof(m.o -> 'id') = 'string' and char_length(r.id) between 1 and 255)
+                     and (p_box = 0 or jsonb_typeof(m.o -> 'source') = 'string' and char_length(r.source) between 1 and :source_max
+                                       and jsonb_typeof(m.o -> 'id') = 'string' and char_length(r.id) between 1 and :external_id_max)
                      and (r.content_hash is null or jsonb_typeof(m.o -> 'content_hash') = 'string'
-                                                    and char_length(r.content_hash) <= 255)
-                     and jsonb_typeof(m.o -> 'topic') = 'string' and char_length(r.topic) between 1 and 255
-                     and octet_length(r.payload) <= 65536
+                                                    and char_length(r.content_hash) <= :content_hash_max)
+                     and jsonb_typeof(m.o -> 'topic') = 'string' and char_length(r.topic) between 1 and :topic_max
+                     and octet_length(r.payload) <= :payload_always
                      and (r.correlation_id is null or jsonb_typeof(m.o -> 'correlation_id') = 'string'
-                                                      and char_length(r.correlation_id) <= 255)
-                     and (r.stream is null or jsonb_typeof(m.o -> 'stream') = 'string' and char_length(r.stream) <= 255
+                                                      and char_length(r.correlation_id) <= :correlation_id_max)
+                     and (r.stream is null or jsonb_typeof(m.o -> 'stream') = 'string' and char_length(r.stream) <= :stream_max
                                               and r.stream <> '00000000-0000-0000-0000-000000000000')
                      and (num_nonnulls(r.causation_id, r.metadata, r.is_event, r.event_type) = 0
-                          or coalesce(jsonb_typeof(m.o -> 'causation_id') in ('string', 'null') and char_length(r.causation_id) <= 255, true)
+                          or coalesce(jsonb_typeof(m.o -> 'causation_id') in ('string', 'null')
+                                      and char_length(r.causation_id) <= :causation_id_max, true)
                              and coalesce(jsonb_typeof(m.o -> 'is_event') in ('boolean', 'null'), true)
                              and coalesce(jsonb_typeof(m.o -> 'event_type') in ('string', 'null')
-                                          and char_length(r.event_type) between 1 and 255, true)
+                                          and char_length(r.event_type) between 1 and :event_type_max, true)
                              and coalesce(jsonb_typeof(r.metadata) = 'object' and pg_column_size(r.metadata) <= 680, true)
                              and not (coalesce(r.is_event, r.event_type is not null) and coalesce(r.stream, '') = '')
                              and not (r.is_event is false and r.event_type is not null))
                      and (r.key is null or r.message_id is null and jsonb_typeof(m.o -> 'key') = 'string'
-                                           and char_length(r.key) between 1 and 1024)
+                                           and char_length(r.key) between 1 and :key_max)
                      and coalesce(r.due_at between '1970-01-01Z' and '9999-12-31Z', true)
-                     and coalesce(r.ttl > '0' and r.ttl <= '3650 days', true)
-                     and coalesce(r.max_attempts between 1 and 1000000, true)
+                     and coalesce(r.ttl > '0' and r.ttl <= ':delay_days_max days', true)
+                     and coalesce(r.max_attempts between 1 and :max_attempts_max, true)
                      and coalesce(r.message_id <> '00000000-0000-0000-0000-000000000000', true)
                      and coalesce(r.join_id <> '00000000-0000-0000-0000-000000000000', true)
                      and (r."unique" is null or jsonb_typeof(m.o -> 'unique') = 'boolean'

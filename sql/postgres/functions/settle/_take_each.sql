@@ -9,9 +9,9 @@ language plpgsql volatile :hot
 set enable_hashjoin = on as $$
 begin
     -- Mostly one for all.
-    if delays is not null and (cardinality(delays) = 1 and delays[1] between -1 and 315360000000) is not true
-       and exists (select from unnest(delays) x where x not between -1 and 315360000000) then
-        perform :"schema"._invalid('delay', 'is out of range: give 0 to 3650 days');
+    if delays is not null and (cardinality(delays) = 1 and delays[1] between -1 and :delay_ms_max) is not true
+       and exists (select from unnest(delays) x where x not between -1 and :delay_ms_max) then
+        perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
     end if;
     with t as materialized (
         select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),

@@ -3,12 +3,14 @@
  * searched for names, and a schema that is not its deployer's own is refused (trust.c). */
 #include "deploy.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/uuid.h"
+#include "core/limits.h"
 #include "objects.h"
 #include "steps.h"
 #include "store/postgres/connection/connection.h"
@@ -54,7 +56,7 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
     return *ret_text ? BOXCAR_OK : error_no_memory(err);
 }
 
-/* Which functions and views this library brings, in 36 characters. */
+/* Which functions and views this library brings, with which limits filled in, in 36 characters. */
 boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
     AUTO_BUF struct buf all = BUF_INIT;
     uint8_t digest[16];
@@ -62,6 +64,8 @@ boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
         if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
             buf_append_text(&all, file->text);
+    for (const struct limit *limit = LIMITS; limit->name; limit++)
+        buf_append_format(&all, "%s %" PRId64 "\n", limit->name, limit->value);
     if (all.failed)
         return error_no_memory(err);
     uuid_derive("boxcar:functions:", (boxcar_str){all.data, all.len}, digest);
@@ -92,36 +96,15 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
     return status;
 }
 
-/* The first migration asks for the number of the cluster, which a server run by somebody else may refuse. It was released and
- * is not edited: it is told "unknown" instead (_is_own.sql). */
-static boxcar_status migrate_once(struct pg_store *pg, const char *text, bool is_refused, boxcar_error *err) {
-    static const char CALL[] = "pg_control_system()", INSTEAD[] = "(select 'unknown' as system_identifier) c";
-    AUTO_BUF struct buf told = BUF_INIT;
-    const char *call = is_refused ? strstr(text, CALL) : NULL;
-
-    if (!call)
-        return pg_deploy_run(pg, text, err);
-    buf_append(&told, text, (size_t)(call - text));
-    buf_append_text(&told, INSTEAD);
-    buf_append_text(&told, call + strlen(CALL));
-    return told.failed ? error_no_memory(err) : pg_deploy_run(pg, told.data, err);
-}
-
 static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied, boxcar_error *err) {
-    AUTO_FREE char *refused = NULL;
-    boxcar_status asked =
-        pg_deploy_ask(pg, "select 'yes' where not has_function_privilege('pg_control_system()', 'execute')", &refused, err);
     int applied = 0;
-
-    if (asked != BOXCAR_OK)
-        return asked;
 
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
         boxcar_status status;
 
         if (migration_number(file) <= version)
             continue;
-        status = migrate_once(pg, file->text, refused != NULL, err);
+        status = pg_deploy_run(pg, file->text, err);
         if (status != BOXCAR_OK)
             return status;
         applied++;
@@ -241,6 +224,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
         status = read_version(pg, &previous, err);
     if (status == BOXCAR_OK && previous == 0)
         status = pg_check_empty(pg, err);
+    if (status == BOXCAR_OK)
+        status = store_check_upgradable(previous, err);
     if (status == BOXCAR_OK && previous > 0 && previous < STORE_SCHEMA_VERSION)
         status = pg_deploy_lock(pg, err);
     version = previous;
@@ -356,6 +341,8 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
         return pg_explain_absence(pg, status, err);
     version = pg_get_int4(result, 0, 0);
     oldest = pg_get_int4(result, 0, 1);
+    if (store_check_upgradable(version, err) != BOXCAR_OK)
+        return BOXCAR_E_VERSION;
     if (version < STORE_SCHEMA_VERSION)
         return error_set(err, BOXCAR_E_VERSION,
                          "the store has schema version %d, this program needs %d: run `boxcar init`", version,

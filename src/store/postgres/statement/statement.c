@@ -1,10 +1,12 @@
 #include "statement.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "core/limits.h"
 #include "store/postgres/state.h"
 
 /* What the tokens in our SQL stand for. No function of ours is worth compiling (jit). Those that are
@@ -213,6 +215,25 @@ static bool starts_with(const char *text, const char *token) {
     return strncmp(text, token, strlen(token)) == 0;
 }
 
+/* Appends what a word after a colon stands for; false = it is none of ours. */
+static bool append_word(struct buf *out, const char *word, size_t len) {
+    static const struct {
+        const char *name, *text;
+    } WORDS[] = {{"hot", HOT}, {"pinned", PINNED}};
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        if (strlen(WORDS[i].name) == len && strncmp(WORDS[i].name, word, len) == 0) {
+            buf_append_text(out, WORDS[i].text);
+            return true;
+        }
+    for (const struct limit *limit = LIMITS; limit->name; limit++)
+        if (strlen(limit->name) == len && strncmp(limit->name, word, len) == 0) {
+            buf_append_format(out, "%" PRId64, limit->value);
+            return true;
+        }
+    return false;
+}
+
 /* Schema names are letters, digits and underscores only, so quoting needs no escaping. */
 char *pg_fill_in(const char *text, const char *schema) {
     struct buf out = BUF_INIT;
@@ -226,14 +247,13 @@ char *pg_fill_in(const char *text, const char *schema) {
         } else if (starts_with(text, ":'schema'")) {
             buf_append_format(&out, "'%s'", schema);
             text += strlen(":'schema'");
-        } else if (starts_with(text, ":hot")) {
-            buf_append_text(&out, HOT);
-            text += strlen(":hot");
-        } else if (starts_with(text, ":pinned")) {
-            buf_append_text(&out, PINNED);
-            text += strlen(":pinned");
         } else {
-            buf_append_char(&out, *text++);
+            size_t len = *text == ':' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+
+            if (len > 0 && append_word(&out, text + 1, len))
+                text += 1 + len;
+            else
+                buf_append_char(&out, *text++);
         }
     }
     if (out.failed) {

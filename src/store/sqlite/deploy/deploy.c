@@ -46,6 +46,8 @@ static boxcar_status check_version(struct sqlite_store *store, const struct sche
             "%s has schema version %d and wants programs of version %d or newer; this one has %d: "
             "use a newer Boxcar",
             store->base.id, schema->version, schema->oldest_program, STORE_SCHEMA_VERSION);
+    if (store_check_upgradable(schema->version, err) != BOXCAR_OK)
+        return BOXCAR_E_VERSION;
     if (schema->version < STORE_SCHEMA_VERSION)
         return error_set(
             err, BOXCAR_E_VERSION,
@@ -95,7 +97,7 @@ struct deploying {
     int oldest_program; /* that the store admits */
 };
 
-/* "migrations/0001_kernel.sql" is number 1; anything else, a view, has none. */
+/* "migrations/0001_message.sql" is number 1; anything else, a view, has none. */
 static int migration_number(const struct sql_file *file) {
     static const char folder[] = "migrations/";
 
@@ -145,7 +147,9 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     deploying->oldest_program = schema.version == 0 ? OLDEST_PROGRAM : schema.oldest_program;
     deploying->deployment =
         (boxcar_deployment){.schema_version = schema.version, .previous_version = schema.version};
-    return deploying->needed ? BOXCAR_OK : check_version(store, &schema, err);
+    if (!deploying->needed)
+        return check_version(store, &schema, err);
+    return store_check_upgradable(schema.version, err);
 }
 
 static boxcar_status apply(struct sqlite_store *store, void *context, boxcar_error *err) {

@@ -4,7 +4,7 @@
 
 #include "store/sqlite/state.h"
 
-/* Where in the log a message belongs, see sql/sqlite/migrations/0001_kernel.sql: on the straight path, set aside, or in a
+/* Where in the log a message belongs, see sql/sqlite/migrations/0001_message.sql: on the straight path, set aside, or in a
  * stream and in its order. */
 enum lane { LANE_PLAIN, LANE_ASIDE, LANE_STREAMED };
 

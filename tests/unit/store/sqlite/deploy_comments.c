@@ -11,7 +11,7 @@
 
 const struct sql_file SQL_POSTGRES[] = {{NULL, NULL}};
 const struct sql_file SQL_SQLITE[] = {
-    {"migrations/0001_kernel.sql",
+    {"migrations/0001_message.sql",
      "create table boxcar_schema (only_row integer primary key, version integer, oldest_program integer);\n"},
     {"migrations/0002_nothing.sql", "-- Nothing to do for this store.\n\n-- Counters.\n"},
     {"migrations/0003_empty.sql", ""},

@@ -16,15 +16,15 @@ begin
     select k, 'is not a known name' from jsonb_object_keys(batch) k 
     where k not in ('outbox', 'inbox', 'heartbeat', 'stale_threshold_seconds', 'partition_count')
     union all
-    select 'partition_count', 'must be a whole number from 1 to 1000000'
+    select 'partition_count', 'must be a whole number from 1 to :partition_count_max'
     where case jsonb_typeof(batch -> 'partition_count')
-              when 'number' then (batch ->> 'partition_count')::numeric not between 1 and 1000000
+              when 'number' then (batch ->> 'partition_count')::numeric not between 1 and :partition_count_max
                                  or (batch ->> 'partition_count')::numeric % 1 <> 0
               when 'null' then false else true end and batch ? 'partition_count'
     union all
-    select 'stale_threshold_seconds', 'must be a number of seconds from 1 to 86400'
+    select 'stale_threshold_seconds', 'must be a number of seconds from 1 to :stale_seconds_max'
     where case jsonb_typeof(batch -> 'stale_threshold_seconds')
-              when 'number' then (batch ->> 'stale_threshold_seconds')::numeric not between 1 and 86400
+              when 'number' then (batch ->> 'stale_threshold_seconds')::numeric not between 1 and :stale_seconds_max
               when 'null' then false else true end and batch ? 'stale_threshold_seconds';
     if jsonb_typeof(batch -> 'outbox') <> 'null' then
         return query select * from :"schema"._part_faults(batch -> 'outbox', 'outbox', lists);
@@ -45,7 +45,7 @@ begin
     union all
     select 'heartbeat.host', 'must be a text' where jsonb_typeof(heartbeat -> 'host') not in ('string', 'null')
     union all
-    select 'heartbeat.host', 'is longer than 255 characters' where char_length(heartbeat ->> 'host') > 255
+    select 'heartbeat.host', 'is longer than :host_max characters' where char_length(heartbeat ->> 'host') > :host_max
     union all
     select 'heartbeat.pid', 'is malformed or negative: give a whole number from 0'
     where case when :"schema"._is_castable(heartbeat ->> 'pid', 'bigint') then (heartbeat ->> 'pid')::bigint < 0 else true end

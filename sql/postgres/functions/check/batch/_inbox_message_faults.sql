@@ -11,11 +11,11 @@ begin
     select z.argument, z.problem from (
     select s.n, f.nr, s.place || f.field as argument, f.problem
     from said s cross join lateral (values
-        (1, '.source', 'is empty: give 1 to 255 characters', coalesce(s.o ->> 'source', '') = ''),
-        (2, '.source', 'is longer than 255 characters', char_length(s.o ->> 'source') > 255),
-        (3, '.id', 'is empty: give 1 to 255 characters', coalesce(s.o ->> 'id', '') = ''),
-        (4, '.id', 'is longer than 255 characters', char_length(s.o ->> 'id') > 255),
-        (5, '.content_hash', 'is longer than 255 characters', char_length(s.o ->> 'content_hash') > 255))
+        (1, '.source', 'is empty: give 1 to :source_max characters', coalesce(s.o ->> 'source', '') = ''),
+        (2, '.source', 'is longer than :source_max characters', char_length(s.o ->> 'source') > :source_max),
+        (3, '.id', 'is empty: give 1 to :external_id_max characters', coalesce(s.o ->> 'id', '') = ''),
+        (4, '.id', 'is longer than :external_id_max characters', char_length(s.o ->> 'id') > :external_id_max),
+        (5, '.content_hash', 'is longer than :content_hash_max characters', char_length(s.o ->> 'content_hash') > :content_hash_max))
         f(nr, field, problem, is_wrong)
     where f.is_wrong
     union all

@@ -19,28 +19,29 @@ begin
     select s.n, f.nr, s.place || f.field as argument, f.problem
     from said s cross join lateral (values
         (1, '', 'must be an object', not s.is_object),
-        (2, '.topic', 'is empty: give 1 to 255 characters', s.is_object and coalesce(s.o ->> 'topic', '') = ''),
-        (3, '.topic', 'is longer than 255 characters', char_length(s.o ->> 'topic') > 255),
+        (2, '.topic', 'is empty: give 1 to :topic_max characters', s.is_object and coalesce(s.o ->> 'topic', '') = ''),
+        (3, '.topic', 'is longer than :topic_max characters', char_length(s.o ->> 'topic') > :topic_max),
         (4, '.payload', 'is null: give a text, empty if there is nothing to say',
             s.is_object and s.o ->> 'payload' is null),
-        (5, '.correlation_id', 'is longer than 255 characters', char_length(s.o ->> 'correlation_id') > 255),
-        (6, '.stream', 'is longer than 255 characters', char_length(s.o ->> 'stream') > 255),
+        (5, '.correlation_id', 'is longer than :correlation_id_max characters',
+            char_length(s.o ->> 'correlation_id') > :correlation_id_max),
+        (6, '.stream', 'is longer than :stream_max characters', char_length(s.o ->> 'stream') > :stream_max),
         (7, '.due_at', :"schema"._malformed('due_at'), not s.due_ok),
         (8, '.due_at', 'is out of range: give a time from 1970 to 9999',
             case when s.due_ok then not ((s.o ->> 'due_at')::timestamptz >= '1970-01-01Z'
                                          and (s.o ->> 'due_at')::timestamptz < '10000-01-01Z') end),
         (9, '.ttl', :"schema"._malformed('ttl'), not s.ttl_ok),
-        (10, '.ttl', 'is out of range: give more than 0 and at most 3650 days',
+        (10, '.ttl', 'is out of range: give more than 0 and at most :delay_days_max days',
             case when s.ttl_ok then (s.o ->> 'ttl')::interval <= interval '0'
-                                    or (s.o ->> 'ttl')::interval > interval '3650 days' end),
+                                    or (s.o ->> 'ttl')::interval > interval ':delay_days_max days' end),
         (11, '.message_id', :"schema"._malformed('message_id'), not s.id_ok),
         (12, '.message_id', 'is the nil UUID',
             case when s.id_ok then (s.o ->> 'message_id')::uuid = '00000000-0000-0000-0000-000000000000' end),
         (13, '.key', 'cannot go together with message_id', s.o ->> 'key' is not null and s.o ->> 'message_id' is not null),
-        (14, '.key', 'must have 1 to 1024 characters', char_length(s.o ->> 'key') not between 1 and 1024),
+        (14, '.key', 'must have 1 to :key_max characters', char_length(s.o ->> 'key') not between 1 and :key_max),
         (15, '.max_attempts', :"schema"._malformed('max_attempts'), not s.attempts_ok),
-        (16, '.max_attempts', 'is out of range: give 1 to 1000000',
-            case when s.attempts_ok then (s.o ->> 'max_attempts')::int not between 1 and 1000000 end),
+        (16, '.max_attempts', 'is out of range: give 1 to :max_attempts_max',
+            case when s.attempts_ok then (s.o ->> 'max_attempts')::int not between 1 and :max_attempts_max end),
         (17, '.headers', 'must be a JSON object whose values are strings',
             case jsonb_typeof(s.o -> 'headers')
                 when 'object' then exists (select from jsonb_each(s.o -> 'headers') h where jsonb_typeof(h.value) <> 'string')
@@ -50,12 +51,13 @@ begin
             case when s.join_ok then (s.o ->> 'join_id')::uuid = '00000000-0000-0000-0000-000000000000' end),
         (20, '.unique', :"schema"._malformed('unique'), jsonb_typeof(s.o -> 'unique') not in ('boolean', 'null')),
         (21, '.unique', 'needs a key', s.o -> 'unique' = 'true' and s.o ->> 'key' is null),
-        (22, '.causation_id', 'is longer than 255 characters', char_length(s.o ->> 'causation_id') > 255),
+        (22, '.causation_id', 'is longer than :causation_id_max characters', char_length(s.o ->> 'causation_id') > :causation_id_max),
         (23, '.stream', 'is the nil UUID', s.o ->> 'stream' = '00000000-0000-0000-0000-000000000000'),
         (24, '.is_event', :"schema"._malformed('is_event'), jsonb_typeof(s.o -> 'is_event') not in ('boolean', 'null')),
         (25, '.is_event', 'needs a stream: the event is stored as its next version',
             s.o -> 'is_event' = 'true' and coalesce(s.o ->> 'stream', '') = ''),
-        (26, '.event_type', 'must have 1 to 255 characters', char_length(s.o ->> 'event_type') not between 1 and 255),
+        (26, '.event_type', 'must have 1 to :event_type_max characters',
+            char_length(s.o ->> 'event_type') not between 1 and :event_type_max),
         (27, '.event_type', 'needs a stream: the event is stored as its next version',
             s.o ->> 'event_type' is not null and s.o -> 'is_event' is distinct from 'true' and coalesce(s.o ->> 'stream', '') = ''),
         (28, '.event_type', 'cannot go together with is_event false',
@@ -66,9 +68,9 @@ begin
     union all
     select s.n, 30, s.place || v.field, format('has %s bytes, more than the %s that the setting %s allows', v.size, m.most, v.name)
     from said s cross join lateral (values   -- with the least that each setting can be
-        ('.payload', octet_length(s.o ->> 'payload'), 'payload_bytes_max', 65536, 67108864),
-        ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', 4096, 65536),
-        ('.metadata', octet_length(s.o ->> 'metadata'), 'headers_bytes_max', 4096, 65536)) v(field, size, name, least, fallback)
+        ('.payload', octet_length(s.o ->> 'payload'), 'payload_bytes_max', :payload_always, 67108864),
+        ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', :headers_always, 65536),
+        ('.metadata', octet_length(s.o ->> 'metadata'), 'headers_bytes_max', :headers_always, 65536)) v(field, size, name, least, fallback)
     cross join lateral (select :"schema"._setting(v.name, v.fallback)::bigint as most where v.size > v.least) m
     where v.size > m.most
     union all

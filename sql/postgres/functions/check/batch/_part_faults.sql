@@ -33,8 +33,9 @@ begin
                when 'fails' then array['error', 'stages'] when 'renews' then '{}' else array['stages'] end) f
     where l <> 'messages' and jsonb_typeof(part -> l) = 'array';
     lease_ok := :"schema"._is_castable(part ->> 'lease', 'interval');
-    if not lease_ok or (part ->> 'lease')::interval not between interval '100 milliseconds' and interval '24 hours' then
-        return query select place || '.lease', 'is out of range: give 100 milliseconds to 24 hours';
+    if not lease_ok
+       or (part ->> 'lease')::interval not between interval ':lease_ms_min milliseconds' and interval ':lease_hours_max hours' then
+        return query select place || '.lease', 'is out of range: give :lease_ms_min milliseconds to :lease_hours_max hours';
     end if;
     if claim is null or jsonb_typeof(claim) = 'null' then
         return;
@@ -49,15 +50,15 @@ begin
     union all
     select place || '.claim.stored', 'must be true or false' where jsonb_typeof(claim -> 'stored') not in ('boolean', 'null');
     if not :"schema"._is_castable(claim ->> 'batch_size', 'int') or claim ->> 'batch_size' is null
-       or (claim ->> 'batch_size')::int not between 0 and 10000 then
-        return query select place || '.claim.batch_size', 'is missing or out of range: give 0 to 10000';
+       or (claim ->> 'batch_size')::int not between 0 and :batch_size_max then
+        return query select place || '.claim.batch_size', 'is missing or out of range: give 0 to :batch_size_max';
     end if;
     if claim ? 'topics' and jsonb_typeof(claim -> 'topics') not in ('array', 'null') then
         return query select place || '.claim.topics', 'must be an array of topics, or missing for all';
     elsif jsonb_typeof(claim -> 'topics') = 'array' then
         return query
         select format('%s.claim.topics[%s]', place, t.n - 1),
-               'must be a topic of 1 to 255 characters, or a prefix and *, with no * elsewhere'
+               'must be a topic of 1 to :topic_max characters, or a prefix and *, with no * elsewhere'
         from jsonb_array_elements(claim -> 'topics') with ordinality t(value, n)
         where jsonb_typeof(t.value) <> 'string' or not :"schema"._is_pattern(t.value #>> '{}');
     end if;

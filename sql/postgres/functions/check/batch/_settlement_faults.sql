@@ -27,9 +27,9 @@ begin
         ('.epoch', 'is out of range: give that of the claim, or 0 for any',
             case when t.epoch_ok then (t.o ->> 'epoch')::bigint < 0 end),
         ('.delay', :"schema"._malformed('delay'), not t.delay_ok),
-        ('.delay', 'is out of range: give 0 to 3650 days',
+        ('.delay', 'is out of range: give 0 to :delay_days_max days',
             case when t.delay_ok then (t.o ->> 'delay')::interval < interval '0'
-                                      or (t.o ->> 'delay')::interval > interval '3650 days' end),
+                                      or (t.o ->> 'delay')::interval > interval ':delay_days_max days' end),
         ('.stages', 'is missing or has unknown flags: give a sum of 1, 2, 4, 8 and 16',
             t.is_one and 'stages' = any (names) and (_settlement_faults.place like '%.stages' or t.o ->> 'stages' is not null)
             and coalesce(t.o ->> 'stages', '') !~ '^([1-9]|[12][0-9]|3[01])$'),

@@ -7,7 +7,7 @@ language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
     nobody constant uuid := '00000000-0000-0000-0000-000000000001'::uuid;
-    too_long constant text := 'the correlation id of a wait is longer than 255 characters';   -- from before it was checked
+    too_long constant text := 'the correlation id of a wait is longer than :correlation_id_max characters';   -- from before it was checked
     held bigint[];
     good record;
     bad record;
@@ -42,7 +42,7 @@ begin
     cross join lateral (
         select m.work_id, m.message_id, m.payload, m.correlation_id from :"schema".message m where m.work_id = i.id limit 1) m
     cross join lateral :"schema"._read_wait(m.payload) w
-    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > 255 then too_long end)) x(fault);
+    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > :correlation_id_max then too_long end)) x(fault);
     if good.ids is not null then
         perform :"schema"._resolve(
             0::smallint, nobody, good.ids, array(select -i from unnest(good.ids) i), good.joins, good.allow_failures,
@@ -54,7 +54,7 @@ begin
     cross join lateral (
         select m.work_id, m.payload, m.correlation_id from :"schema".message m where m.work_id = i.id limit 1) m
     cross join lateral :"schema"._read_wait(m.payload) w
-    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > 255 then too_long end)) x(fault)
+    cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > :correlation_id_max then too_long end)) x(fault)
     where i.id <> all (coalesce(good.ids, '{}'));
     if bad.ids is not null then
         perform :"schema"._fail(0::smallint, nobody, bad.ids, bad.epochs, bad.faults, 1::smallint);

@@ -45,10 +45,10 @@ begin
     complete_payload := coalesce(wait ->> 'on_complete_payload', '');
     fail_topic := nullif(wait ->> 'on_fail_topic', '');
     fail_payload := coalesce(wait ->> 'on_fail_payload', '');
-    if coalesce(complete_topic, '') = '' or char_length(complete_topic) > 255 then
-        fault := 'the payload of a wait: on_complete_topic must have 1 to 255 characters';
-    elsif char_length(fail_topic) > 255 then
-        fault := 'the payload of a wait: on_fail_topic must have 1 to 255 characters';
+    if coalesce(complete_topic, '') = '' or char_length(complete_topic) > :topic_max then
+        fault := 'the payload of a wait: on_complete_topic must have 1 to :topic_max characters';
+    elsif char_length(fail_topic) > :topic_max then
+        fault := 'the payload of a wait: on_fail_topic must have 1 to :topic_max characters';
     elsif greatest(octet_length(complete_payload), octet_length(fail_payload))
           > :"schema"._setting('payload_bytes_max', 67108864) then   -- nobody's ack may fail because it was lowered
         fault := 'the payload of a wait: what should follow is larger than the setting payload_bytes_max';

@@ -5,7 +5,7 @@ create or replace function :"schema".event_append_many(
 returns setof :"schema".event_append_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_variable
 declare
-    count_max constant int := 10000;
+    count_max constant int := :event_count_max;
 begin
     perform :"schema"._check_append(stream, expected_version);
     if events is null or jsonb_typeof(events) <> 'array' then

@@ -17,7 +17,7 @@ begin
     perform :"schema"._check_event_page('after', after, max_events);
     if types is not null then
         if types = '{}' or exists (select from unnest(types) t where not :"schema"._is_pattern(t)) then
-            perform :"schema"._invalid('types', 'must be types of 1 to 255 characters, or prefixes and *, with no * '
+            perform :"schema"._invalid('types', 'must be types of 1 to :event_type_max characters, or prefixes and *, with no * '
                                                 'elsewhere; or null for all');
         end if;
         select coalesce(array_agg(t) filter (where t not like '%*'), '{}'),
@@ -25,7 +25,7 @@ begin
         into exact, prefixes from unnest(types) t;
     end if;
     if not :"schema"._is_pattern(stream) and stream is not null then
-        perform :"schema"._invalid('stream', 'must have 1 to 255 characters, or be a prefix and *, with no * elsewhere; '
+        perform :"schema"._invalid('stream', 'must have 1 to :stream_max characters, or be a prefix and *, with no * elsewhere; '
                                              'or null for all');
     end if;
     if types is null and stream is null then

@@ -10,15 +10,15 @@ returns :"schema".inbox_enqueue_result language plpgsql volatile security define
 declare
     result :"schema".inbox_enqueue_result;
 begin
-    if (char_length(source) between 1 and 255 and char_length(id) between 1 and 255
-        and coalesce(char_length(content_hash) <= 255, true)
-        and char_length(topic) between 1 and 255 and octet_length(payload) <= 65536
-        and coalesce(char_length(correlation_id) <= 255, true) and coalesce(char_length(stream) <= 255, true)
+    if (char_length(source) between 1 and :source_max and char_length(id) between 1 and :external_id_max
+        and coalesce(char_length(content_hash) <= :content_hash_max, true)
+        and char_length(topic) between 1 and :topic_max and octet_length(payload) <= :payload_always
+        and coalesce(char_length(correlation_id) <= :correlation_id_max, true) and coalesce(char_length(stream) <= :stream_max, true)
         and coalesce(due_at between '1970-01-01Z' and '9999-12-31Z', true)
-        and coalesce(ttl > '0' and ttl <= '3650 days', true)
+        and coalesce(ttl > '0' and ttl <= ':delay_days_max days', true)
         and (headers is null or pg_column_size(headers) <= 680
              and not headers @? 'strict $.* ? (@.type() <> "string")')
-        and coalesce(max_attempts between 1 and 1000000, true)
+        and coalesce(max_attempts between 1 and :max_attempts_max, true)
         and coalesce(stream <> '00000000-0000-0000-0000-000000000000', true)
         and num_nonnulls(causation_id, metadata, is_event, event_type) = 0) is not true then
         perform :"schema"._check_inbox_key('', source, id, content_hash);

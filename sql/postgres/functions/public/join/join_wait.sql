@@ -13,25 +13,25 @@ begin
     if fail_if_any_step_failed is null then
         perform :"schema"._invalid('fail_if_any_step_failed', 'is null: give true or false');
     end if;
-    if coalesce(on_complete_topic, '') = '' or char_length(on_complete_topic) > 255 then
-        perform :"schema"._invalid('on_complete_topic', 'must have 1 to 255 characters');
+    if coalesce(on_complete_topic, '') = '' or char_length(on_complete_topic) > :topic_max then
+        perform :"schema"._invalid('on_complete_topic', 'must have 1 to :topic_max characters');
     end if;
     if on_complete_payload is null then
         perform :"schema"._invalid('on_complete_payload', 'is null: give a text, empty if there is nothing to say');
     end if;
-    if on_fail_topic = '' or char_length(on_fail_topic) > 255 then
-        perform :"schema"._invalid('on_fail_topic', 'must have 1 to 255 characters, or be null if nothing follows a failure');
+    if on_fail_topic = '' or char_length(on_fail_topic) > :topic_max then
+        perform :"schema"._invalid('on_fail_topic', 'must have 1 to :topic_max characters, or be null if nothing follows a failure');
     end if;
-    if char_length(correlation_id) > 255 then
-        perform :"schema"._invalid('correlation_id', 'is longer than 255 characters');
+    if char_length(correlation_id) > :correlation_id_max then
+        perform :"schema"._invalid('correlation_id', 'is longer than :correlation_id_max characters');
     end if;
-    if char_length(causation_id) > 255 then
-        perform :"schema"._invalid('causation_id', 'is longer than 255 characters');
+    if char_length(causation_id) > :causation_id_max then
+        perform :"schema"._invalid('causation_id', 'is longer than :causation_id_max characters');
     end if;
     perform :"schema"._join_wait(join_id, id, json_build_object(
         'join_id', join_id, 'fail_if_any_step_failed', fail_if_any_step_failed,
         'on_complete_topic', on_complete_topic, 'on_complete_payload', on_complete_payload,
-        'on_fail_topic', on_fail_topic, 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), 1000000,
+        'on_fail_topic', on_fail_topic, 'on_fail_payload', on_fail_payload)::text, nullif(correlation_id, ''), :max_attempts_max,
         nullif(causation_id, ''));
     return id;
 end $$;

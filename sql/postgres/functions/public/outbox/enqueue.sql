@@ -20,7 +20,7 @@ declare
     result :"schema".enqueue_result;
 begin
     -- Expressions are few and long here, because each has to be set up anew in every transaction.
-    if char_length(topic) between 1 and 255 and octet_length(payload) <= 65536 and num_nonnulls(
+    if char_length(topic) between 1 and :topic_max and octet_length(payload) <= :payload_always and num_nonnulls(
            correlation_id, due_at, ttl, stream, headers, message_id, key, max_attempts, join_id, "unique", causation_id,
            metadata, is_event, event_type) = 0 then
         insert into :"schema".message as m (message_id, box, lane, created_at, topic, payload)
@@ -37,15 +37,15 @@ begin
         end if;
         return result;
     end if;
-    if (char_length(topic) between 1 and 255 and octet_length(payload) <= 65536
-        and coalesce(char_length(correlation_id) <= 255, true) and coalesce(char_length(stream) <= 255, true)
+    if (char_length(topic) between 1 and :topic_max and octet_length(payload) <= :payload_always
+        and coalesce(char_length(correlation_id) <= :correlation_id_max, true) and coalesce(char_length(stream) <= :stream_max, true)
         and coalesce(due_at between '1970-01-01Z' and '9999-12-31Z', true)
-        and coalesce(ttl > '0' and ttl <= '3650 days', true)
+        and coalesce(ttl > '0' and ttl <= ':delay_days_max days', true)
         and (headers is null or pg_column_size(headers) <= 680
              and not headers @? 'strict $.* ? (@.type() <> "string")')
         and coalesce(message_id <> '00000000-0000-0000-0000-000000000000', true)
-        and (key is null or message_id is null and char_length(key) between 1 and 1024)
-        and coalesce(max_attempts between 1 and 1000000, true)
+        and (key is null or message_id is null and char_length(key) between 1 and :key_max)
+        and coalesce(max_attempts between 1 and :max_attempts_max, true)
         and coalesce(join_id <> '00000000-0000-0000-0000-000000000000', true)
         and coalesce(stream <> '00000000-0000-0000-0000-000000000000', true)
         and num_nonnulls(causation_id, metadata, is_event, event_type) = 0) is not true then

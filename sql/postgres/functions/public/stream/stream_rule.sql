@@ -4,7 +4,7 @@ create or replace function :"schema".stream_rule(pattern text, policy text) retu
 language plpgsql volatile security definer :pinned as $$
 begin
     if pattern is null or pattern = '' or length(pattern) > 256 or length(pattern) = 256 and right(pattern, 1) <> '*' then
-        perform :"schema"._invalid('pattern', 'must have 1 to 255 characters, and may end in *');
+        perform :"schema"._invalid('pattern', 'must have 1 to :stream_max characters, and may end in *');
     end if;
     if policy not in ('continue', 'halt') then
         perform :"schema"._invalid('policy', 'must be continue, halt or null');

@@ -15,13 +15,14 @@ begin
     for bad in
         select m.box, m.lane, array_agg(m.work_id order by m.work_id) as ids
         from :"schema"._fresh m
-        where char_length(m.topic) > 255 or char_length(m.stream) > 255
+        where char_length(m.topic) > :topic_max or char_length(m.stream) > :stream_max
         group by m.box, m.lane order by m.box, m.lane
     loop
         -- The table accepts no change of a row that it would refuse.
-        update :"schema".message m set topic = left(m.topic, 255), stream = left(m.stream, 255) where m.work_id = any (bad.ids);
+        update :"schema".message m set topic = left(m.topic, :topic_max), stream = left(m.stream, :stream_max)
+        where m.work_id = any (bad.ids);
         perform :"schema"._bury_fresh(bad.box, bad.lane, bad.ids, 5::smallint, 'cancelled',
-                                 'its topic or its stream is longer than 255 characters', '-infinity', ts);
+                                 'its topic or its stream is longer than :topic_max characters', '-infinity', ts);
         total := total + cardinality(bad.ids);
     end loop;
     update :"schema".store s set are_old_messages_checked = true;

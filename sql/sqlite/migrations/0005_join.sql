@@ -1,8 +1,5 @@
 -- Joins: counters of steps, the messages that are the steps, and the waits that stay until a join has ended.
 
--- Settings that are texts; their number is 0.
-alter table boxcar_setting add column text text;
-
 -- One row a join. Status 0 pending, 1 completed, 2 failed, 3 cancelled; reason 1 = its deadline came.
 -- The metadata comes last, so that counting does not read its overflow pages first.
 create table boxcar_join (
@@ -43,6 +40,17 @@ create index boxcar_join_member_work on boxcar_join_member (work_id) where work_
 create index boxcar_join_member_unknown on boxcar_join_member (message_id) where work_id is null;
 create index boxcar_join_member_settle on boxcar_join_member (join_id, work_id) where settle <> 0;
 
+-- What became of members: a row for each run of neighbouring work ids that are all members of the join and ended
+-- together. Runs of a join never overlap. Counting looks here and nowhere else. The member's own row says it
+-- as well for those reported by hand or counted by a program of version 3; and alone while there is no message.
+create table boxcar_join_outcome (
+    join_id blob not null,
+    first_id integer not null,
+    last_id integer not null,
+    status integer not null,
+    primary key (join_id, first_id)
+) without rowid;
+
 -- Waits that have not ended, and the join each waits for.
 create table boxcar_join_wait (
     work_id integer primary key,
@@ -51,9 +59,7 @@ create table boxcar_join_wait (
 create index boxcar_join_wait_join on boxcar_join_wait (join_id);
 
 -- Programs that know nothing of joins may work beside those that do. What they ack or bury is marked here
--- and counted later; whoever counts by itself says so.
-alter table boxcar_finished add column counted integer not null default 0;
-alter table boxcar_dead add column counted integer not null default 0;
+-- and counted later. A program that counts by itself says so (`counted`).
 create trigger boxcar_join_on_finished after insert on boxcar_finished when new.counted = 0
 begin
     delete from boxcar_join_wait where work_id between new.first_id and new.last_id;
@@ -67,4 +73,28 @@ begin
     update boxcar_join_member set settle = 2
     where work_id = new.work_id and status = 0
       and (select j.status from boxcar_join j where j.join_id = boxcar_join_member.join_id) = 0;
+end;
+
+-- A member that is reported by hand is marked in its row. So is every member that a program of version 3 counts, which
+-- may work beside newer ones. What has its outcome already is passed over, so that it counts once.
+create trigger boxcar_join_member_on_count before update of status on boxcar_join_member
+when old.status = 0 and new.status <> 0 and old.work_id is not null
+begin
+    select raise(ignore)
+    where (select o.last_id from boxcar_join_outcome o where o.join_id = old.join_id and o.first_id <= old.work_id
+           order by o.first_id desc limit 1) >= old.work_id;
+    insert into boxcar_join_outcome (join_id, first_id, last_id, status)
+    values (old.join_id, old.work_id, old.work_id, new.status);
+end;
+-- The message has come of a member that was reported by hand.
+create trigger boxcar_join_member_on_known after update of work_id on boxcar_join_member
+when old.work_id is null and new.work_id is not null and new.status <> 0
+begin
+    insert into boxcar_join_outcome (join_id, first_id, last_id, status)
+    values (new.join_id, new.work_id, new.work_id, new.status);
+end;
+-- Programs of version 3 remove joins with their members only.
+create trigger boxcar_join_on_delete after delete on boxcar_join
+begin
+    delete from boxcar_join_outcome where join_id = old.join_id;
 end;

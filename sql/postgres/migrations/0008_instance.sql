@@ -1,9 +1,9 @@
--- Who works here, and who is asleep. Programs of version 1 know neither and need not.
+-- Instances: who works here, and who is asleep.
 
--- One row per worker that says it lives; the view `instance` shows them. Patterns as claims take them:
+-- One row per worker and box that it serves; the view `instance` shows them. Patterns as claims take them:
 -- exact topics, and prefixes without their *.
 create table :"schema".instance_row (
-    instance_id uuid primary key,   -- the owner of its leases
+    instance_id uuid not null,      -- the owner of its leases
     box smallint not null,
     host text not null,
     pid bigint not null,
@@ -11,7 +11,8 @@ create table :"schema".instance_row (
     exact text[] not null,
     prefixes text[] not null,
     started_at timestamptz not null,
-    seen_at timestamptz not null)
+    seen_at timestamptz not null,
+    primary key (instance_id, box))
     with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- Workers that wait for a notification: one row per nap. Producers look here at every enqueue, and notify
@@ -28,10 +29,7 @@ create unlogged table :"schema".sleeper (
 create index sleeper_until on :"schema".sleeper (until);
 
 -- Whether anybody sleeps, and for what, in one number that costs no query to read: the
--- second until which it holds, and a bit for each sixteenth of the topics. A sequence, since it changes at
+-- second until which it holds, and a bit for each of 16 topic hash buckets. A sequence, since it changes at
 -- once and without a transaction. Those who fall asleep set it; it may say too much, and too little for the
 -- length of a nap.
 create sequence :"schema".sleeper_flag minvalue 0;
-
--- It has one parameter more now, with a default: whoever calls it as before means the same.
-drop function if exists :"schema"._claim(smallint, uuid, interval, int, text[], text[], boolean);

@@ -7,7 +7,7 @@ create type :"schema".event_entry as (
 
 -- One row per event, written once. event_no is drawn while the stream is locked, so within a stream its order is
 -- that of the versions; across streams it says nothing about the order of commits, which is why positions are
--- given out afterwards (functions/_sequence_events.sql). xid is the writer's transaction. cache 1: numbers grow in
+-- given out afterwards (functions/event/_sequence_events.sql). xid is the writer's transaction. cache 1: numbers grow in
 -- the order in which they are drawn.
 create table :"schema".event_row (
     event_no bigint generated always as identity (cache 1),

@@ -1,21 +1,5 @@
 -- Streams: several messages at a time, policies on death, partitions.
 
--- The partition of the message's stream. Null: it has no stream. -1: parked before partitions were; anybody's.
-alter table boxcar_parked add column partition integer;
-update boxcar_parked set partition = -1 where stream is not null;
-
--- With the partition, so that a claim tells its own streams from others' without reading the rows.
-drop index boxcar_parked_available;
-drop index boxcar_parked_topic;
-create index boxcar_parked_available on boxcar_parked (box, state, available_at, partition)
-    where state <> 2 and state <> 3;
-create index boxcar_parked_topic on boxcar_parked (box, state, topic, available_at, partition)
-    where state <> 2 and state <> 3;
-
--- By how many partitions divide: written with the first streamed message, never changed.
-insert into boxcar_setting (name, number)
-select 'partitions_in_use', 10000 where exists (select 1 from boxcar_message where stream is not null);
-
 -- Streams that stand still, and the dead letters for which they do. All their parked rows are behind (state 2).
 create table boxcar_stream_halt (
     box integer not null,
