@@ -186,12 +186,31 @@ static void enter(struct ledger_store *ledger) {
         atomic_store(&ledger->most_inside, inside);
 }
 
+/* That somebody lives or goes, and nothing else. */
+static bool is_presence(const struct request *batch) {
+    bool alone = batch->instance_count > 0 && !batch->remove_stale;
+
+    for (int box = 0; box < BOXES; box++)
+        alone = alone && !request_changes(batch, (boxcar_box)box) && batch->parts[box].claim_size == 0;
+    return alone || batch->farewell;
+}
+
+static boxcar_status note_presence(struct ledger_store *ledger, const struct request *batch) {
+    enter(ledger);
+    atomic_fetch_add(&ledger->heartbeats, (int)batch->instance_count);
+    atomic_fetch_add(&ledger->farewells, batch->farewell);
+    atomic_fetch_sub(&ledger->inside, 1);
+    return BOXCAR_OK;
+}
+
 static boxcar_status process(struct boxcar_store *store, const struct request *batch,
                              struct result *ret_result, boxcar_error *err) {
     struct ledger_store *ledger = ledger_of(store);
     struct result result = {.arena = ARENA_INIT};
     struct ledger_call call = call_of(batch);
 
+    if (is_presence(batch))
+        return note_presence(ledger, batch);
     enter(ledger);
     pthread_mutex_lock(&ledger->mutex);
     pass_gate(ledger);
@@ -209,24 +228,6 @@ static boxcar_status process(struct boxcar_store *store, const struct request *b
 
 static void close_store(struct boxcar_store *store) { atomic_fetch_add(&ledger_of(store)->closed, 1); }
 
-static boxcar_status heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {
-    struct ledger_store *ledger = ledger_of(store);
-
-    (void)instance;
-    (void)err;
-    enter(ledger);
-    atomic_fetch_add(&ledger->heartbeats, 1);
-    atomic_fetch_sub(&ledger->inside, 1);
-    return BOXCAR_OK;
-}
-
-static boxcar_status farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    (void)owner;
-    (void)err;
-    atomic_fetch_add(&ledger_of(store)->farewells, 1);
-    return BOXCAR_OK;
-}
-
 static boxcar_status settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
                                    boxcar_error *err) {
     (void)store;
@@ -238,8 +239,6 @@ static boxcar_status settings_read(struct boxcar_store *store, struct setting_va
 static const struct store_ops OPS = {.kind = "ledger",
                                      .close = close_store,
                                      .process = process,
-                                     .heartbeat = heartbeat,
-                                     .farewell = farewell,
                                      .settings_read = settings_read};
 
 static void keep_record(void *context, const boxcar_log_record *record) {

@@ -165,6 +165,34 @@ static boxcar_status answer(struct script_store *script, const struct request *b
     return BOXCAR_OK;
 }
 
+/* That somebody lives or goes, and nothing else. */
+static bool is_presence(const struct request *batch) {
+    bool alone = batch->instance_count > 0 && !batch->remove_stale;
+
+    for (int box = 0; box < BOXES; box++)
+        alone = alone && !request_changes(batch, (boxcar_box)box) && batch->parts[box].claim_size == 0;
+    return alone || batch->farewell;
+}
+
+static boxcar_status note_heartbeat(struct script_store *script, boxcar_error *err) {
+    script->heartbeats++;
+    if (script->deny_heartbeats != BOXCAR_OK)
+        return error_set(err, script->deny_heartbeats, "not registered");
+    if (script->fail_heartbeats == 0)
+        return BOXCAR_OK;
+    script->fail_heartbeats--;
+    return error_set(err, BOXCAR_E_UNAVAILABLE, "the store says so");
+}
+
+static boxcar_status note_presence(struct script_store *script, const struct request *batch, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    script->farewells += batch->farewell;
+    for (size_t i = 0; status == BOXCAR_OK && i < batch->instance_count; i++)
+        status = note_heartbeat(script, err);
+    return status;
+}
+
 static boxcar_status process(struct boxcar_store *store, const struct request *batch,
                              struct result *ret_result, boxcar_error *err) {
     struct script_store *script = script_of(store);
@@ -173,6 +201,8 @@ static boxcar_status process(struct boxcar_store *store, const struct request *b
                                .sent_before = batch->base.sent_before,
                                .no_suspects = batch->own[BOXCAR_OUTBOX].no_suspects};
 
+    if (is_presence(batch))
+        return note_presence(script, batch, err);
     for (int box = 0; box < BOXES; box++) {
         const boxcar_request_part *part = &batch->parts[box];
 
@@ -191,25 +221,6 @@ static boxcar_status process(struct boxcar_store *store, const struct request *b
     else
         *ret_result = result;
     return call.answer;
-}
-
-static boxcar_status heartbeat(struct boxcar_store *store, const struct instance *instance,
-                               boxcar_error *err) {
-    (void)instance;
-    script_of(store)->heartbeats++;
-    if (script_of(store)->deny_heartbeats != BOXCAR_OK)
-        return error_set(err, script_of(store)->deny_heartbeats, "not registered");
-    if (script_of(store)->fail_heartbeats == 0)
-        return BOXCAR_OK;
-    script_of(store)->fail_heartbeats--;
-    return error_set(err, BOXCAR_E_UNAVAILABLE, "the store says so");
-}
-
-static boxcar_status farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    (void)owner;
-    (void)err;
-    script_of(store)->farewells++;
-    return BOXCAR_OK;
 }
 
 static void sleep_a_little(struct boxcar_store *store, const struct nap *nap) {
@@ -245,11 +256,13 @@ static boxcar_status settings_read(struct boxcar_store *store, struct setting_va
     return BOXCAR_OK;
 }
 
-static boxcar_status evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+static boxcar_status evaluate_waits(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                                    boxcar_error *err) {
     struct script_store *script = script_of(store);
 
+    (void)task;
     (void)err;
-    *ret_count = script->waits_due;
+    ret_done->waits = script->waits_due;
     script->waits_due = 0;
     script->wait_looks++;
     return BOXCAR_OK;
@@ -261,12 +274,10 @@ static const struct store_ops OPS = {
     .kind = "script",
     .close = close_store,
     .process = process,
-    .heartbeat = heartbeat,
-    .farewell = farewell,
     .sleep = sleep_a_little,
     .is_drained = is_drained,
     .settings_read = settings_read,
-    .evaluate_waits = evaluate_waits,
+    .maintain = evaluate_waits,
 };
 
 void script_init(struct script_store *script) {
