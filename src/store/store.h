@@ -108,17 +108,24 @@ struct step_end {
     boxcar_member_status outcome; /* completed or failed */
 };
 
-/* What is asked about a key of the inbox: has it been processed? It is seen now. Is it new? It is done now. */
-enum inbox_question { INBOX_IS_PROCESSED, INBOX_ACCEPT };
+/* What is asked about a key of the inbox. */
+enum inbox_question {
+    INBOX_IS_PROCESSED, /* true: its message has ended. The key is noted as seen */
+    INBOX_ACCEPT,       /* true: it was not known as more than seen. It is done now */
+};
 
 #define EVENTS_BY_POSITION (-1) /* instead of a version to read from */
 
 enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
 
-/* A round of everything; waits that are due and that nobody holds, some of them; the audit, without and with repair. */
-enum upkeep_task { UPKEEP_ROUND, UPKEEP_WAITS, UPKEEP_AUDIT, UPKEEP_REPAIR };
+enum upkeep_task {
+    UPKEEP_ROUND,  /* everything, a bounded piece of it */
+    UPKEEP_WAITS,  /* waits that are due and that nobody holds, some of them: for stores where nobody claims their topic */
+    UPKEEP_AUDIT,  /* see boxcar/maintain.h */
+    UPKEEP_REPAIR, /* the audit, with repair */
+};
 
-/* What a task did: the member of that name. */
+/* What a task did: each task fills one member. */
 struct upkeep_done {
     boxcar_maintenance round;
     int64_t waits; /* 0 = there were none */
@@ -218,8 +225,8 @@ struct store_ops {
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
-    /* The inbox, but for its messages, which go with a request; see boxcar/inbox.h. ask: a key that is known as no
-     * more than seen is new; INBOX_ACCEPT is never sent twice. find: BOXCAR_E_NOT_FOUND. */
+    /* The inbox, but for its messages, which go with a request; see boxcar/inbox.h. ask: INBOX_ACCEPT is
+     * never sent twice. find: BOXCAR_E_NOT_FOUND. */
     boxcar_status (*inbox_ask)(struct boxcar_store *store, const struct inbox_origin *origin,
                                enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
                                boxcar_error *err);
@@ -252,10 +259,9 @@ struct store_ops {
      * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it. */
     boxcar_status (*instances)(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err);
 
-    /* The store as a whole. maintain: one task; what joins ended by it is logged. UPKEEP_WAITS is for stores where
-     * nobody claims the topic of waits.
-     * diagnose: what an operator should know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it
-     * needs the claimers' turn (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
+    /* The store as a whole. maintain: one task; the joins that it ended are logged. diagnose: what an operator should
+     * know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the claimers' turn
+     * (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
     boxcar_status (*maintain)(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
                               boxcar_error *err);
     boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,

@@ -1,4 +1,6 @@
-/* A store that only remembers what it was asked and answers what the test wants. */
+/* A store that only remembers what it was asked and answers what the test wants: for the public functions,
+ * which check and hand down. It knows every operation and no message. What stores do with requests is
+ * memory_store.h: for coordinators and workers, which depend on what became of the messages before. */
 #ifndef BOXCAR_TESTS_FAKE_STORE_H
 #define BOXCAR_TESTS_FAKE_STORE_H
 
@@ -46,7 +48,7 @@ struct fake_store {
     struct inbox_origin origins[FAKE_ROOM];
     size_t origin_count;
     enum inbox_question question; /* about a key */
-    boxcar_box box; /* of a find, or of a call about a stream */
+    boxcar_box box;               /* of a find, or of a call about a stream */
     boxcar_message_ref ref;
     boxcar_new_event events[FAKE_ROOM]; /* of the last append */
     size_t event_count;

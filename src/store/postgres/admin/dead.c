@@ -92,8 +92,9 @@ static int64_t count_replayed(struct boxcar_store *store, const boxcar_dead_filt
 
 /* When the answer to a first try was lost, the second may find none of those that are named: the first has
  * replayed them. What conditions choose is counted from the second try on. */
-static boxcar_status act(struct boxcar_store *store, const struct message_choice *choice, enum message_action action,
-                         boxcar_str note, struct message_change *ret_change, boxcar_error *err) {
+static boxcar_status act(struct boxcar_store *store, const struct message_choice *choice,
+                         enum message_action action, boxcar_str note, struct message_change *ret_change,
+                         boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     bool is_first = choice->after.value == 0, repeated = false;
@@ -148,8 +149,8 @@ boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_messa
 }
 
 boxcar_status pg_message_change(struct boxcar_store *store, const struct message_choice *choice,
-                                enum message_action action, boxcar_str note, struct message_change *ret_change,
-                                boxcar_error *err) {
+                                enum message_action action, boxcar_str note,
+                                struct message_change *ret_change, boxcar_error *err) {
     boxcar_status status;
 
     if (action != MESSAGE_CANCEL)

@@ -124,7 +124,8 @@ static boxcar_status commit(struct boxcar_store *store, boxcar_error *err) {
     return status;
 }
 
-boxcar_status pg_handler_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+boxcar_status pg_handler_transaction(struct boxcar_store *store, enum transaction_step step,
+                                     boxcar_error *err) {
     if (step == TRANSACTION_BEGIN)
         return begin(store, err);
     if (step == TRANSACTION_COMMIT)

@@ -8,10 +8,11 @@
 #include "store/postgres/statement/params.h"
 #include "store/postgres/statement/rows.h"
 
-/* Seen twice, when the answer to a first try was lost, is as good as seen once. Accepting is sent once only: a second
- * try would find what the first did, and say that somebody else had been there. */
-boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin, enum inbox_question question,
-                           bool *ret_answer, bool *ret_hash_mismatch, boxcar_error *err) {
+/* Seen twice, when the answer to a first try was lost, is as good as seen once. Accepting is sent once only:
+ * a second try would find what the first did, and say that somebody else had been there. */
+boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
+                           enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
+                           boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;

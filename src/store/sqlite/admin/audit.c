@@ -72,7 +72,8 @@ static boxcar_status recount(struct sqlite_store *store, void *context, boxcar_e
     return status == BOXCAR_OK ? query_run(&count, err) : status;
 }
 
-boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
+boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit,
+                           boxcar_error *err) {
     struct auditing auditing = {.repair = repair, .first = 1};
     enum access access = repair ? ACCESS_WRITE : ACCESS_READ;
     boxcar_status status = BOXCAR_OK;

@@ -10,6 +10,7 @@ boxcar_status sqlite_facts(struct boxcar_store *store, struct store_facts *ret_f
 /* When upkeep ran last; in a transaction of the caller. */
 boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 /* audit.c */
-boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
+boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit,
+                           boxcar_error *err);
 
 #endif

@@ -318,8 +318,8 @@ static boxcar_status read_all(struct sqlite_store *store, void *context, boxcar_
     return everything ? read_everything(store, look, err) : read_choice(store, look, err);
 }
 
-boxcar_status sqlite_event_read(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
-                                struct event_rows **ret_list, boxcar_error *err) {
+boxcar_status sqlite_event_read(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
     struct event_look look = {
         .filter = filter, .from_version = from_version, .list = calloc(1, sizeof(*look.list))};
     sqlite_work_fn work = from_version == EVENTS_BY_POSITION ? read_all : read_stream;

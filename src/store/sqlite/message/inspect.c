@@ -21,7 +21,8 @@ static boxcar_status read_one(struct sqlite_store *store, const struct reading *
 
     query_int(&query, work_id);
     status = query_step(&query, &found, err);
-    *ret_found = status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
+    *ret_found =
+        status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
     if (!*ret_found)
         return status;
     list->items = arena_alloc(&list->arena, sizeof(*list->items));
@@ -59,8 +60,8 @@ static enum statement page_statement(const boxcar_message_filter *options) {
     return options->by_status ? by_status[options->status] : S_PAGE_ALL;
 }
 
-static boxcar_status page(struct sqlite_store *store, const boxcar_message_filter *options, struct message_rows *list,
-                          boxcar_error *err) {
+static boxcar_status page(struct sqlite_store *store, const boxcar_message_filter *options,
+                          struct message_rows *list, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, page_statement(options));
     struct topic_range range;
     int64_t *ids;
@@ -90,7 +91,8 @@ static boxcar_status read_choice(struct sqlite_store *store, void *context, boxc
     reading->list->count = 0;
     if (choice->filter != NULL)
         return page(store, choice->filter, reading->list, err);
-    return choice->dead != NULL ? sqlite_dead_list(store, choice, reading->list, err) : find(store, reading, err);
+    return choice->dead != NULL ? sqlite_dead_list(store, choice, reading->list, err)
+                                : find(store, reading, err);
 }
 
 boxcar_status sqlite_message_read(struct boxcar_store *store, const struct message_choice *choice,
