@@ -120,7 +120,7 @@ enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
 
 enum upkeep_task {
     UPKEEP_ROUND,  /* everything, a bounded piece of it */
-    UPKEEP_WAITS,  /* waits that are due and that nobody holds, some of them: for stores where nobody claims their topic */
+    UPKEEP_WAITS,  /* some waits that are due and that nobody holds: for stores where nobody claims their topic */
     UPKEEP_AUDIT,  /* see boxcar/maintain.h */
     UPKEEP_REPAIR, /* the audit, with repair */
 };
