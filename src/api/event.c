@@ -138,6 +138,7 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
                                 boxcar_event_list **ret_list, boxcar_error *err) {
+    const boxcar_event_filter filter = {.stream = stream, .limit = limit};
     struct event_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
@@ -148,7 +149,7 @@ boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t 
     if (status == BOXCAR_OK)
         status = limits_check_limit(limit, err);
     if (status == BOXCAR_OK)
-        status = store->ops->event_read(store, stream, from_version, limit, &rows, err);
+        status = store->ops->event_read(store, &filter, from_version, &rows, err);
     return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
 }
 
@@ -163,6 +164,6 @@ boxcar_status boxcar_event_read_all(boxcar_store *store, const boxcar_event_filt
     if (status == BOXCAR_OK)
         status = limits_check_event_filter(&checked, err);
     if (status == BOXCAR_OK)
-        status = store->ops->event_read_all(store, &checked, &rows, err);
+        status = store->ops->event_read(store, &checked, EVENTS_BY_POSITION, &rows, err);
     return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
 }

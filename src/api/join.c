@@ -110,6 +110,7 @@ static void log_change(boxcar_store *store, const struct join_change *change) {
 
 boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
                                  boxcar_member_status outcome, bool *ret_counted, boxcar_error *err) {
+    const struct step_end step = {message_id, outcome};
     struct join_change change = {.counted = false};
     boxcar_status status = check_given(store, "store", err);
 
@@ -120,7 +121,7 @@ boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id, bo
     if (status == BOXCAR_OK)
         status = limits_check_join_outcome(outcome, err);
     if (status == BOXCAR_OK)
-        status = store->ops->join_report(store, join_id, message_id, outcome, &change, err);
+        status = store->ops->join_end(store, join_id, &step, &change, err);
     if (status != BOXCAR_OK)
         return status;
     log_change(store, &change);
@@ -136,7 +137,7 @@ boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id join_id, bo
     if (status == BOXCAR_OK)
         status = limits_check_join_id(join_id, "join_id", err);
     if (status == BOXCAR_OK)
-        status = store->ops->join_cancel(store, join_id, &change, err);
+        status = store->ops->join_end(store, join_id, NULL, &change, err);
     if (status == BOXCAR_OK)
         log_change(store, &change);
     return status;

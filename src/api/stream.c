@@ -63,9 +63,14 @@ boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str
 }
 
 boxcar_status boxcar_stream_violation_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
+    struct store_facts facts;
     boxcar_status status = check_store_and_output(store, ret_count, "ret_count", err);
 
-    return status == BOXCAR_OK ? store->ops->stream_violations(store, ret_count, err) : status;
+    if (status == BOXCAR_OK)
+        status = store->ops->facts(store, &facts, err);
+    if (status == BOXCAR_OK)
+        *ret_count = facts.violations;
+    return status;
 }
 
 /* ---- deciding what becomes of one ---- */
@@ -78,10 +83,11 @@ static void log_stream(const boxcar_store *store, const char *event, boxcar_str 
 
 boxcar_status boxcar_stream_resume(boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
                                    boxcar_error *err) {
+    boxcar_work_id work_id;
     boxcar_status status = check_key(store, box, stream, err);
 
     if (status == BOXCAR_OK)
-        status = store->ops->stream_resume(store, box, stream, replay, err);
+        status = store->ops->stream_change(store, box, stream, replay ? STREAM_REPLAY : STREAM_RESUME, &work_id, err);
     if (status == BOXCAR_OK)
         log_stream(store, "stream_resume", stream,
                    replay ? "stream resumed with the message that halted it" : "stream resumed");
@@ -94,7 +100,7 @@ boxcar_status boxcar_stream_skip(boxcar_store *store, boxcar_box box, boxcar_str
     boxcar_status status = check_key(store, box, stream, err);
 
     if (status == BOXCAR_OK)
-        status = store->ops->stream_skip(store, box, stream, &work_id, err);
+        status = store->ops->stream_change(store, box, stream, STREAM_SKIP, &work_id, err);
     if (status != BOXCAR_OK)
         return status;
     log_stream(store, "stream_skip", stream, "stream goes on behind a message that was given up");

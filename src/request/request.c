@@ -75,6 +75,26 @@ boxcar_status request_send(struct boxcar_store *store, const struct request *req
     return status;
 }
 
+static boxcar_status send_presence(struct boxcar_store *store, const struct request *request, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+
+    return store->ops->process(store, request, &result, err);
+}
+
+boxcar_status request_beat(struct boxcar_store *store, const struct instance *instances, size_t count,
+                           boxcar_error *err) {
+    const struct request request = {
+        .base.owner = instances[0].owner, .instances = instances, .instance_count = count};
+
+    return send_presence(store, &request, err);
+}
+
+boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
+    const struct request request = {.base.owner = owner, .farewell = true};
+
+    return send_presence(store, &request, err);
+}
+
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
                           boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;

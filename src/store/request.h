@@ -50,6 +50,7 @@ struct request {
     const struct instance *instances; /* that the owner lives and works, a row a box */
     size_t instance_count;
     bool remove_stale; /* instances that were silent for base.stale_threshold_ms are removed, after the heartbeat */
+    bool farewell;     /* the owner goes, from both boxes; a request of its own */
 };
 
 /* The new messages of a box, with what the library knows about them. */

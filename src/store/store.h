@@ -82,7 +82,61 @@ struct setting_value_list {
     LIST_OF(struct setting_value);
 };
 
-enum dead_action { DEAD_REPLAY, DEAD_PURGE };
+/* A choice of messages. One of them is set: `filter`, `dead`, or else `ref`. */
+struct message_choice {
+    const boxcar_message_filter *filter; /* a page of any messages */
+    const boxcar_dead_filter *dead;      /* dead letters, newest first: at most `limit` of those older than `after` */
+    int limit;
+    boxcar_work_id after; /* 0 = all */
+    boxcar_box box;       /* of `ref` */
+    boxcar_message_ref ref;
+};
+
+/* What can become of chosen messages: dead letters are replayed or purged, one message by its ref is cancelled. */
+enum message_action { MESSAGE_REPLAY, MESSAGE_PURGE, MESSAGE_CANCEL };
+
+struct message_change {
+    int64_t count;         /* of messages that were changed */
+    boxcar_work_id oldest; /* of those that were looked at; 0 = the end */
+};
+
+enum transaction_step { TRANSACTION_BEGIN, TRANSACTION_COMMIT, TRANSACTION_ROLLBACK };
+
+/* A step of a join ends. */
+struct step_end {
+    boxcar_message_id message_id;
+    boxcar_member_status outcome; /* completed or failed */
+};
+
+/* What is asked about a key of the inbox. */
+enum inbox_question {
+    INBOX_IS_PROCESSED, /* true: its message has ended. The key is noted as seen */
+    INBOX_ACCEPT,       /* true: it was not known as more than seen. It is done now */
+};
+
+#define EVENTS_BY_POSITION (-1) /* instead of a version to read from */
+
+enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
+
+enum upkeep_task {
+    UPKEEP_ROUND,  /* everything, a bounded piece of it */
+    UPKEEP_WAITS,  /* some waits that are due and that nobody holds: for stores where nobody claims their topic */
+    UPKEEP_AUDIT,  /* see boxcar/maintain.h */
+    UPKEEP_REPAIR, /* the audit, with repair */
+};
+
+/* What a task did: each task fills one member. */
+struct upkeep_done {
+    boxcar_maintenance round;
+    int64_t waits; /* 0 = there were none */
+    boxcar_audit audit;
+};
+
+/* What programs watch about a store as a whole. */
+struct store_facts {
+    boxcar_upkeep upkeep;
+    int64_t violations; /* messages acked before an earlier one of their stream */
+};
 
 /* The pattern that every topic matches. */
 static const boxcar_str EVERY_TOPIC = {"*", 1};
@@ -124,16 +178,8 @@ struct store_ops {
     /* A transaction that spans calls, for handlers. Between begin and commit or rollback, process()
      * is part of it and nothing is retried or reconnected; begin itself may reconnect. commit:
      * BOXCAR_E_TRANSACTION when the transaction is not open any more or is aborted (it is rolled back
-     * then), err->outcome_unknown when the connection broke before the answer came. */
-    boxcar_status (*begin)(struct boxcar_store *store, boxcar_error *err);
-    boxcar_status (*commit)(struct boxcar_store *store, boxcar_error *err);
-    void (*rollback)(struct boxcar_store *store);
-
-    /* Instances say that they live (again and again, for each box they serve) and that they go, from both
-     * boxes. A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
-     * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it. */
-    boxcar_status (*heartbeat)(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
-    boxcar_status (*farewell)(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
+     * then), err->outcome_unknown when the connection broke before the answer came. rollback: never fails. */
+    boxcar_status (*transaction)(struct boxcar_store *store, enum transaction_step step, boxcar_error *err);
 
     /* Waits until something for these boxes and topics may have become ready, nap->wake_fd is readable, or
      * nap->longest_ms is over, whichever comes first. It may return early for no reason; a store
@@ -147,96 +193,80 @@ struct store_ops {
                                 size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
                                 bool *ret_drained, boxcar_error *err);
 
-    /* What an operator should know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the
-     * claimers' turn (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
-    boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                              struct finding_rows **ret_list, boxcar_error *err);
-
-    /* Inspection. Lists are allocated with malloc and owned by the caller. find: with payload,
-     * BOXCAR_E_NOT_FOUND when there is none. */
-    boxcar_status (*find)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                          struct message_rows **ret_list, boxcar_error *err);
-    boxcar_status (*page)(struct boxcar_store *store, const boxcar_message_filter *options,
-                          struct message_rows **ret_list, boxcar_error *err);
+    /* Messages. Lists are allocated with malloc and owned by the caller. read: a ref gives its message with the
+     * payload, or BOXCAR_E_NOT_FOUND; pages come without payloads. change: one transaction. A run through all
+     * dead letters continues after message_change.oldest, so it ends even if some die again meanwhile. */
+    boxcar_status (*message_read)(struct boxcar_store *store, const struct message_choice *choice,
+                                  struct message_rows **ret_list, boxcar_error *err);
+    boxcar_status (*message_change)(struct boxcar_store *store, const struct message_choice *choice,
+                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
+                                    boxcar_error *err);
     boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,
                            struct stats_rows **ret_list, boxcar_error *err);
 
-    /* Dead letters. `dead_act` works on at most `limit` of them in one transaction, newest first
-     * among those older than *cursor (0 = all), says how many it did, and moves *cursor on; 0 = the
-     * end. So a run through all of them ends even if some die again meanwhile. */
-    boxcar_status (*dead_page)(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct message_rows **ret_list, boxcar_error *err);
-    boxcar_status (*dead_act)(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                              enum dead_action action, boxcar_str note, int limit,
-                              boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err);
-    boxcar_status (*cancel)(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err);
-
     /* Joins; see boxcar/join.h for what each refuses. start: join_id is set, an existing one is left
-     * alone. attach: ret_attached has room for `count`; all or none. report: completed or failed. wait:
-     * settles the join, then enqueues `message`, whose topic is left to the store (its setting
-     * join_wait_topic). Settling counts members whose message had ended before they were attached. */
+     * alone. attach: ret_attached has room for `count`; all or none. end: a step of it; NULL = the join is
+     * cancelled. wait: settles the join, then enqueues `message`, whose topic is left to the store (its setting
+     * join_wait_topic). Settling counts members whose message had ended before they were attached. page: join_id
+     * set = just that one, whatever the filter says: BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*join_start)(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err);
     boxcar_status (*join_attach)(struct boxcar_store *store, boxcar_join_id join_id,
                                  const boxcar_message_id *message_ids, size_t count,
                                  boxcar_attached *ret_attached, boxcar_error *err);
-    boxcar_status (*join_report)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
-                                 boxcar_member_status outcome, struct join_change *ret_change, boxcar_error *err);
-    boxcar_status (*join_cancel)(struct boxcar_store *store, boxcar_join_id join_id,
-                                 struct join_change *ret_change, boxcar_error *err);
+    boxcar_status (*join_end)(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                              struct join_change *ret_change, boxcar_error *err);
     boxcar_status (*join_wait)(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
-    /* Evaluates waits that are due and that nobody holds, some of them; *ret_count 0 = there were none. What joins
-     * ended by it is logged. For stores where nobody claims the topic of waits. */
-    boxcar_status (*evaluate_waits)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
-    /* join_id set = just that one, whatever the filter says: BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
                                struct join_rows **ret_list, boxcar_error *err);
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
-    /* The inbox, but for its messages, which go with a request; see boxcar/inbox.h. look: has it been processed?
-     * It was seen now. accept: what is not known as more than seen is done now; never sent twice. find:
-     * BOXCAR_E_NOT_FOUND. */
-    boxcar_status (*inbox_look)(struct boxcar_store *store, const struct inbox_origin *origin,
-                                bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err);
-    boxcar_status (*inbox_accept)(struct boxcar_store *store, const struct inbox_origin *origin,
-                                  bool *ret_is_new, bool *ret_hash_mismatch, boxcar_error *err);
+    /* The inbox, but for its messages, which go with a request; see boxcar/inbox.h. ask: INBOX_ACCEPT is
+     * never sent twice. find: BOXCAR_E_NOT_FOUND. */
+    boxcar_status (*inbox_ask)(struct boxcar_store *store, const struct inbox_origin *origin,
+                               enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
+                               boxcar_error *err);
     boxcar_status (*inbox_find)(struct boxcar_store *store, boxcar_inbox_key key,
                                 struct inbox_receipt_rows **ret_list, boxcar_error *err);
 
-    /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read_all:
-     * the list says how far it has looked. */
+    /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read: events of
+     * just the stream that the filter names, from this version on, by versions. EVENTS_BY_POSITION: those that the
+     * filter chooses, by positions; the list says how far it has looked. */
     boxcar_status (*event_append)(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
                                   const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                                   boxcar_error *err);
-    boxcar_status (*event_read)(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
+    boxcar_status (*event_read)(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
                                 struct event_rows **ret_list, boxcar_error *err);
-    boxcar_status (*event_read_all)(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                    struct event_rows **ret_list, boxcar_error *err);
 
-    /* Streams and workers; see boxcar/stream.h and boxcar/instance.h for what each refuses. page: `stream`
-     * set = just that one, whatever the filter says of keys. */
+    /* Streams; see boxcar/stream.h for what each refuses. page: `stream` set = just that one, whatever the filter
+     * says of keys. change: *ret_work_id is the message that a skip gave up. rule_write: BOXCAR_STREAM_DEFAULT
+     * removes the rule; BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*stream_page)(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
                                  struct stream_rows **ret_list, boxcar_error *err);
-    boxcar_status (*stream_resume)(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
-                                   boxcar_error *err);
-    boxcar_status (*stream_skip)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                 boxcar_work_id *ret_work_id, boxcar_error *err);
-    /* rule_write: BOXCAR_STREAM_DEFAULT removes the rule; BOXCAR_E_NOT_FOUND when there is none. */
+    boxcar_status (*stream_change)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                   enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err);
     boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                        boxcar_error *err);
     boxcar_status (*stream_rules)(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
-    boxcar_status (*stream_violations)(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+
+    /* Instances say that they live (again and again, for each box they serve) and that they go by a request. A call
+     * that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
+     * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it. */
     boxcar_status (*instances)(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err);
 
-    /* Upkeep. */
-    boxcar_status (*maintain)(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
-    boxcar_status (*upkeep)(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
-    boxcar_status (*audit)(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
+    /* The store as a whole. maintain: one task; the joins that it ended are logged. diagnose: what an operator should
+     * know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the claimers' turn
+     * (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
+    boxcar_status (*maintain)(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                              boxcar_error *err);
+    boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,
+                              struct finding_rows **ret_list, boxcar_error *err);
+    boxcar_status (*facts)(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err);
     boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
     boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
 };

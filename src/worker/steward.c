@@ -97,16 +97,16 @@ static boxcar_status maintain(struct steward *steward, struct boxcar_store *stor
     boxcar_maintenance sum = {.more = true};
 
     while (sum.more && !is_stopping(steward)) {
-        boxcar_maintenance round = {0};
-        boxcar_status status = store->ops->maintain(store, &round, err);
+        struct upkeep_done done = {.waits = 0};
+        boxcar_status status = store->ops->maintain(store, UPKEEP_ROUND, &done, err);
 
         if (status != BOXCAR_OK)
             return status;
-        sum.reaped += round.reaped;
-        sum.expired += round.expired;
-        sum.purged_done += round.purged_done;
-        sum.purged_dead += round.purged_dead;
-        sum.more = round.more;
+        sum.reaped += done.round.reaped;
+        sum.expired += done.round.expired;
+        sum.purged_done += done.round.purged_done;
+        sum.purged_dead += done.round.purged_dead;
+        sum.more = done.round.more;
     }
     report(steward, &sum);
     return BOXCAR_OK;

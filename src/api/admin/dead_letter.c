@@ -39,6 +39,7 @@ static boxcar_status read_choice(const boxcar_dead_filter *given, boxcar_dead_fi
 boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                                boxcar_work_id after, boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_dead_filter checked;
+    struct message_choice choice = {.dead = &checked, .limit = limit, .after = after};
     struct message_rows *list = NULL;
     boxcar_status status = check_given(store, "store", err);
 
@@ -49,30 +50,31 @@ boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *fi
     if (status == BOXCAR_OK)
         status = limits_check_page(limit, after, err);
     if (status == BOXCAR_OK)
-        status = store->ops->dead_page(store, &checked, limit, after, &list, err);
+        status = store->ops->message_read(store, &choice, &list, err);
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
 static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter *filter,
-                                   enum dead_action action, boxcar_str note, int64_t *ret_count,
+                                   enum message_action action, boxcar_str note, int64_t *ret_count,
                                    boxcar_error *err) {
-    boxcar_work_id cursor = {0};
-    int64_t total = 0, done;
+    struct message_choice choice = {.dead = filter, .limit = CHUNK_SIZE};
+    struct message_change done;
+    int64_t total = 0;
 
     do {
-        boxcar_status status =
-            store->ops->dead_act(store, filter, action, note, CHUNK_SIZE, &cursor, &done, err);
+        boxcar_status status = store->ops->message_change(store, &choice, action, note, &done, err);
         if (status != BOXCAR_OK)
             return status;
-        total += done;
-    } while (cursor.value > 0);
+        total += done.count;
+        choice.after = done.oldest;
+    } while (choice.after.value > 0);
     *ret_count = total;
     return BOXCAR_OK;
 }
 
-static boxcar_status act(boxcar_store *store, const boxcar_dead_filter *filter, enum dead_action action,
+static boxcar_status act(boxcar_store *store, const boxcar_dead_filter *filter, enum message_action action,
                          boxcar_str note, int64_t *ret_count, boxcar_error *err) {
-    static const char *const events[] = {[DEAD_REPLAY] = "replay", [DEAD_PURGE] = "purge"};
+    static const char *const events[] = {[MESSAGE_REPLAY] = "replay", [MESSAGE_PURGE] = "purge"};
     boxcar_dead_filter checked;
     int64_t count;
     boxcar_status status = check_given(store, "store", err);
@@ -94,15 +96,17 @@ static boxcar_status act(boxcar_store *store, const boxcar_dead_filter *filter, 
 
 boxcar_status boxcar_dead_replay(boxcar_store *store, const boxcar_dead_filter *filter, boxcar_str note,
                                  int64_t *ret_count, boxcar_error *err) {
-    return act(store, filter, DEAD_REPLAY, note, ret_count, err);
+    return act(store, filter, MESSAGE_REPLAY, note, ret_count, err);
 }
 
 boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *filter, int64_t *ret_count,
                                 boxcar_error *err) {
-    return act(store, filter, DEAD_PURGE, BOXCAR_NO_STR, ret_count, err);
+    return act(store, filter, MESSAGE_PURGE, BOXCAR_NO_STR, ret_count, err);
 }
 
 boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+    struct message_choice choice = {.box = box, .ref = ref};
+    struct message_change done;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -110,7 +114,7 @@ boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_
     if (status == BOXCAR_OK)
         status = limits_check_ref(ref, "ref", err);
     if (status == BOXCAR_OK)
-        status = store->ops->cancel(store, box, ref, err);
+        status = store->ops->message_change(store, &choice, MESSAGE_CANCEL, BOXCAR_NO_STR, &done, err);
     if (status == BOXCAR_OK)
         store_log(store, BOXCAR_LOG_INFO, "cancel", NULL, 0, "cancelled a message");
     return status;

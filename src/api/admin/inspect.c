@@ -12,6 +12,7 @@ static boxcar_status check_store_and_output(const boxcar_store *store, const voi
 
 boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                                   boxcar_message_list **ret_list, boxcar_error *err) {
+    const struct message_choice choice = {.box = box, .ref = ref};
     struct message_rows *list = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
@@ -20,13 +21,14 @@ boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_me
     if (status == BOXCAR_OK)
         status = limits_check_ref(ref, "ref", err);
     if (status == BOXCAR_OK)
-        status = store->ops->find(store, box, ref, &list, err);
+        status = store->ops->message_read(store, &choice, &list, err);
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
 boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filter *options,
                                   boxcar_message_list **ret_list, boxcar_error *err) {
     boxcar_message_filter checked = BOXCAR_MESSAGE_FILTER_INIT;
+    const struct message_choice choice = {.filter = &checked};
     struct message_rows *list = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 
@@ -35,7 +37,7 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filt
     if (status == BOXCAR_OK)
         status = limits_check_list(&checked, err);
     if (status == BOXCAR_OK)
-        status = store->ops->page(store, &checked, &list, err);
+        status = store->ops->message_read(store, &choice, &list, err);
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 

@@ -12,20 +12,20 @@ struct setting_rows {
 };
 
 boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
-    boxcar_maintenance maintenance = {0};
+    struct upkeep_done done = {.waits = 0};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = answer_check(ret_maintenance, "ret_maintenance", err);
     if (status == BOXCAR_OK)
-        status = store->ops->maintain(store, &maintenance, err);
+        status = store->ops->maintain(store, UPKEEP_ROUND, &done, err);
     if (status == BOXCAR_OK)
-        answers_write(ret_maintenance, &maintenance, 1, sizeof(maintenance));
+        answers_write(ret_maintenance, &done.round, 1, sizeof(done.round));
     return status;
 }
 
 boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
-    boxcar_upkeep upkeep = {0};
+    struct store_facts facts;
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -33,22 +33,22 @@ boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep,
     if (status == BOXCAR_OK)
         status = answer_check(ret_upkeep, "ret_upkeep", err);
     if (status == BOXCAR_OK)
-        status = store->ops->upkeep(store, &upkeep, err);
+        status = store->ops->facts(store, &facts, err);
     if (status == BOXCAR_OK)
-        answers_write(ret_upkeep, &upkeep, 1, sizeof(upkeep));
+        answers_write(ret_upkeep, &facts.upkeep, 1, sizeof(facts.upkeep));
     return status;
 }
 
 boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
-    boxcar_audit audit = {0};
+    struct upkeep_done done = {.waits = 0};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = answer_check(ret_audit, "ret_audit", err);
     if (status == BOXCAR_OK)
-        status = store->ops->audit(store, repair, &audit, err);
+        status = store->ops->maintain(store, repair ? UPKEEP_REPAIR : UPKEEP_AUDIT, &done, err);
     if (status == BOXCAR_OK)
-        answers_write(ret_audit, &audit, 1, sizeof(audit));
+        answers_write(ret_audit, &done.audit, 1, sizeof(done.audit));
     return status;
 }
 

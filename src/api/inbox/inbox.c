@@ -26,70 +26,47 @@ static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
 
 /* ---- asking ---- */
 
-/* The two questions have one shape. */
-typedef boxcar_status ask_fn(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_answer,
-                             bool *ret_hash_mismatch, boxcar_error *err);
-
-struct question {
+static const struct {
+    const char *output;
     const char *event;
     const char *yes, *no;
-    ask_fn *ask;
+} QUESTIONS[] = {
+    [INBOX_IS_PROCESSED] = {"ret_processed", "inbox_check", "message has been processed",
+                            "message has not been processed"},
+    [INBOX_ACCEPT] = {"ret_is_new", "inbox_accept", "message accepted", "message is known already"},
 };
 
-static boxcar_status ask(boxcar_store *store, const struct question *question,
-                         const struct inbox_origin *origin, bool *ret_answer, bool *ret_hash_mismatch,
-                         boxcar_error *err) {
+static boxcar_status ask(boxcar_store *store, enum inbox_question question, boxcar_inbox_key key,
+                         boxcar_str content_hash, bool *ret_answer, bool *ret_hash_mismatch, boxcar_error *err) {
+    struct inbox_origin origin;
     bool mismatch = false;
-    boxcar_status status = question->ask(store, origin, ret_answer, &mismatch, err);
+    boxcar_status status = check_given(store, "store", err);
 
+    if (status == BOXCAR_OK)
+        status = check_given(ret_answer, QUESTIONS[question].output, err);
+    if (status == BOXCAR_OK)
+        status = read_origin(key, content_hash, &origin, err);
+    if (status == BOXCAR_OK)
+        status = store->ops->inbox_ask(store, &origin, question, ret_answer, &mismatch, err);
     if (status != BOXCAR_OK)
         return status;
-    inbox_log_key(store, BOXCAR_LOG_DEBUG, question->event, origin,
-                  *ret_answer ? question->yes : question->no);
-    inbox_log_hash(store, origin, mismatch);
+    inbox_log_key(store, BOXCAR_LOG_DEBUG, QUESTIONS[question].event, &origin,
+                  *ret_answer ? QUESTIONS[question].yes : QUESTIONS[question].no);
+    inbox_log_hash(store, &origin, mismatch);
     if (ret_hash_mismatch)
         *ret_hash_mismatch = mismatch;
     return BOXCAR_OK;
 }
 
-static boxcar_status check_question(const boxcar_store *store, const bool *ret_answer, const char *output,
-                                    boxcar_error *err) {
-    boxcar_status status = check_given(store, "store", err);
-
-    return status == BOXCAR_OK ? check_given(ret_answer, output, err) : status;
-}
-
 boxcar_status boxcar_inbox_already_processed(boxcar_store *store, boxcar_inbox_key key,
                                              boxcar_str content_hash, bool *ret_processed,
                                              bool *ret_hash_mismatch, boxcar_error *err) {
-    struct inbox_origin origin;
-    boxcar_status status = check_question(store, ret_processed, "ret_processed", err);
-
-    if (status == BOXCAR_OK)
-        status = read_origin(key, content_hash, &origin, err);
-    if (status != BOXCAR_OK)
-        return status;
-    const struct question question = {.event = "inbox_check",
-                                      .yes = "message has been processed",
-                                      .no = "message has not been processed",
-                                      .ask = store->ops->inbox_look};
-    return ask(store, &question, &origin, ret_processed, ret_hash_mismatch, err);
+    return ask(store, INBOX_IS_PROCESSED, key, content_hash, ret_processed, ret_hash_mismatch, err);
 }
 
 boxcar_status boxcar_inbox_accept(boxcar_store *store, boxcar_inbox_key key, boxcar_str content_hash,
                                   bool *ret_is_new, bool *ret_hash_mismatch, boxcar_error *err) {
-    struct inbox_origin origin;
-    boxcar_status status = check_question(store, ret_is_new, "ret_is_new", err);
-
-    if (status == BOXCAR_OK)
-        status = read_origin(key, content_hash, &origin, err);
-    if (status != BOXCAR_OK)
-        return status;
-    const struct question question = {.event = "inbox_accept",
-                                      .yes = "message accepted",
-                                      .no = "message is known already",
-                                      .ask = store->ops->inbox_accept};
-    return ask(store, &question, &origin, ret_is_new, ret_hash_mismatch, err);
+    return ask(store, INBOX_ACCEPT, key, content_hash, ret_is_new, ret_hash_mismatch, err);
 }
 
 boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
@@ -118,24 +95,25 @@ static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_
                             boxcar_error *err) {
     boxcar_message_ref ref = {.work_id = work_id};
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
-    boxcar_work_id cursor = {0};
-    int64_t count = 0;
+    const struct message_choice choice = {.dead = &filter, .limit = 1};
+    struct message_change done;
     boxcar_status status;
 
     filter.box = BOXCAR_INBOX;
     filter.refs = &ref;
     filter.ref_count = 1;
-    status = store->ops->dead_act(store, &filter, DEAD_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX), 1,
-                                  &cursor, &count, err);
+    status = store->ops->message_change(store, &choice, MESSAGE_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX),
+                                        &done, err);
     if (status == BOXCAR_OK)
-        *ret_done = count > 0;
+        *ret_done = done.count > 0;
     return status;
 }
 
 static boxcar_status look_up(boxcar_store *store, boxcar_message_ref ref, boxcar_work_id *ret_work_id,
                              boxcar_message_status *ret_status, boxcar_error *err) {
+    const struct message_choice choice = {.box = BOXCAR_INBOX, .ref = ref};
     struct message_rows *list;
-    boxcar_status status = store->ops->find(store, BOXCAR_INBOX, ref, &list, err);
+    boxcar_status status = store->ops->message_read(store, &choice, &list, err);
 
     if (status != BOXCAR_OK)
         return status;

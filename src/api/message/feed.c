@@ -42,7 +42,7 @@ struct feed {
 
 static void roll_back(struct feed *feed) {
     if (feed->is_open)
-        feed->store->ops->rollback(feed->store);
+        (void)feed->store->ops->transaction(feed->store, TRANSACTION_ROLLBACK, NULL);
     feed->is_open = false;
 }
 
@@ -202,7 +202,8 @@ static void send_chunk(struct feed *feed, struct chunk *chunk) {
 
     feed->sends_at_once = is_free(request_messages(&chunk->request, feed->box));
     if (feed->sends_at_once && !feed->is_open) /* a borrowed store cannot, and gets everything at the end */
-        feed->is_open = feed->sends_at_once = feed->store->ops->begin(feed->store, NULL) == BOXCAR_OK;
+        feed->is_open = feed->sends_at_once =
+            feed->store->ops->transaction(feed->store, TRANSACTION_BEGIN, NULL) == BOXCAR_OK;
     if (!feed->sends_at_once)
         return;
     if (store_as(feed, chunk, &chunk->request, &why) != BOXCAR_OK) {
@@ -234,7 +235,7 @@ static bool commit(struct feed *feed, bool *ret_unknown) {
     boxcar_status status = store_rest(feed, false, &why);
 
     if (status == BOXCAR_OK) {
-        status = feed->store->ops->commit(feed->store, &why);
+        status = feed->store->ops->transaction(feed->store, TRANSACTION_COMMIT, &why);
         *ret_unknown = status != BOXCAR_OK && why.outcome_unknown;
     }
     if (status != BOXCAR_OK)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "request/request.h"
 
 #define INTERVAL_MS 10000
 #define INTERVALS 3 /* within the time after which an instance is stale */
@@ -84,22 +85,22 @@ static void learn_interval(struct presence *presence, struct boxcar_store *store
 static boxcar_status speak(const struct presence *presence, struct boxcar_store *store, boxcar_owner owner,
                            boxcar_error *err) {
     char host[HOST_NAME_MAX + 1] = "";
-    struct instance instance = {.owner = owner, .pid = getpid(), .concurrency = 1};
-    boxcar_status status = BOXCAR_OK;
+    struct instance instance = {.owner = owner, .pid = getpid(), .concurrency = 1}, instances[BOXES];
+    size_t count = 0;
 
     (void)gethostname(host, sizeof(host) - 1);
     instance.host = boxcar_str_of(host);
     if (!utf8_is_valid(instance.host))
         instance.host = BOXCAR_STR("?");
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+    for (int box = 0; box < BOXES; box++) {
         if (!presence->boxes[box].works)
             continue;
         instance.box = (boxcar_box)box;
         instance.topics = presence->boxes[box].topics;
         instance.topic_count = presence->boxes[box].topic_count;
-        status = store->ops->heartbeat(store, &instance, err);
+        instances[count++] = instance;
     }
-    return status;
+    return count > 0 ? request_beat(store, instances, count, err) : BOXCAR_OK;
 }
 
 int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms) {
@@ -118,7 +119,7 @@ int64_t presence_beat(struct presence *presence, struct boxcar_store *store, box
 void presence_end(struct presence *presence, struct boxcar_store *store, boxcar_owner owner) {
     if (presence_has_work(presence)) {
         store->impatient = true; /* nobody waits for a store that is away: it forgets the silent */
-        (void)store->ops->farewell(store, owner, NULL);
+        (void)request_farewell(store, owner, NULL);
     }
     for (int box = 0; box < BOXES; box++)
         arena_release(&presence->boxes[box].arena);

@@ -45,7 +45,7 @@ struct pg_store {
     struct boxcar_store base;
     PGconn *conn;
     bool borrowed; /* the connection is the caller's: never reopen, begin or commit */
-    bool begun;    /* pg_begin() was called: until it is ended, calls are part of that transaction */
+    bool begun;    /* a transaction that spans calls is open: until it is ended, calls are part of it */
     char *url;
     char *schema;                 /* validated, not quoted */
     int64_t patience_ms;          /* how long a call waits for a lost connection */

@@ -51,6 +51,8 @@ static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct proce
         status = settle_part(store, processing, (boxcar_box)box, err);
     for (size_t i = 0; status == BOXCAR_OK && i < processing->request->instance_count; i++)
         status = sqlite_instance_write(store, &processing->request->instances[i], err);
+    if (status == BOXCAR_OK && processing->request->farewell)
+        status = sqlite_instance_delete(store, processing->request->base.owner, err);
     return status;
 }
 

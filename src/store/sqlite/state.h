@@ -91,7 +91,7 @@ struct sqlite_store {
     sqlite3 *db;
     sqlite3 *checkpointer; /* see connection/checkpoint.c; opened when first needed */
     bool borrowed;         /* db belongs to the caller */
-    bool begun;            /* between sqlite_begin() and its end */
+    bool begun;            /* a transaction that spans calls is open */
     char *path;            /* as given to SQLite */
     int64_t busy_timeout_ms;
     struct busy busy;

@@ -116,13 +116,13 @@ static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_
     acked = status == BOXCAR_OK && result.parts[box].settled[BOXCAR_ACK].count == 1;
     if (!acked) {
         result_release(&result);
-        store->ops->rollback(store);
+        (void)store->ops->transaction(store, TRANSACTION_ROLLBACK, NULL);
         if (status == BOXCAR_OK)
             *ret_acked = false;
         return status;
     }
     result_release(&result);
-    status = store->ops->commit(store, err);
+    status = store->ops->transaction(store, TRANSACTION_COMMIT, err);
     if (status == BOXCAR_OK)
         *ret_acked = true;
     return status;
@@ -133,7 +133,7 @@ boxcar_status delivery_finish(struct boxcar_delivery *delivery, bool ack, bool *
     delivery->in_transaction = false;
     if (ack)
         return ack_and_commit(delivery, ret_acked, err);
-    delivery->store->ops->rollback(delivery->store);
+    (void)delivery->store->ops->transaction(delivery->store, TRANSACTION_ROLLBACK, NULL);
     *ret_acked = false;
     return BOXCAR_OK;
 }
@@ -191,7 +191,7 @@ boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **re
     if (!delivery->store)
         status = store_open(delivery->store_options, &delivery->store, err);
     if (status == BOXCAR_OK && !delivery->in_transaction)
-        status = delivery->store->ops->begin(delivery->store, err);
+        status = delivery->store->ops->transaction(delivery->store, TRANSACTION_BEGIN, err);
     if (status != BOXCAR_OK)
         return status;
     delivery->in_transaction = true;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "exchange.h"
 #include "refusal.h"
+#include "request/request.h"
 
 bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
 
@@ -67,19 +68,11 @@ bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *
 
 /* ---- alone ---- */
 
-static boxcar_status register_alone(struct pump *pump, boxcar_error *err) {
-    size_t count = pump_fill_instances(pump);
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = pump->store->ops->heartbeat(pump->store, &pump->heartbeat.instances[i], err);
-    return status;
-}
-
 void pump_beat(struct pump *pump) {
     struct heartbeat *beat = &pump->heartbeat;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status = register_alone(pump, &err);
+    size_t count = pump_fill_instances(pump);
+    boxcar_status status = count > 0 ? request_beat(pump->store, beat->instances, count, &err) : BOXCAR_OK;
 
     if (status != BOXCAR_OK && err.retryable) {
         beat->next_ms = pump->now_ms + beat->interval_ms;

@@ -23,6 +23,7 @@
 #include "jobs.h"
 #include "loop.h"
 #include "refusal.h"
+#include "request/request.h"
 #include "stop.h"
 #include "waits.h"
 #include "worker/steward.h"
@@ -385,7 +386,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
 /* What is still held goes with the process: its leases expire. */
 static void pump_close(struct pump *pump) {
     if (pump->store && pump_is_attached(pump) && pump->crew)
-        (void)pump->store->ops->farewell(pump->store, pump->worker->owner, NULL);
+        (void)request_farewell(pump->store, pump->worker->owner, NULL);
     if (pump->crew) {
         struct job_list rest = {0};
 

@@ -99,16 +99,16 @@ bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump,
 /* Claiming them would sort through everybody else's messages. The end of a join evaluates most of them anyway. */
 bool pump_evaluate_waits(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    int64_t count = 0;
+    struct upkeep_done done = {.waits = 0};
     boxcar_status status;
 
     if (!pump_looks_after_waits(pump) || pump->stopping || pump->now_ms < pump->next_waits_ms)
         return false;
-    status = pump->store->ops->evaluate_waits(pump->store, &count, &err);
-    pump->next_waits_ms = pump->now_ms + (count > 0 ? 0 : pump_tuning(pump)->poll_ms);
+    status = pump->store->ops->maintain(pump->store, UPKEEP_WAITS, &done, &err);
+    pump->next_waits_ms = pump->now_ms + (done.waits > 0 ? 0 : pump_tuning(pump)->poll_ms);
     if (status == BOXCAR_OK) {
         pump_attach(pump);
-        return count > 0;
+        return done.waits > 0;
     }
     atomic_fetch_add(&pump->worker->count.store_errors, 1);
     pump->next_waits_ms = pump->now_ms + WAIT_DELAY_MAX_MS;

@@ -8,7 +8,7 @@
 #include "boxes.h"
 #include "conformance.h"
 #include "pg.h"
-#include "store/store.h"
+#include "request/request.h"
 
 enum { NAP_MS = 30000, TRIES = 30 };
 
@@ -229,7 +229,7 @@ static void farewell_ends_the_nap_for_good(void **state) {
         skip();
     struct nap nap = nap_for(f, NAP_MS);
     register_nap(f, &nap);
-    ASSERT_OK(f, f->store->ops->farewell(f->store, f->owner, &f->err));
+    ASSERT_OK(f, request_farewell(f->store, f->owner, &f->err));
     assert_int_equal(count_sleepers(f), 0);
     register_nap(f, &nap); /* one that comes back can sleep again */
 }

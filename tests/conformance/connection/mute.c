@@ -7,7 +7,7 @@
 #include "link.h"
 #include "pg.h"
 #include "scenes.h"
-#include "store/store.h"
+#include "request/request.h"
 
 enum { ANSWER_MS = 400, CALL_MS = 150, ANSWERS_MAX = 4, LARGE = 24 << 20 };
 
@@ -121,7 +121,7 @@ typedef boxcar_status call_fn(struct fixture *f);
 
 static boxcar_status call_heartbeat(struct fixture *f) {
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    return f->store->ops->heartbeat(f->store, &instance, &f->err);
+    return request_beat(f->store, &instance, 1, &f->err);
 }
 
 static boxcar_status call_claim(struct fixture *f) {
@@ -146,12 +146,12 @@ static boxcar_status call_accept(struct fixture *f) {
 }
 
 static boxcar_status call_transaction(struct fixture *f) {
-    boxcar_status status = f->store->ops->begin(f->store, &f->err);
+    boxcar_status status = f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err);
     if (status == BOXCAR_OK)
         status = call_enqueue(f);
     if (status == BOXCAR_OK)
-        return f->store->ops->commit(f->store, &f->err);
-    f->store->ops->rollback(f->store);
+        return f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err);
+    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include "conformance.h"
 #include "pg.h"
 #include "scenes.h"
-#include "store/store.h"
+#include "request/request.h"
 
 struct log_book {
     int lost, back; /* records about the connection */
@@ -111,15 +111,15 @@ static void impatient_store_waits_in_no_call(void **state) {
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     bool drained;
     lock_out(f, &o);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->begin(f->store, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintenance_run(f->store, &done, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
                  f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
     f->store->ops->sleep(f->store, &nap);
     let_in(f, &o);
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
-    ASSERT_OK(f, f->store->ops->commit(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
     assert_int_equal(o.book.lost + o.book.back, 0); /* whoever is impatient says so itself */
     teardown(f, &o);
 }
@@ -133,12 +133,12 @@ static void worker_role_may_live_sleep_and_drain(void **state) {
     struct nap nap = {
         .owner = f->owner, .boxes[BOXCAR_OUTBOX].awaited = true, .longest_ms = 100, .wake_fd = -1};
     bool drained = false;
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
     f->store->ops->sleep(f->store, &nap);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 1);
     ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
     assert_true(drained);
-    ASSERT_OK(f, f->store->ops->farewell(f->store, f->owner, &f->err));
+    ASSERT_OK(f, request_farewell(f->store, f->owner, &f->err));
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 0);
     teardown(f, &o);
 }
@@ -148,7 +148,7 @@ static void viewer_role_sees_the_instances(void **state) {
     struct fixture *f = *state;
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     PGconn *conn = fixture_connect(f);
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
     pg_exec(conn, "create role %s_viewer", f->schema);
     pg_exec(conn, "select grant_access('%s_viewer', 'viewer')", f->schema);
     pg_exec(conn, "set role %s_viewer", f->schema);
@@ -186,14 +186,14 @@ static void impatient_store_gives_up_on_an_answer_that_does_not_come(void **stat
     struct fixture *f = *state;
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     PGconn *holder = fixture_connect(f);
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
     PQclear(PQexec(holder, "begin; lock table instance_row in access exclusive mode"));
     f->store->impatient = true;
     f->store->call_ms = 200;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, request_beat(f->store, &instance, 1, &f->err));
     assert_true(f->err.retryable);
     PQclear(PQexec(holder, "rollback"));
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
     PQfinish(holder);
 }
 
@@ -205,8 +205,8 @@ static void transaction_begins_on_a_new_connection_when_the_old_one_is_dead(void
     f->store->impatient = true;
     lock_out(f, &o);
     let_in(f, &o);
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
-    f->store->ops->rollback(f->store);
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
     teardown(f, &o);
 }
 
@@ -261,12 +261,12 @@ static void make_upkeep_slow(struct fixture *f, const char *seconds) {
 static void impatient_store_gives_upkeep_its_time(void **state) {
     struct fixture *f = *state;
     _Atomic bool is_over = false;
-    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
+    struct upkeep_done done;
     make_upkeep_slow(f, "0.5");
     f->store->is_over = &is_over;
-    ASSERT_OK(f, f->store->ops->maintain(f->store, &maintenance, &f->err));
+    ASSERT_OK(f, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
     f->store->is_over = NULL;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, &maintenance, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
 }
 
 static void *end_upkeep(void *is_over) {
@@ -279,12 +279,12 @@ static void *end_upkeep(void *is_over) {
 static void upkeep_ends_when_its_worker_does(void **state) {
     struct fixture *f = *state;
     _Atomic bool is_over = false;
-    boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
+    struct upkeep_done done;
     pthread_t ender;
     make_upkeep_slow(f, "60"); /* longer than the test would wait for it */
     f->store->is_over = &is_over;
     assert_int_equal(pthread_create(&ender, NULL, end_upkeep, (void *)&is_over), 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, &maintenance, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
     pthread_join(ender, NULL);
     assert_non_null(strstr(f->err.message, "did not answer within 100 ms"));
 }

@@ -6,7 +6,7 @@
 
 #include "borrow.h"
 #include "conformance.h"
-#include "store/store.h"
+#include "request/request.h"
 
 static void store_uses_the_write_ahead_log(void **state) {
     struct fixture *f = *state;
@@ -196,16 +196,16 @@ static void statements_that_a_handler_left_halfway_hold_nothing_up(void **state)
     struct fixture *f = *state;
     fixture_sql(f, "create table mine (n)", NULL);
     boxcar_store *other = fixture_open(f);
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     sqlite3_stmt *writing = step_once(f->store, "insert into mine values (1), (2) returning n");
     sqlite3_stmt *reading = step_once(f->store, "select n from mine");
-    ASSERT_OK(f, f->store->ops->commit(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 2);
     boxcar_new_message message = new_message("t", "p");
     ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* the view of `reading` is old now */
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
-    f->store->ops->rollback(f->store);
+    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
     ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err));
     boxcar_store_close(other);
     enqueue(f, "t", "p");
@@ -218,14 +218,14 @@ static void full_disk_ends_the_handlers_transaction(void **state) {
     struct fixture *f = *state;
     fixture_sql(f, "create table mine (n)", NULL);
     sqlite3 *db = boxcar_store_sqlite_handle(f->store);
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     assert_int_equal(sqlite3_exec(db, "insert into mine values (1)", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1", NULL, NULL, NULL), SQLITE_OK);
     fill(f, f->store);
     assert_true(f->err.must_roll_back);
     boxcar_new_message message = new_message("t", "p");
     ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, f->store->ops->commit(f->store, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
     assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1000000", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 0);
     assert_nothing_claimable(f);
@@ -313,7 +313,7 @@ static boxcar_status say_alive(struct fixture *f, bool with_batch) {
     struct result result = {.arena = ARENA_INIT};
     boxcar_status status;
     if (!with_batch)
-        return f->store->ops->heartbeat(f->store, &instance, &f->err);
+        return request_beat(f->store, &instance, 1, &f->err);
     status = f->store->ops->process(f->store, &batch, &result, &f->err);
     result_release(&result);
     return status;

@@ -151,7 +151,7 @@ static void end_in_a_transaction_that_is_never_committed_is_not_logged(void **st
     boxcar_store *hand = NULL;
     log_capture_attach(captured, &options);
     ASSERT_OK(f, boxcar_store_open(&options, &hand, &f->err));
-    ASSERT_OK(f, hand->ops->begin(hand, &f->err));
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
     ASSERT_OK(f, boxcar_join_cancel(hand, id, &f->err));
     boxcar_store_close(hand);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 0);

@@ -149,7 +149,7 @@ static const char *overlap_end_and_evaluation(struct crew_member *member) {
     enum wait_outcome outcome = WAIT_LOST;
     if (!first)
         pause_ms(40);
-    if (first && ops->begin(member->store, &member->err) != BOXCAR_OK)
+    if (first && ops->transaction(member->store, TRANSACTION_BEGIN, &member->err) != BOXCAR_OK)
         return "begin";
     boxcar_status status =
         member->number == 0 ? end_in(member, race) : resolve_quietly(member, race, 0, &outcome);
@@ -157,7 +157,7 @@ static const char *overlap_end_and_evaluation(struct crew_member *member) {
         return "end or evaluate";
     if (first)
         pause_ms(120);
-    if (first && ops->commit(member->store, &member->err) != BOXCAR_OK)
+    if (first && ops->transaction(member->store, TRANSACTION_COMMIT, &member->err) != BOXCAR_OK)
         return "commit";
     if (member->number == 1)
         atomic_store(&race->outcomes[0], (int)outcome);

@@ -254,12 +254,12 @@ static void batch_in_a_transaction_goes_with_it(void **state) {
     struct request batch = {.base.owner = f->owner,
                           .parts = {{.claim_size = 5, .lease_ms = 30000},
                                     {.claim_size = 5, .lease_ms = 30000}}};
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     struct result result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(result.parts[box].claimed_count, 1);
     result_release(&result);
-    f->store->ops->rollback(f->store);
+    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(status_in(f, (boxcar_box)box, ids[box]), BOXCAR_READY);
 }

@@ -197,10 +197,10 @@ static void feed_is_part_of_a_handlers_transaction(void **state) {
     struct fixture *f = *state;
     struct script s;
     script_start(&s, f, 3);
-    ASSERT_OK(f, f->store->ops->begin(f->store, &f->err));
+    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
     enqueue(f, "t", "of the handler");
     ASSERT_OK(f, run(&s));
-    f->store->ops->rollback(f->store);
+    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
     assert_nothing_stored(f);
 }
 

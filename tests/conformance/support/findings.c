@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "store/store.h"
+#include "request/request.h"
 
 boxcar_finding_list *diagnose_with(struct fixture *f, boxcar_store *store) {
     boxcar_finding_list *list = NULL;
@@ -71,5 +71,5 @@ void report_worker(struct fixture *f, boxcar_owner owner, boxcar_box box, const 
                                 .concurrency = 1,
                                 .topics = topics,
                                 .topic_count = topic_count};
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
 }

@@ -125,7 +125,7 @@ void outlive(struct fixture *f, int64_t ms) {
 void beat(struct fixture *f, boxcar_owner owner) {
     struct instance instance = {
         .owner = owner, .host = BOXCAR_STR("the-host"), .pid = 4711, .concurrency = 4};
-    ASSERT_OK(f, f->store->ops->heartbeat(f->store, &instance, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
 }
 
 void go_silent_31s(struct fixture *f) {

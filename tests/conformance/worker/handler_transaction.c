@@ -15,7 +15,9 @@ static boxcar_store *open_hand(struct fixture *f) {
     return fixture_open(f);
 }
 
-static void begin(struct fixture *f, boxcar_store *hand) { ASSERT_OK(f, hand->ops->begin(hand, &f->err)); }
+static void begin(struct fixture *f, boxcar_store *hand) {
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+}
 
 /* A statement of the handler's own; false = it failed. */
 static bool run(boxcar_store *hand, const char *sql) {
@@ -88,7 +90,7 @@ static void effects_follow_up_and_ack_commit_together(void **state) {
     assert_int_equal(ack_in(f, hand, taken), 1);
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS); /* for everyone else */
     assert_int_equal(count_effects(f), 0);
-    ASSERT_OK(f, hand->ops->commit(hand, &f->err));
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_status(f, taken.work_id, BOXCAR_DONE);
     assert_int_equal(count_effects(f), 1);
     assert_true(ack(f, f->owner, take(f, f->owner, follow_up.work_id)));
@@ -105,7 +107,7 @@ static void rollback_drops_the_effects_and_the_message_is_still_leased(void **st
     assert_true(write_effect(f, hand, 1));
     enqueue_in(f, hand);
     assert_int_equal(ack_in(f, hand, taken), 1);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     assert_int_equal(count_effects(f), 0);
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
     assert_nothing_claimable(f);
@@ -136,10 +138,10 @@ static void one_transaction_follows_another(void **state) {
         assert_true(write_effect(f, hand, i));
         assert_int_equal(ack_in(f, hand, taken), 1);
         if (i % 2 == 0) {
-            ASSERT_OK(f, hand->ops->commit(hand, &f->err));
+            ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
             continue;
         }
-        hand->ops->rollback(hand);
+        (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
         assert_true(ack(f, f->owner, taken));
     }
     assert_int_equal(count_effects(f), 3);
@@ -159,13 +161,13 @@ static void ended_transaction(struct fixture *f, const char *how, int64_t effect
     assert_true(run(hand, how));
     assert_int_equal(settle_batch(f, hand, BOXCAR_ACK, &batch, &status), 0);
     assert_int_equal(status, BOXCAR_E_TRANSACTION);
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->commit(hand, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_false(f->err.outcome_unknown);
     assert_int_equal(count_effects(f), effects);
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
     begin(f, hand); /* the store is as good as new */
     assert_int_equal(ack_in(f, hand, taken), 1);
-    ASSERT_OK(f, hand->ops->commit(hand, &f->err));
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_status(f, taken.work_id, BOXCAR_DONE);
     boxcar_store_close(hand);
 }
@@ -189,11 +191,11 @@ static void aborted_transaction_is_not_committed(void **state) {
     assert_true(write_effect(f, hand, 1));
     assert_int_equal(ack_in(f, hand, taken), 1);
     assert_false(write_effect(f, hand, 1));
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->commit(hand, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_int_equal(count_effects(f), 0);
     assert_true(ack(f, f->owner, taken));
     begin(f, hand);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     boxcar_store_close(hand);
 }
 
@@ -211,7 +213,7 @@ static void refused_call_says_that_the_transaction_is_lost(void **state) {
     settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
     assert_int_equal(status, BOXCAR_E_TRANSACTION);
     assert_true(f->err.must_roll_back);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     assert_status(f, settlement.work_id, BOXCAR_IN_PROGRESS);
     boxcar_store_close(hand);
 }
@@ -227,7 +229,7 @@ static void ack_of_a_lost_lease_affects_nothing(void **state) {
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
     assert_int_equal(ack_in(f, hand, lost), 0);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     assert_int_equal(count_effects(f), 0);
     assert_true(ack(f, f->other, now));
     boxcar_store_close(hand);
@@ -236,12 +238,12 @@ static void ack_of_a_lost_lease_affects_nothing(void **state) {
 static void transactions_do_not_nest_and_need_a_beginning(void **state) {
     struct fixture *f = *state;
     boxcar_store *hand = open_hand(f);
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->commit(hand, &f->err));
-    hand->ops->rollback(hand); /* nothing to do */
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL); /* nothing to do */
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->begin(hand, &f->err));
-    ASSERT_OK(f, hand->ops->commit(hand, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_int_equal(count_effects(f), 1);
     boxcar_store_close(hand);
 }
@@ -251,7 +253,7 @@ static void calls_after_a_transaction_commit_by_themselves(void **state) {
     struct fixture *f = *state;
     boxcar_store *hand = open_hand(f);
     begin(f, hand);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     boxcar_enqueued enqueued = enqueue_in(f, hand);
     struct taken taken = take(f, f->owner, enqueued.work_id);
     assert_int_equal(ack_in(f, hand, taken), 1);
@@ -294,12 +296,12 @@ static void broken_connection_in_a_transaction_is_not_papered_over(void **state)
     settle_batch(f, hand, BOXCAR_ACK, &batch, &status);
     assert_int_equal(status, BOXCAR_E_UNAVAILABLE);
     assert_true(f->err.retryable);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, hand->ops->commit(hand, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_false(f->err.outcome_unknown); /* no COMMIT was sent */
     assert_int_equal(count_effects(f), 0);
     begin(f, hand);
     assert_int_equal(ack_in(f, hand, taken), 1);
-    ASSERT_OK(f, hand->ops->commit(hand, &f->err));
+    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     boxcar_store_close(hand);
 }
 
@@ -312,10 +314,10 @@ static void commit_whose_answer_is_lost_has_an_unknown_outcome(void **state) {
     begin(f, hand);
     assert_true(write_effect(f, hand, 1));
     cut_off(f, hand);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, hand->ops->commit(hand, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
     assert_true(f->err.outcome_unknown);
     begin(f, hand);
-    hand->ops->rollback(hand);
+    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
     boxcar_store_close(hand);
 }
 

@@ -142,11 +142,13 @@ static void reads_hand_down_what_they_were_given(void **state) {
     filter.after = 42;
     assert_int_equal(boxcar_event_read_all(STORE, &filter, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.event_filter.after, 42);
+    assert_int_equal(FAKE.version, EVENTS_BY_POSITION);
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
     assert_int_equal(boxcar_event_read(STORE, BOXCAR_STR("s"), 3, 5, &list, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.version, 3);
-    assert_int_equal(FAKE.event_limit, 5);
+    assert_int_equal(FAKE.event_filter.limit, 5);
+    assert_memory_equal(FAKE.event_filter.stream.data, "s", 1);
     boxcar_list_free(list);
 }
 

@@ -30,25 +30,18 @@ static boxcar_error ERR;
 
 static void note(char what) { HISTORY.asked[strlen(HISTORY.asked)] = what; }
 
-static boxcar_status begin(struct boxcar_store *store, boxcar_error *err) {
-    (void)store;
-    note('b');
-    return HISTORY.begin == BOXCAR_OK ? BOXCAR_OK : error_set(err, HISTORY.begin, "not now");
-}
+static boxcar_status transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+    static const char NOTES[] = {[TRANSACTION_BEGIN] = 'b', [TRANSACTION_COMMIT] = 'c', [TRANSACTION_ROLLBACK] = 'r'};
 
-static boxcar_status commit(struct boxcar_store *store, boxcar_error *err) {
     (void)store;
-    note('c');
-    if (HISTORY.commit == BOXCAR_OK)
+    note(NOTES[step]);
+    if (step == TRANSACTION_BEGIN && HISTORY.begin != BOXCAR_OK)
+        return error_set(err, HISTORY.begin, "not now");
+    if (step != TRANSACTION_COMMIT || HISTORY.commit == BOXCAR_OK)
         return BOXCAR_OK;
     error_set(err, HISTORY.commit, "lost");
     err->outcome_unknown = HISTORY.commit_is_unknown;
     return HISTORY.commit;
-}
-
-static void rollback(struct boxcar_store *store) {
-    (void)store;
-    note('r');
 }
 
 static boxcar_status (*fake_process)(struct boxcar_store *, const struct request *, struct result *, boxcar_error *);
@@ -83,9 +76,7 @@ static int setup(void **state) {
     fake_store_init(&FAKE);
     OPS = *FAKE.store.ops;
     fake_process = OPS.process;
-    OPS.begin = begin;
-    OPS.commit = commit;
-    OPS.rollback = rollback;
+    OPS.transaction = transaction;
     OPS.process = process;
     FAKE.store.ops = &OPS;
     memset(&HISTORY, 0, sizeof(HISTORY));

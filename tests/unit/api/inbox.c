@@ -246,6 +246,9 @@ static void questions_are_checked_and_handed_down(void **state) {
     assert_int_equal(boxcar_inbox_accept(STORE, key, BOXCAR_STR("h"), &answer, NULL, &ERR), BOXCAR_OK);
     assert_true(answer);
     assert_text(FAKE.origins[0].content_hash, "h");
+    assert_int_equal(FAKE.question, INBOX_ACCEPT);
+    assert_int_equal(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, &answer, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.question, INBOX_IS_PROCESSED);
     assert_int_equal(boxcar_inbox_find(STORE, key, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 0);
     assert_null(list->items[0]);

@@ -70,11 +70,12 @@ static void decisions_are_handed_down_and_logged(void **state) {
 
     (void)state;
     assert_int_equal(boxcar_stream_resume(STORE, BOXCAR_INBOX, KEY, true, &ERR), BOXCAR_OK);
-    assert_true(FAKE.replay && FAKE.box == BOXCAR_INBOX);
+    assert_true(FAKE.action == STREAM_REPLAY && FAKE.box == BOXCAR_INBOX);
     assert_string_equal(FAKE.event, "stream_resume");
     assert_string_equal(FAKE.fields, "stream=order-42 ");
     assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, &skipped, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.action, STREAM_SKIP);
     assert_int_equal(skipped.value, 55);
     assert_string_equal(FAKE.event, "stream_skip");
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, NULL, &ERR), BOXCAR_OK);

@@ -15,12 +15,12 @@ static void immediate_flushes_before_the_call_returns(void **state) {
 
     (void)state;
     assert_int_equal(put(s, "a"), 1);
-    assert_int_equal(s->ledger.count, 1);
+    assert_int_equal(s->memory.count, 1);
     assert_int_equal(s->results, 1);
     assert_int_equal(ack(s, 5), 2);
-    assert_int_equal(s->ledger.settled[5], 1);
+    assert_int_equal(s->memory.messages[4].settled, 1);
     assert_int_equal(s->last_ticket, 2);
-    assert_int_equal(s->ledger.call_count, 2);
+    assert_int_equal(s->memory.call_count, 2);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 0);
     scene_free(s);
 }
@@ -34,12 +34,12 @@ static void scoped_flushes_when_told_as_one_batch(void **state) {
     put(s, "0");
     ack(s, 5);
     put(s, "1");
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 3);
     flushed = flush(s);
-    assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(s->ledger.calls[0].messages, 2);
-    assert_int_equal(s->ledger.calls[0].settlements, 1);
+    assert_int_equal(s->memory.call_count, 1);
+    assert_int_equal(s->memory.calls[0].messages, 2);
+    assert_int_equal(s->memory.calls[0].settlements, 1);
     assert_int_equal(flushed->count, 3);
     assert_null(flushed->error);
     boxcar_flush_free(flushed);
@@ -54,7 +54,7 @@ static void closing_flushes(void **state) {
     (void)state;
     put(s, "a");
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
-    assert_int_equal(s->ledger.count, 1);
+    assert_int_equal(s->memory.count, 1);
     assert_int_equal(s->results, 1);
     scene_free(s);
 }
@@ -63,11 +63,11 @@ static void freeing_drops_what_is_queued(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_INTERVAL);
 
     (void)state;
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     put(s, "a");
     boxcar_coordinator_free(s->coordinator);
     scene_forget(s);
-    assert_int_equal(s->ledger.count, 0);
+    assert_int_equal(s->memory.count, 0);
     scene_free(s);
     boxcar_coordinator_free(NULL);
 }
@@ -84,15 +84,15 @@ static void size_flushes_when_so_many_are_queued(void **state) {
     s = scene_new_with(options);
     put(s, "0");
     put(s, "1");
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     put(s, "2");
-    assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->memory.call_count, 1);
     assert_int_equal(s->results, 3);
     put(s, "3");
-    assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->memory.call_count, 1);
     assert_int_equal(boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, three, 3, 0, NULL, &s->err),
                      BOXCAR_OK);
-    assert_int_equal(s->ledger.call_count, 2);
+    assert_int_equal(s->memory.call_count, 2);
     assert_in_order(s, 4);
     scene_free(s);
 }
@@ -106,14 +106,14 @@ static void size_counts_anew_after_a_failure(void **state) {
     options.strategy = BOXCAR_STRATEGY_SIZE;
     options.size = 3;
     s = scene_new_with(options);
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     for (int i = 0; i < 5; i++)
         put_numbered(s, i);
-    assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->memory.call_count, 1);
     put_numbered(s, 5);
-    assert_int_equal(s->ledger.call_count, 2);
+    assert_int_equal(s->memory.call_count, 2);
     assert_int_equal(s->failed_flushes, 2);
-    s->ledger.down = BOXCAR_OK;
+    s->memory.down = BOXCAR_OK;
     for (int i = 6; i < 9; i++)
         put_numbered(s, i);
     assert_in_order(s, 9);
@@ -158,7 +158,7 @@ static void interval_thread_stops_at_once(void **state) {
     options.interval_ms = BOXCAR_INTERVAL_MS_MAX;
     s = scene_new_with(options);
     put(s, "0");
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     scene_free(s); /* alarm() would end it */
 }
 
@@ -169,7 +169,7 @@ static void nothing_queued_asks_the_store_nothing(void **state) {
     (void)state;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, NULL, &flushed, &s->err), BOXCAR_OK);
     assert_null(flushed);
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     assert_int_equal(s->flushes, 0);
     assert_int_equal(boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, NULL, 0, 0, NULL, &s->err),
                      BOXCAR_OK);
@@ -183,7 +183,7 @@ static void nothing_queued_asks_the_store_nothing(void **state) {
 static void flush_says_what_became_of_each_ticket(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
     boxcar_new_message again = a_message("again");
-    boxcar_settlement two[2] = {a_settlement(7), a_settlement(LEDGER_IDS)};
+    boxcar_settlement two[2] = {a_settlement(7), a_settlement(MEMORY_IDS)};
     uint64_t first, twice, settled;
     boxcar_flush *flushed;
     const boxcar_flushed *result;
@@ -202,7 +202,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
     assert_int_equal(result->enqueues, true);
     assert_int_equal(result->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(result->work_id.value, 1);
-    assert_memory_equal(&result->message_id, &s->ledger.entries[0].id, 16);
+    assert_memory_equal(&result->message_id, &s->memory.messages[0].id, 16);
     result = boxcar_flush_find(flushed, twice);
     assert_int_equal(result->outcome, BOXCAR_OUTCOME_DUPLICATE);
     assert_int_equal(result->work_id.value, 2);
@@ -214,7 +214,7 @@ static void flush_says_what_became_of_each_ticket(void **state) {
     assert_int_equal(result->work_id.value, 7);
     result = boxcar_flush_find(flushed, settled + 1);
     assert_int_equal(result->outcome, BOXCAR_OUTCOME_LOST);
-    assert_int_equal(result->work_id.value, LEDGER_IDS);
+    assert_int_equal(result->work_id.value, MEMORY_IDS);
     assert_null(boxcar_flush_find(flushed, settled + 2));
     assert_null(boxcar_flush_find(flushed, 0));
     assert_null(flushed->items[5]);
@@ -231,7 +231,7 @@ static void many_settlements_are_matched_by_id(void **state) {
 
     (void)state;
     for (int64_t i = 0; i < 1000; i++)
-        ack(s, i % 3 == 0 ? LEDGER_IDS + i : 1000 - i);
+        ack(s, i % 3 == 0 ? MEMORY_IDS + i : 1000 - i);
     flushed = flush(s);
     for (uint64_t i = 0; i < 1000; i++)
         assert_int_equal(boxcar_flush_find(flushed, i + 1)->outcome,
@@ -270,9 +270,9 @@ static void everything_is_copied_when_it_is_queued(void **state) {
     memset(&message, 0, sizeof(message));
     memset(&settlement, 0, sizeof(settlement));
     flush_ok(s);
-    assert_string_equal(s->ledger.entries[0].payload, "kept");
-    assert_string_equal(s->ledger.errors[3], "why");
-    assert_int_equal(s->ledger.delays[3], 77);
+    assert_string_equal(s->memory.messages[0].text, "kept");
+    assert_string_equal(s->memory.messages[2].error, "why");
+    assert_int_equal(s->memory.messages[2].delay_ms, 77);
     scene_free(s);
 }
 
@@ -287,9 +287,9 @@ static void settlements_are_brought_into_the_form_of_the_single_calls(void **sta
     item = a_settlement(3);
     boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_FAIL, &item, 1, 0, NULL, &s->err);
     flush_ok(s);
-    assert_int_equal(s->ledger.delays[1], 0);
-    assert_int_equal(s->ledger.delays[2], BOXCAR_BACKOFF);
-    assert_int_equal(s->ledger.kinds[3], BOXCAR_FAIL);
+    assert_int_equal(s->memory.messages[0].delay_ms, 0);
+    assert_int_equal(s->memory.messages[1].delay_ms, BOXCAR_BACKOFF);
+    assert_int_equal(s->memory.messages[2].kind, BOXCAR_FAIL);
     scene_free(s);
 }
 
@@ -309,10 +309,10 @@ static void operations_on_one_message_keep_their_order(void **state) {
         assert_int_equal(flushed->items[i]->outcome, BOXCAR_OUTCOME_SETTLED);
     assert_int_equal(flushed->items[3]->outcome, BOXCAR_OUTCOME_LOST);
     boxcar_flush_free(flushed);
-    assert_int_equal(s->ledger.renewed[1], 1);
-    assert_int_equal(s->ledger.kinds[1], BOXCAR_ACK);
-    assert_int_equal(s->ledger.kinds[2], BOXCAR_FAIL);
-    assert_int_equal(s->ledger.call_count, 3);
+    assert_int_equal(s->memory.messages[0].renewed, 1);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.call_count, 3);
     scene_free(s);
 }
 
@@ -324,7 +324,7 @@ static void boxes_do_not_mix_up_their_messages(void **state) {
     boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &one, 1, 0, NULL, &s->err);
     boxcar_coordinator_settle(s->coordinator, BOXCAR_INBOX, BOXCAR_FAIL, &one, 1, 0, NULL, &s->err);
     flush_ok(s);
-    assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->memory.call_count, 1);
     scene_free(s);
 }
 
@@ -338,8 +338,8 @@ static void renewals_of_different_length_go_apart(void **state) {
     boxcar_coordinator_settle(s->coordinator, BOXCAR_INBOX, BOXCAR_RENEW, &items[1], 1, 60000, NULL, &s->err);
     boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[2], 1, 60000, NULL, &s->err);
     flush_ok(s);
-    assert_int_equal(s->ledger.call_count, 2);
-    assert_int_equal(s->ledger.calls[0].renewals, 2);
+    assert_int_equal(s->memory.call_count, 2);
+    assert_int_equal(s->memory.calls[0].renewals, 2);
     assert_int_equal(s->results, 3);
     scene_free(s);
 }
@@ -364,14 +364,22 @@ static void stages_are_recorded_in_their_order(void **state) {
     assert_int_equal(flushed->items[0]->kind, BOXCAR_RECORD);
     assert_int_equal(flushed->items[7]->outcome, BOXCAR_OUTCOME_LOST);
     boxcar_flush_free(flushed);
-    assert_int_equal(s->ledger.call_count, 3);
-    assert_int_equal(s->ledger.stages[1], 5);
+    assert_int_equal(s->memory.call_count, 3);
+    assert_int_equal(s->memory.messages[0].stages, 5);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(s->ledger.stages[2 + i], many[i].stages);
+        assert_int_equal(s->memory.messages[2 + i - 1].stages, many[i].stages);
     scene_free(s);
 }
 
 /* ---- claims ---- */
+
+static void add_claimable(struct scene *s, boxcar_box box, int count) {
+    s->memory.ignore_topics = true;
+    for (int i = 0; i < count; i++) {
+        memory_add(&s->memory, "t", 0);
+        s->memory.messages[s->memory.count - 1].box = box;
+    }
+}
 
 static void claims_come_back_with_the_results(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
@@ -381,14 +389,14 @@ static void claims_come_back_with_the_results(void **state) {
     const boxcar_message_list *list;
 
     (void)state;
-    s->ledger.claimable = 3;
+    add_claimable(s, BOXCAR_INBOX, 3);
     claim.batch_size = 2;
     options.claims[BOXCAR_INBOX] = &claim;
     put(s, "a");
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, &flushed, &s->err), BOXCAR_OK);
-    assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(s->ledger.calls[0].claim_size[BOXCAR_OUTBOX], 0);
-    assert_int_equal(s->ledger.calls[0].claim_size[BOXCAR_INBOX], 2);
+    assert_int_equal(s->memory.call_count, 1);
+    assert_int_equal(s->memory.calls[0].claim_of[BOXCAR_OUTBOX], 0);
+    assert_int_equal(s->memory.calls[0].claim_of[BOXCAR_INBOX], 2);
     assert_int_equal(flushed->count, 1);
     list = flushed->claimed[BOXCAR_INBOX];
     assert_int_equal(list->count, 2);
@@ -405,11 +413,12 @@ static void claims_need_no_results(void **state) {
     boxcar_flush *flushed;
 
     (void)state;
-    s->ledger.claimable = 100;
+    add_claimable(s, BOXCAR_OUTBOX, 100);
+    add_claimable(s, BOXCAR_INBOX, 100);
     claim.owner = boxcar_coordinator_owner(s->coordinator);
     options.claims[BOXCAR_OUTBOX] = options.claims[BOXCAR_INBOX] = &claim;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, &flushed, &s->err), BOXCAR_OK);
-    assert_int_equal(s->ledger.call_count, 1);
+    assert_int_equal(s->memory.call_count, 1);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(flushed->claimed[(boxcar_box)box]->count,
                          BOXCAR_BATCH_SIZE_DEFAULT);
@@ -428,13 +437,13 @@ static void claims_are_made_once_and_last(void **state) {
     ack(s, 1);
     ack(s, 1);
     put(s, "bad");
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_NOT_FOUND;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_NOT_FOUND;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, NULL, &s->err), BOXCAR_OK);
-    for (size_t i = 0; i + 1 < s->ledger.call_count; i++)
-        assert_true(s->ledger.calls[i].claim_size[0] == 0 || s->ledger.calls[i].answer != BOXCAR_OK);
-    assert_int_equal(s->ledger.calls[s->ledger.call_count - 1].claim_size[0], BOXCAR_BATCH_SIZE_DEFAULT);
-    assert_int_equal(s->ledger.calls[s->ledger.call_count - 1].answer, BOXCAR_OK);
+    for (size_t i = 0; i + 1 < s->memory.call_count; i++)
+        assert_true(s->memory.calls[i].claim_of[0] == 0 || s->memory.calls[i].answer != BOXCAR_OK);
+    assert_int_equal(s->memory.calls[s->memory.call_count - 1].claim_of[0], BOXCAR_BATCH_SIZE_DEFAULT);
+    assert_int_equal(s->memory.calls[s->memory.call_count - 1].answer, BOXCAR_OK);
     assert_int_equal(s->refused, 1);
     scene_free(s);
 }
@@ -482,7 +491,7 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     ASSERT_INVALID("settlements[0].delay_ms",
                    boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ABANDON, &good, 1, 0, &ticket, &s->err));
     assert_int_equal(boxcar_coordinator_queued(c), 0);
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     assert_int_equal(put(s, "first"), 1); /* no ticket was used */
     scene_free(s);
 }
@@ -507,7 +516,7 @@ static void bad_claims_are_refused_before_anything_is_flushed(void **state) {
     options.struct_size = 0;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, NULL, &s->err), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_coordinator_flush(NULL, NULL, NULL, &s->err), BOXCAR_E_INVALID);
-    assert_int_equal(s->ledger.call_count, 0);
+    assert_int_equal(s->memory.call_count, 0);
     scene_free(s);
 }
 

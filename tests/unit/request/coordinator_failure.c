@@ -19,7 +19,7 @@ static void failed_flush_keeps_everything_in_order(void **state) {
     (void)state;
     put(s, "0");
     put(s, "1");
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, NULL, &flushed, &s->err), BOXCAR_E_UNAVAILABLE);
     assert_int_equal(flushed->count, 0);
     assert_int_equal(flushed->error->status, BOXCAR_E_UNAVAILABLE);
@@ -29,7 +29,7 @@ static void failed_flush_keeps_everything_in_order(void **state) {
     flush_fails(s, BOXCAR_E_UNAVAILABLE);
     put(s, "3");
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 4);
-    s->ledger.down = BOXCAR_OK;
+    s->memory.down = BOXCAR_OK;
     flushed = flush(s);
     assert_int_equal(flushed->count, 4);
     for (size_t i = 0; i < 4; i++)
@@ -48,9 +48,9 @@ static void batch_whose_answer_was_lost_is_sent_again_and_takes_effect_once(void
     (void)state;
     put(s, "0");
     ack(s, 5);
-    s->ledger.fail_at = 0;
-    s->ledger.failure = BOXCAR_E_UNAVAILABLE;
-    s->ledger.apply_then_fail = true;
+    s->memory.fail_at = 0;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
     flush_fails(s, BOXCAR_E_UNAVAILABLE);
     put(s, "1");
     flushed = flush(s);
@@ -59,11 +59,11 @@ static void batch_whose_answer_was_lost_is_sent_again_and_takes_effect_once(void
     assert_int_equal(flushed->items[2]->outcome, BOXCAR_OUTCOME_ENQUEUED);
     boxcar_flush_free(flushed);
     assert_in_order(s, 2);
-    assert_int_equal(s->ledger.settled[5], 1);
-    assert_int_equal(s->ledger.calls[1].messages, 1); /* the very same batch */
-    assert_int_equal(s->ledger.calls[1].settlements, 1);
-    assert_true(s->ledger.calls[1].sent_before);
-    assert_false(s->ledger.calls[2].sent_before);
+    assert_int_equal(s->memory.messages[4].settled, 1);
+    assert_int_equal(s->memory.calls[1].messages, 1); /* the very same batch */
+    assert_int_equal(s->memory.calls[1].settlements, 1);
+    assert_true(s->memory.calls[1].sent_before);
+    assert_false(s->memory.calls[2].sent_before);
     scene_free(s);
 }
 
@@ -85,8 +85,8 @@ static void put_load(struct scene *s) {
 static void assert_load(struct scene *s) {
     assert_in_order(s, 7);
     for (int64_t id = 1; id < 5; id++) {
-        assert_int_equal(s->ledger.settled[id], 1);
-        assert_int_equal(s->ledger.kinds[id], BOXCAR_ACK);
+        assert_int_equal(s->memory.messages[id - 1].settled, 1);
+        assert_int_equal(s->memory.messages[id - 1].kind, BOXCAR_ACK);
     }
     assert_int_equal(s->results, 16);
     assert_int_equal(s->refused, 1);
@@ -100,11 +100,11 @@ static bool fail_once_at(long n, boxcar_status failure, bool apply_then_fail, bo
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
     bool failed;
 
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = refusal;
-    s->ledger.fail_at = n;
-    s->ledger.failure = failure;
-    s->ledger.apply_then_fail = apply_then_fail;
+    s->memory.refuse = "bad";
+    s->memory.refusal = refusal;
+    s->memory.fail_at = n;
+    s->memory.failure = failure;
+    s->memory.apply_then_fail = apply_then_fail;
     put_load(s);
     failed = boxcar_coordinator_flush(s->coordinator, NULL, NULL, &s->err) != BOXCAR_OK;
     if (failed)
@@ -144,8 +144,8 @@ static void refused_operation_is_dropped_alone(void **state) {
         if (i == 699)
             bad = put(s, "bad");
     }
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_CONFLICT;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_CONFLICT;
     flushed = flush(s);
     assert_int_equal(flushed->count, 1001);
     assert_int_equal(flushed->refused_count, 1);
@@ -156,10 +156,10 @@ static void refused_operation_is_dropped_alone(void **state) {
     assert_int_equal(boxcar_flush_find(flushed, bad + 1)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     boxcar_flush_free(flushed);
     assert_in_order(s, 1000);
-    assert_true(s->ledger.call_count < 25);
-    assert_int_equal(s->ledger.log_count, 1); /* it is said, too */
-    assert_string_equal(s->ledger.log_events[0], "refused");
-    assert_int_equal(s->ledger.log_levels[0], BOXCAR_LOG_ERROR);
+    assert_true(s->memory.call_count < 25);
+    assert_int_equal(s->memory.log_count, 1); /* it is said, too */
+    assert_string_equal(s->memory.log_events[0], "refused");
+    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_ERROR);
     scene_free(s);
 }
 
@@ -170,8 +170,8 @@ static void refused_settlement_says_whose_it_was(void **state) {
     (void)state;
     ack(s, 1);
     ack(s, 2);
-    s->ledger.refuse_work_id = 2;
-    s->ledger.refusal = BOXCAR_E_STORE;
+    s->memory.refuse_work_id = 2;
+    s->memory.refusal = BOXCAR_E_STORE;
     flushed = flush(s);
     assert_int_equal(flushed->items[0]->outcome, BOXCAR_OUTCOME_SETTLED);
     assert_int_equal(flushed->items[1]->outcome, BOXCAR_OUTCOME_REFUSED);
@@ -187,8 +187,8 @@ static void lone_operation_with_a_bad_argument_is_dropped(void **state) {
 
     (void)state;
     put(s, "bad");
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_NOT_FOUND;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_NOT_FOUND;
     flush_ok(s);
     assert_int_equal(s->refused, 1);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 0);
@@ -202,12 +202,12 @@ static void store_that_takes_nothing_drops_nothing(void **state) {
     (void)state;
     for (int i = 0; i < 100; i++)
         put_numbered(s, i);
-    s->ledger.down = BOXCAR_E_STORE;
+    s->memory.down = BOXCAR_E_STORE;
     for (int i = 0; i < 5; i++)
         flush_fails(s, BOXCAR_E_STORE);
     assert_int_equal(s->results, 0);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 100);
-    s->ledger.down = BOXCAR_OK;
+    s->memory.down = BOXCAR_OK;
     flush_ok(s);
     assert_in_order(s, 100);
     assert_int_equal(s->refused, 0);
@@ -221,8 +221,8 @@ static void refusal_that_may_be_the_stores_is_decided_by_what_else_it_takes(void
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
 
     (void)state;
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_STORE;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_STORE;
     put(s, "bad");
     flush_fails(s, BOXCAR_E_STORE);
     flush_fails(s, BOXCAR_E_STORE);
@@ -243,19 +243,19 @@ static void certain_refusal_does_not_decide_about_others(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
 
     (void)state;
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_STORE;
-    s->ledger.orphan = "orphan";
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_STORE;
+    s->memory.orphan = "orphan";
     put(s, "bad");
     put(s, "orphan");
     flush_fails(s, BOXCAR_E_STORE);
     assert_int_equal(s->refused, 0);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 2);
-    s->ledger.refuse = NULL; /* it was the store after all */
+    s->memory.refuse = NULL; /* it was the store after all */
     flush_ok(s);
     assert_int_equal(s->refused, 1);
     assert_int_equal(s->last_refusal.status, BOXCAR_E_NOT_FOUND);
-    assert_string_equal(s->ledger.entries[0].payload, "bad");
+    assert_string_equal(s->memory.messages[0].text, "bad");
     scene_free(s);
 }
 
@@ -265,8 +265,8 @@ static void many_refusals_in_a_row_do_not_block_for_ever(void **state) {
     int flushes = 0;
 
     (void)state;
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_STORE;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_STORE;
     for (int i = 0; i < 200; i++)
         put(s, "bad");
     put(s, "0");
@@ -287,12 +287,12 @@ static void immediate_call_reports_the_failure_and_stays_queued(void **state) {
     uint64_t ticket = 0;
 
     (void)state;
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &s->err),
                      BOXCAR_E_UNAVAILABLE);
     assert_int_equal(ticket, 1);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 1);
-    s->ledger.down = BOXCAR_OK;
+    s->memory.down = BOXCAR_OK;
     assert_int_equal(put(s, "1"), 2);
     assert_in_order(s, 2);
     scene_free(s);
@@ -304,8 +304,8 @@ static void immediate_call_reports_the_refusal_of_its_own_operations(void **stat
     uint64_t ticket = 9;
 
     (void)state;
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_NOT_FOUND;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_NOT_FOUND;
     assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &messages[1], 1, &ticket, &s->err),
                      BOXCAR_E_NOT_FOUND);
     assert_int_equal(ticket, 0); /* nothing is left of it */
@@ -322,14 +322,14 @@ static void close_with_the_store_down_fails_and_can_be_repeated(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_INTERVAL);
 
     (void)state;
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     put(s, "0");
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_E_UNAVAILABLE);
     put(s, "1"); /* as usable as before */
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_E_UNAVAILABLE);
-    pthread_mutex_lock(&s->ledger.mutex);
-    s->ledger.down = BOXCAR_OK;
-    pthread_mutex_unlock(&s->ledger.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    s->memory.down = BOXCAR_OK;
+    pthread_mutex_unlock(&s->memory.mutex);
     scene_await_results(s, 2); /* its thread goes on as well */
     put(s, "2");
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
@@ -342,19 +342,19 @@ static void outage_is_logged_once(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
 
     (void)state;
-    s->ledger.store.log_level = BOXCAR_LOG_INFO;
-    s->ledger.down = BOXCAR_E_UNAVAILABLE;
+    s->memory.store.log_level = BOXCAR_LOG_INFO;
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
     ack(s, 1);
     for (int i = 0; i < 3; i++)
         flush_fails(s, BOXCAR_E_UNAVAILABLE);
-    s->ledger.down = BOXCAR_OK;
+    s->memory.down = BOXCAR_OK;
     flush_ok(s);
     ack(s, 2);
     flush_ok(s);
-    assert_int_equal(s->ledger.log_count, 2);
-    assert_string_equal(s->ledger.log_events[0], "flush");
-    assert_int_equal(s->ledger.log_levels[0], BOXCAR_LOG_WARN);
-    assert_int_equal(s->ledger.log_levels[1], BOXCAR_LOG_INFO);
+    assert_int_equal(s->memory.log_count, 2);
+    assert_string_equal(s->memory.log_events[0], "flush");
+    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_WARN);
+    assert_int_equal(s->memory.log_levels[1], BOXCAR_LOG_INFO);
     scene_free(s);
 }
 
@@ -374,7 +374,7 @@ static void full_queue_flushes_itself(void **state) {
     (void)state;
     for (int i = 0; i < 12; i++)
         put_numbered(s, i);
-    assert_int_equal(s->ledger.call_count, 2);
+    assert_int_equal(s->memory.call_count, 2);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 2);
     flush_ok(s);
     assert_in_order(s, 12);
@@ -392,7 +392,7 @@ static void full_queue_refuses_when_the_store_is_down(void **state) {
         uint64_t ticket;
         char payload[8];
 
-        s->ledger.down = BOXCAR_E_READ_ONLY;
+        s->memory.down = BOXCAR_E_READ_ONLY;
         for (int i = 0; i < 5; i++) {
             snprintf(payload, sizeof(payload), "%d", i);
             message.payload = boxcar_str_of(payload);
@@ -409,7 +409,7 @@ static void full_queue_refuses_when_the_store_is_down(void **state) {
         assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, three, 3, NULL, &s->err),
                          BOXCAR_E_UNAVAILABLE);
         assert_int_equal(boxcar_coordinator_queued(s->coordinator), 5);
-        s->ledger.down = BOXCAR_OK;
+        s->memory.down = BOXCAR_OK;
         flush_ok(s);
         assert_in_order(s, 5);
         scene_free(s);

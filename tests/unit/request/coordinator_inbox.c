@@ -39,10 +39,10 @@ static void both_boxes_go_with_one_batch_and_each_ticket_is_answered(void **stat
     ack(s, 7);
     again = deliver(s, "1", "in again");
     flushed = flush(s);
-    assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(s->ledger.count, 2);
-    assert_int_equal(s->ledger.entries[1].box, BOXCAR_INBOX);
-    assert_string_equal(s->ledger.entries[1].source, "bank");
+    assert_int_equal(s->memory.call_count, 1);
+    assert_int_equal(s->memory.count, 2);
+    assert_int_equal(s->memory.messages[1].box, BOXCAR_INBOX);
+    assert_string_equal(s->memory.messages[1].source, "bank");
     assert_int_equal(boxcar_flush_find(flushed, first)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(boxcar_flush_find(flushed, first)->enqueues, true);
     assert_int_equal(boxcar_flush_find(flushed, first)->box, BOXCAR_INBOX);
@@ -67,7 +67,7 @@ static void queued_texts_are_copies(void **state) {
     memset(id, 'x', 1);
     memset(payload, 'x', 2);
     flush_ok(s);
-    assert_string_equal(s->ledger.entries[0].payload, "in");
+    assert_string_equal(s->memory.messages[0].text, "in");
     scene_free(s);
 }
 
@@ -78,13 +78,13 @@ static void other_hash_is_told_with_the_ticket_and_logged(void **state) {
     boxcar_flush *flushed;
 
     (void)state;
-    s->ledger.other_hash = "other";
+    s->memory.other_hash = "other";
     flushed = flush(s);
     assert_false(boxcar_flush_find(flushed, good)->hash_mismatch);
     assert_true(boxcar_flush_find(flushed, bad)->hash_mismatch);
-    assert_int_equal(s->ledger.log_count, 1);
-    assert_int_equal(s->ledger.log_levels[0], BOXCAR_LOG_WARN);
-    assert_string_equal(s->ledger.log_events[0], "inbox_hash_mismatch");
+    assert_int_equal(s->memory.log_count, 1);
+    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_WARN);
+    assert_string_equal(s->memory.log_events[0], "inbox_hash_mismatch");
     boxcar_flush_free(flushed);
     scene_free(s);
 }
@@ -96,15 +96,15 @@ static void repeated_batch_stores_once_and_tells_duplicates_of_keys(void **state
     boxcar_flush *flushed;
 
     (void)state;
-    s->ledger.fail_at = 0;
-    s->ledger.failure = BOXCAR_E_UNAVAILABLE;
-    s->ledger.apply_then_fail = true;
+    s->memory.fail_at = 0;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
     in = deliver(s, "1", "in");
     out = put(s, "out");
     flush_fails(s, BOXCAR_E_UNAVAILABLE);
     flushed = flush(s);
-    assert_true(s->ledger.calls[1].sent_before);
-    assert_int_equal(s->ledger.count, 2);
+    assert_true(s->memory.calls[1].sent_before);
+    assert_int_equal(s->memory.count, 2);
     assert_int_equal(boxcar_flush_find(flushed, in)->outcome, BOXCAR_OUTCOME_DUPLICATE);
     assert_int_equal(boxcar_flush_find(flushed, out)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     boxcar_flush_free(flushed);
@@ -118,8 +118,8 @@ static void refused_one_is_dropped_alone(void **state) {
     boxcar_flush *flushed;
 
     (void)state;
-    s->ledger.refuse = "bad";
-    s->ledger.refusal = BOXCAR_E_CONFLICT;
+    s->memory.refuse = "bad";
+    s->memory.refusal = BOXCAR_E_CONFLICT;
     deliver(s, "1", "a");
     bad = deliver(s, "2", "bad");
     deliver(s, "3", "c");
@@ -128,7 +128,7 @@ static void refused_one_is_dropped_alone(void **state) {
     assert_int_equal(boxcar_flush_find(flushed, bad)->outcome, BOXCAR_OUTCOME_REFUSED);
     assert_int_equal(boxcar_flush_find(flushed, bad)->work_id.value, 0);
     assert_memory_equal(&boxcar_flush_find(flushed, bad)->message_id, &id, sizeof(id));
-    assert_int_equal(s->ledger.count, 2);
+    assert_int_equal(s->memory.count, 2);
     boxcar_flush_free(flushed);
     scene_free(s);
 }
@@ -183,7 +183,7 @@ static void many_get_tickets_in_a_row(void **state) {
     assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_INBOX, messages, 100, &ticket, &s->err), BOXCAR_OK);
     assert_int_equal(ticket, 2);
     assert_int_equal(s->last_ticket, 101);
-    assert_int_equal(s->ledger.count, 101);
+    assert_int_equal(s->memory.count, 101);
     assert_int_equal(s->enqueued, 101);
     scene_free(s);
 }

@@ -56,13 +56,13 @@ static void produce_together(struct scene *s) {
 static void assert_all_there(struct scene *s) {
     int next[THREADS] = {0}, number, i;
 
-    assert_int_equal(s->ledger.count, THREADS * EACH);
-    for (size_t k = 0; k < s->ledger.count; k++) {
-        assert_int_equal(sscanf(s->ledger.entries[k].payload, "%d %d", &number, &i), 2);
+    assert_int_equal(s->memory.count, THREADS * EACH);
+    for (size_t k = 0; k < s->memory.count; k++) {
+        assert_int_equal(sscanf(s->memory.messages[k].text, "%d %d", &number, &i), 2);
         assert_int_equal(i, next[number]++);
     }
-    for (int64_t id = 1; id <= THREADS * EACH && id < LEDGER_IDS; id++)
-        assert_int_equal(s->ledger.settled[id], 1);
+    for (int64_t id = 1; id <= THREADS * EACH && id < MEMORY_IDS; id++)
+        assert_int_equal(s->memory.messages[id - 1].settled, 1);
     assert_int_equal(s->results, 2 * THREADS * EACH);
     assert_int_equal(s->enqueued, THREADS * EACH);
 }
@@ -72,9 +72,9 @@ static void many_threads_queue_while_the_interval_flushes(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_INTERVAL);
 
     (void)state;
-    s->ledger.fail_at = 3;
-    s->ledger.failure = BOXCAR_E_UNAVAILABLE;
-    s->ledger.apply_then_fail = true;
+    s->memory.fail_at = 3;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
     produce_together(s);
     assert_int_equal(boxcar_coordinator_close(s->coordinator, &s->err), BOXCAR_OK);
     assert_all_there(s);
@@ -116,19 +116,19 @@ static void flush_waits_for_the_one_under_way(void **state) {
 
     (void)state;
     put(s, "0");
-    s->ledger.gate_closed = true;
+    s->memory.gate_closed = true;
     assert_int_equal(pthread_create(&first, NULL, flush_once, s), 0);
-    ledger_await_gate(&s->ledger);
+    memory_await_gate(&s->memory);
     put(s, "1"); /* not in the batch that is on its way */
     assert_int_equal(pthread_create(&second, NULL, flush_once, s), 0);
     put(s, "2");
-    ledger_open_gate(&s->ledger);
+    memory_open_gate(&s->memory);
     pthread_join(first, NULL);
     pthread_join(second, NULL);
     flush_ok(s);
     assert_in_order(s, 3);
-    assert_int_equal(s->ledger.calls[0].messages, 1);
-    assert_int_equal(s->ledger.most_inside, 1);
+    assert_int_equal(s->memory.calls[0].messages, 1);
+    assert_int_equal(s->memory.most_inside, 1);
     scene_free(s);
 }
 
@@ -137,13 +137,13 @@ static void queueing_goes_on_while_a_flush_is_under_way(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_INTERVAL);
 
     (void)state;
-    s->ledger.gate_closed = true;
+    s->memory.gate_closed = true;
     put(s, "0");
-    ledger_await_gate(&s->ledger);
+    memory_await_gate(&s->memory);
     for (int i = 1; i < 100; i++)
         put_numbered(s, i);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 100);
-    ledger_open_gate(&s->ledger);
+    memory_open_gate(&s->memory);
     scene_await_results(s, 100);
     assert_in_order(s, 100);
     scene_free(s);
@@ -156,19 +156,19 @@ static void what_is_queued_meanwhile_gets_behind_a_batch_that_failed(void **stat
 
     (void)state;
     put(s, "0");
-    s->ledger.fail_at = 0;
-    s->ledger.failure = BOXCAR_E_UNAVAILABLE;
-    s->ledger.apply_then_fail = true;
-    s->ledger.gate_closed = true;
+    s->memory.fail_at = 0;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
+    s->memory.gate_closed = true;
     assert_int_equal(pthread_create(&first, NULL, flush_once, s), 0);
-    ledger_await_gate(&s->ledger);
+    memory_await_gate(&s->memory);
     put(s, "1");
-    ledger_open_gate(&s->ledger);
+    memory_open_gate(&s->memory);
     pthread_join(first, NULL);
     flush_ok(s);
     assert_in_order(s, 2);
-    assert_int_equal(s->ledger.calls[1].messages, 1);
-    assert_true(s->ledger.calls[1].sent_before);
+    assert_int_equal(s->memory.calls[1].messages, 1);
+    assert_true(s->memory.calls[1].sent_before);
     scene_free(s);
 }
 
@@ -201,7 +201,7 @@ static void on_flush_may_queue_and_flush(void **state) {
     s = scene_new_with(options);
     chain.coordinator = s->coordinator;
     put(s, "first");
-    assert_int_equal(s->ledger.count, 6);
+    assert_int_equal(s->memory.count, 6);
     scene_free(s);
 }
 
@@ -225,10 +225,10 @@ static void on_flush_of_the_thread_cannot_close(void **state) {
     options.on_flush_context = &chain;
     s = scene_new_with(options);
     chain.coordinator = s->coordinator;
-    s->ledger.gate_closed = true; /* until the context is complete */
+    s->memory.gate_closed = true; /* until the context is complete */
     put(s, "first");
-    ledger_await_gate(&s->ledger);
-    ledger_open_gate(&s->ledger);
+    memory_await_gate(&s->memory);
+    memory_open_gate(&s->memory);
     boxcar_coordinator_free(s->coordinator); /* waits for the thread */
     scene_forget(s);
     assert_int_equal(chain.close_status, BOXCAR_E_CONFLICT);

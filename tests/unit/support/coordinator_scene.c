@@ -33,7 +33,8 @@ struct scene *scene_new_with(boxcar_coordinator_options options) {
 
     assert_non_null(s);
     alarm(60); /* what is waited for may never come */
-    ledger_init(&s->ledger);
+    memory_init(&s->memory);
+    s->memory.all_leased = true;
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->told, NULL);
     options.owner.uuid.bytes[0] = 1;
@@ -43,7 +44,7 @@ struct scene *scene_new_with(boxcar_coordinator_options options) {
         options.on_flush = remember;
         options.on_flush_context = s;
     }
-    assert_int_equal(coordinator_start(&options, &s->ledger.store, &s->coordinator, &s->err), BOXCAR_OK);
+    assert_int_equal(coordinator_start(&options, &s->memory.store, &s->coordinator, &s->err), BOXCAR_OK);
     return s;
 }
 
@@ -61,10 +62,10 @@ void scene_free(struct scene *s) {
     if (boxcar_coordinator_close(s->coordinator, &s->err) != BOXCAR_OK)
         fail_msg("close: %s", s->err.message);
     boxcar_coordinator_free(s->coordinator);
-    assert_int_equal(s->ledger.defects, 0);
-    assert_int_equal(s->ledger.closed, 1);
-    assert_true(s->ledger.most_inside <= 1);
-    ledger_release(&s->ledger);
+    assert_int_equal(s->memory.defects, 0);
+    assert_int_equal(s->memory.closed, 1);
+    assert_true(s->memory.most_inside <= 1);
+    memory_release(&s->memory);
     pthread_cond_destroy(&s->told);
     pthread_mutex_destroy(&s->mutex);
     free(s);
@@ -137,9 +138,9 @@ void flush_fails(struct scene *s, boxcar_status wanted) {
 void assert_in_order(struct scene *s, int count) {
     char payload[16];
 
-    assert_int_equal(s->ledger.count, count);
+    assert_int_equal(s->memory.count, count);
     for (int i = 0; i < count; i++) {
         snprintf(payload, sizeof(payload), "%d", i);
-        assert_string_equal(s->ledger.entries[i].payload, payload);
+        assert_string_equal(s->memory.messages[i].text, payload);
     }
 }

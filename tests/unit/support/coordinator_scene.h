@@ -1,12 +1,12 @@
-/* A coordinator over a ledger, and the steps that its tests are made of. */
+/* A coordinator over a store in memory, and the steps that its tests are made of. */
 #ifndef BOXCAR_TESTS_COORDINATOR_SCENE_H
 #define BOXCAR_TESTS_COORDINATOR_SCENE_H
 
 #include "boxcar.h"
-#include "ledger_store.h"
+#include "memory_store.h"
 
 struct scene {
-    struct ledger_store ledger;
+    struct memory_store memory;
     boxcar_coordinator *coordinator;
     boxcar_error err;
     /* What on_flush was told. */
@@ -34,7 +34,7 @@ boxcar_settlement a_settlement(int64_t work_id);
 boxcar_flush *flush(struct scene *s); /* succeeds */
 void flush_ok(struct scene *s);
 void flush_fails(struct scene *s, boxcar_status wanted);
-/* Messages 0 to count-1 are in the ledger, each once, in this order. */
+/* Messages 0 to count-1 are in the store, each once, in this order. */
 void assert_in_order(struct scene *s, int count);
 
 #endif

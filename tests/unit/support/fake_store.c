@@ -116,8 +116,8 @@ static boxcar_status fake_process(struct boxcar_store *store, const struct reque
 }
 
 /* As a borrowed store. */
-static boxcar_status fake_begin(struct boxcar_store *store, boxcar_error *err) {
-    (void)store;
+static boxcar_status fake_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+    (void)store, (void)step;
     return error_set(err, BOXCAR_E_UNSUPPORTED, "no transactions");
 }
 
@@ -131,24 +131,24 @@ static boxcar_status give_list(struct fake_store *fake, struct message_rows **re
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                               struct message_rows **ret_list, boxcar_error *err) {
+static boxcar_status fake_message_read(struct boxcar_store *store, const struct message_choice *choice,
+                                       struct message_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = give_list(fake, ret_list, err);
 
-    fake->box = box;
-    fake->ref = ref;
+    if (choice->filter)
+        fake->list_options = *choice->filter;
+    if (choice->dead)
+        fake->filter = *choice->dead;
+    if (choice->filter || choice->dead)
+        return status;
+    fake->box = choice->box;
+    fake->ref = choice->ref;
     if (status != BOXCAR_OK)
         return status;
     (*ret_list)->items = &fake->found;
     (*ret_list)->count = 1;
     return BOXCAR_OK;
-}
-
-static boxcar_status fake_page(struct boxcar_store *store, const boxcar_message_filter *options,
-                               struct message_rows **ret_list, boxcar_error *err) {
-    fake_of(store)->list_options = *options;
-    return give_list(fake_of(store), ret_list, err);
 }
 
 static boxcar_status fake_attempts(struct boxcar_store *store, boxcar_work_id work_id,
@@ -165,33 +165,20 @@ static boxcar_status fake_stats(struct boxcar_store *store, boxcar_box box, bool
     return *ret_list ? answer(fake_of(store), err) : error_no_memory(err);
 }
 
-static boxcar_status fake_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                                    boxcar_work_id after, struct message_rows **ret_list,
-                                    boxcar_error *err) {
-    (void)limit, (void)after;
-    fake_of(store)->filter = *filter;
-    return give_list(fake_of(store), ret_list, err);
-}
-
-static boxcar_status fake_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                                   enum dead_action action, boxcar_str note, int limit,
-                                   boxcar_work_id *cursor, int64_t *ret_count, boxcar_error *err) {
+static boxcar_status fake_message_change(struct boxcar_store *store, const struct message_choice *choice,
+                                         enum message_action action, boxcar_str note,
+                                         struct message_change *ret_change, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
 
-    (void)action;
-    fake->filter = *filter;
+    if (action == MESSAGE_CANCEL)
+        return answer(fake, err);
+    fake->filter = *choice->dead;
     fake->note = note;
     fake->dead_calls++;
-    *ret_count = fake->dead_left < limit ? fake->dead_left : limit;
-    fake->dead_left -= *ret_count;
-    cursor->value = fake->dead_left; /* ids count down from the number of dead letters */
+    ret_change->count = fake->dead_left < choice->limit ? fake->dead_left : choice->limit;
+    fake->dead_left -= ret_change->count;
+    ret_change->oldest.value = fake->dead_left; /* ids count down from the number of dead letters */
     return answer(fake, err);
-}
-
-static boxcar_status fake_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                                 boxcar_error *err) {
-    (void)box, (void)ref;
-    return answer(fake_of(store), err);
 }
 
 static boxcar_status fake_join_start(struct boxcar_store *store, const boxcar_new_join *join,
@@ -224,16 +211,12 @@ static boxcar_status answer_change(struct fake_store *fake, boxcar_join_id join_
     return status;
 }
 
-static boxcar_status fake_join_report(struct boxcar_store *store, boxcar_join_id join_id,
-                                      boxcar_message_id message_id, boxcar_member_status outcome,
-                                      struct join_change *ret_change, boxcar_error *err) {
-    fake_of(store)->message_id = message_id;
-    fake_of(store)->outcome = outcome;
-    return answer_change(fake_of(store), join_id, ret_change, err);
-}
-
-static boxcar_status fake_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
-                                      struct join_change *ret_change, boxcar_error *err) {
+static boxcar_status fake_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                                   struct join_change *ret_change, boxcar_error *err) {
+    if (step) {
+        fake_of(store)->message_id = step->message_id;
+        fake_of(store)->outcome = step->outcome;
+    }
     return answer_change(fake_of(store), join_id, ret_change, err);
 }
 
@@ -283,10 +266,12 @@ static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_i
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_answer,
-                                    bool *ret_hash_mismatch, boxcar_error *err) {
+static boxcar_status fake_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
+                                    enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
+                                    boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
 
+    fake->question = question;
     fake->origins[0] = *origin;
     fake->origin_count = 1;
     if (fake->answer == BOXCAR_OK) {
@@ -334,35 +319,22 @@ static boxcar_status give_events(struct fake_store *fake, struct event_rows **re
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
-                                     int limit, struct event_rows **ret_list, boxcar_error *err) {
-    struct fake_store *fake = fake_of(store);
-
-    fake->stream = stream;
-    fake->version = from_version;
-    fake->event_limit = limit;
-    return give_events(fake, ret_list, err);
-}
-
-static boxcar_status fake_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                         struct event_rows **ret_list, boxcar_error *err) {
+static boxcar_status fake_event_read(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                     int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
     fake_of(store)->event_filter = *filter;
+    fake_of(store)->version = from_version;
     return give_events(fake_of(store), ret_list, err);
 }
 
-static boxcar_status fake_maintain(struct boxcar_store *store, boxcar_maintenance *ret, boxcar_error *err) {
-    ret->reaped = fake_of(store)->reaped;
+static boxcar_status fake_maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                                   boxcar_error *err) {
+    ret_done->round.reaped = fake_of(store)->reaped;
+    ret_done->audit = (boxcar_audit){.lost = 1, .repaired = task == UPKEEP_REPAIR};
     return answer(fake_of(store), err);
 }
 
-static boxcar_status fake_upkeep(struct boxcar_store *store, boxcar_upkeep *ret, boxcar_error *err) {
-    *ret = (boxcar_upkeep){.has_run = true, .seconds = 5};
-    return answer(fake_of(store), err);
-}
-
-static boxcar_status fake_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret,
-                                boxcar_error *err) {
-    *ret = (boxcar_audit){.lost = 1, .repaired = repair};
+static boxcar_status fake_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err) {
+    *ret_facts = (struct store_facts){.upkeep = {.has_run = true, .seconds = 5}, .violations = 3};
     return answer(fake_of(store), err);
 }
 
@@ -406,19 +378,12 @@ static boxcar_status fake_stream_page(struct boxcar_store *store, const boxcar_s
     return BOXCAR_OK;
 }
 
-static boxcar_status fake_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                        bool replay, boxcar_error *err) {
+static boxcar_status fake_stream_change(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                        enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err) {
     fake_of(store)->box = box;
     fake_of(store)->stream = stream;
-    fake_of(store)->replay = replay;
-    return answer(fake_of(store), err);
-}
-
-static boxcar_status fake_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                      boxcar_work_id *ret_work_id, boxcar_error *err) {
-    fake_of(store)->box = box;
-    fake_of(store)->stream = stream;
-    if (fake_of(store)->answer == BOXCAR_OK)
+    fake_of(store)->action = action;
+    if (fake_of(store)->answer == BOXCAR_OK && action == STREAM_SKIP)
         ret_work_id->value = 55;
     return answer(fake_of(store), err);
 }
@@ -440,14 +405,6 @@ static boxcar_status fake_stream_rules(struct boxcar_store *store, struct stream
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
-    boxcar_status status = answer(fake_of(store), err);
-
-    if (status == BOXCAR_OK)
-        *ret_count = 3;
-    return status;
-}
-
 static boxcar_status fake_instances(struct boxcar_store *store, struct instance_rows **ret_list,
                                     boxcar_error *err) {
     boxcar_status status = answer(fake_of(store), err);
@@ -463,37 +420,28 @@ static const struct store_ops FAKE_OPS = {
     .close = fake_close,
     .deploy = fake_deploy,
     .process = fake_process,
-    .begin = fake_begin,
-    .find = fake_find,
-    .page = fake_page,
+    .transaction = fake_transaction,
+    .message_read = fake_message_read,
+    .message_change = fake_message_change,
     .attempts = fake_attempts,
     .stats = fake_stats,
-    .dead_page = fake_dead_page,
-    .dead_act = fake_dead_act,
-    .cancel = fake_cancel,
     .join_start = fake_join_start,
     .join_attach = fake_join_attach,
-    .join_report = fake_join_report,
-    .join_cancel = fake_join_cancel,
+    .join_end = fake_join_end,
     .join_wait = fake_join_wait,
     .join_page = fake_join_page,
     .join_members = fake_join_members,
-    .inbox_look = fake_inbox_ask,
-    .inbox_accept = fake_inbox_ask,
+    .inbox_ask = fake_inbox_ask,
     .inbox_find = fake_inbox_find,
     .event_append = fake_event_append,
     .event_read = fake_event_read,
-    .event_read_all = fake_event_read_all,
     .stream_page = fake_stream_page,
-    .stream_resume = fake_stream_resume,
-    .stream_skip = fake_stream_skip,
+    .stream_change = fake_stream_change,
     .stream_rule_write = fake_stream_rule_write,
     .stream_rules = fake_stream_rules,
-    .stream_violations = fake_stream_violations,
     .instances = fake_instances,
     .maintain = fake_maintain,
-    .upkeep = fake_upkeep,
-    .audit = fake_audit,
+    .facts = fake_facts,
     .settings_read = fake_settings_read,
     .setting_write = fake_setting_write,
 };

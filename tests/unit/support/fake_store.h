@@ -1,4 +1,6 @@
-/* A store that only remembers what it was asked and answers what the test wants. */
+/* A store that only remembers what it was asked and answers what the test wants: for the public functions,
+ * which check and hand down. It knows every operation and no message. What stores do with requests is
+ * memory_store.h: for coordinators and workers, which depend on what became of the messages before. */
 #ifndef BOXCAR_TESTS_FAKE_STORE_H
 #define BOXCAR_TESTS_FAKE_STORE_H
 
@@ -45,18 +47,18 @@ struct fake_store {
     bool setting_was_reset;
     struct inbox_origin origins[FAKE_ROOM];
     size_t origin_count;
-    boxcar_box box; /* of a find, or of a call about a stream */
+    enum inbox_question question; /* about a key */
+    boxcar_box box;               /* of a find, or of a call about a stream */
     boxcar_message_ref ref;
     boxcar_new_event events[FAKE_ROOM]; /* of the last append */
     size_t event_count;
-    boxcar_str stream; /* of an append or a read, of the last call about one, or the pattern of a rule */
+    boxcar_str stream; /* of an append, of the last call about one, or the pattern of a rule */
     int64_t version;   /* expected, or to read from */
-    int event_limit;
     boxcar_event_filter event_filter;
     bool knows_events; /* tells every event as a duplicate */
     boxcar_stream_filter stream_filter;
     boxcar_stream_policy policy;
-    bool replay;
+    enum stream_action action;
     /* What was logged: the last record, and how many. */
     int records;
     boxcar_log_level level;

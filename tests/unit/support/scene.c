@@ -6,7 +6,7 @@
 #include "scene.h"
 
 static void begin(struct scene *s, const boxcar_message *message, boxcar_box box) {
-    int *running = &s->running[message->stream.len > 0 ? message->stream.data[0] % SCRIPT_ROOM : SCRIPT_ROOM];
+    int *running = &s->running[message->stream.len > 0 ? message->stream.data[0] % SCENE_ROOM : SCENE_ROOM];
 
     pthread_mutex_lock(&s->mutex);
     s->boxes[s->begun_count] = box;
@@ -19,7 +19,7 @@ static void begin(struct scene *s, const boxcar_message *message, boxcar_box box
 
 static void end(struct scene *s, const boxcar_message *message) {
     pthread_mutex_lock(&s->mutex);
-    s->running[message->stream.len > 0 ? message->stream.data[0] % SCRIPT_ROOM : SCRIPT_ROOM]--;
+    s->running[message->stream.len > 0 ? message->stream.data[0] % SCENE_ROOM : SCENE_ROOM]--;
     pthread_mutex_unlock(&s->mutex);
 }
 
@@ -49,7 +49,7 @@ struct scene *scene_new(const boxcar_worker_options *given, bool outbox, bool in
 
     assert_non_null(s);
     alarm(60); /* what is waited for may never come */
-    script_init(&s->script);
+    memory_init(&s->memory);
     pthread_mutex_init(&s->mutex, NULL);
     store.url = BOXCAR_STR("sqlite:nowhere");
     if (!options.store)
@@ -59,7 +59,7 @@ struct scene *scene_new(const boxcar_worker_options *given, bool outbox, bool in
     options.poll_ms = 5;
     options.maintain_ms = 0;
     assert_int_equal(boxcar_worker_new(&options, &s->worker, NULL), BOXCAR_OK);
-    s->worker->open = script_open;
+    s->worker->open = memory_open;
     if (outbox)
         assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, topic, play_outbox, s), NULL), BOXCAR_OK);
     if (inbox)
@@ -68,11 +68,11 @@ struct scene *scene_new(const boxcar_worker_options *given, bool outbox, bool in
 }
 
 void scene_add(struct scene *s, boxcar_box box, const char *stream) {
-    pthread_mutex_lock(&s->script.mutex);
-    script_add(&s->script, "t", 0);
-    s->script.messages[s->script.count - 1].box = box;
-    s->script.messages[s->script.count - 1].stream = boxcar_str_of(stream);
-    pthread_mutex_unlock(&s->script.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    memory_add(&s->memory, "t", 0);
+    s->memory.messages[s->memory.count - 1].box = box;
+    s->memory.messages[s->memory.count - 1].stream = boxcar_str_of(stream);
+    pthread_mutex_unlock(&s->memory.mutex);
 }
 
 void scene_run(struct scene *s) {
@@ -117,9 +117,9 @@ bool scene_has_begun(struct scene *s, int64_t work_id) {
 bool scene_is_settled(struct scene *s, int64_t work_id) {
     bool settled;
 
-    pthread_mutex_lock(&s->script.mutex);
-    settled = s->script.messages[work_id - 1].settled > 0;
-    pthread_mutex_unlock(&s->script.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    settled = s->memory.messages[work_id - 1].settled > 0;
+    pthread_mutex_unlock(&s->memory.mutex);
     return settled;
 }
 

@@ -1,26 +1,28 @@
-/* A worker on a store in memory (script_store.h), with a handler that does what a test tells it, message
+/* A worker on a store in memory (memory_store.h), with a handler that does what a test tells it, message
  * by message, and writes down in which order that was. */
 #ifndef BOXCAR_TESTS_SCENE_H
 #define BOXCAR_TESTS_SCENE_H
 
 #include <pthread.h>
 
-#include "script_store.h"
+#include "memory_store.h"
 #include "worker/worker.h"
 
+#define SCENE_ROOM 64
+
 struct scene {
-    struct script_store script;
+    struct memory_store memory;
     boxcar_worker *worker;
     /* What the handler does with a message, by work id. */
-    boxcar_verdict verdicts[SCRIPT_ROOM + 1];
+    boxcar_verdict verdicts[SCENE_ROOM + 1];
     void (*during)(struct scene *scene, boxcar_delivery *delivery); /* NULL = nothing */
     /* What it did. */
     pthread_mutex_t mutex;
-    int64_t begun[SCRIPT_ROOM]; /* work ids, in order */
+    int64_t begun[SCENE_ROOM]; /* work ids, in order */
     size_t begun_count;
-    boxcar_box boxes[SCRIPT_ROOM]; /* whose handler it was, in the same order */
-    int running[SCRIPT_ROOM + 1];  /* now, by the first letter of the stream */
-    int most_running;              /* of one stream at the same time */
+    boxcar_box boxes[SCENE_ROOM]; /* whose handler it was, in the same order */
+    int running[SCENE_ROOM + 1];  /* now, by the first letter of the stream */
+    int most_running;             /* of one stream at the same time */
     pthread_t thread;
 };
 

@@ -339,16 +339,16 @@ static void results_are_queued_as_settlements(void **state) {
     boxcar_ordered_results_free(results);
     assert_int_equal(ticket, 2); /* behind the record of stages */
     flush_ok(s);
-    assert_int_equal(s->ledger.call_count, 1);
-    assert_int_equal(s->ledger.stages[1], 0); /* done: nobody will ask */
-    assert_int_equal(s->ledger.stages[2], 5);
-    assert_int_equal(s->ledger.kinds[1], BOXCAR_ACK);
-    assert_int_equal(s->ledger.kinds[2], BOXCAR_ABANDON);
-    assert_int_equal(s->ledger.delays[2], 77);
-    assert_string_equal(s->ledger.errors[2], "because");
-    assert_int_equal(s->ledger.kinds[3], BOXCAR_DEFER);
-    assert_int_equal(s->ledger.delays[3], 0);
-    assert_int_equal(s->ledger.kinds[4], BOXCAR_ACK);
+    assert_int_equal(s->memory.call_count, 1);
+    assert_int_equal(s->memory.messages[0].stages, 0); /* done: nobody will ask */
+    assert_int_equal(s->memory.messages[1].stages, 5);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ABANDON);
+    assert_int_equal(s->memory.messages[1].delay_ms, 77);
+    assert_string_equal(s->memory.messages[1].error, "because");
+    assert_int_equal(s->memory.messages[2].kind, BOXCAR_DEFER);
+    assert_int_equal(s->memory.messages[2].delay_ms, 0);
+    assert_int_equal(s->memory.messages[3].kind, BOXCAR_ACK);
     assert_int_equal(s->results, 6);
     scene_free(s);
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "script_store.h"
+#include "memory_store.h"
 #include "worker/worker.h"
 
 struct scene {
-    struct script_store script;
+    struct memory_store memory;
     boxcar_worker *worker;
     _Atomic int calls, cancelled;
     boxcar_verdict verdict;
@@ -42,7 +42,7 @@ static struct scene *scene_new(const boxcar_worker_options *given) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     assert_non_null(s);
-    script_init(&s->script);
+    memory_init(&s->memory);
     store.url = BOXCAR_STR("sqlite:nowhere");
     store.log = count_lines;
     store.log_context = s;
@@ -53,7 +53,7 @@ static struct scene *scene_new(const boxcar_worker_options *given) {
     options.maintain_ms = 0;
     options.concurrency = 2;
     assert_int_equal(boxcar_worker_new(&options, &s->worker, &err), BOXCAR_OK);
-    s->worker->open = script_open;
+    s->worker->open = memory_open;
     assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), play, s), &err), BOXCAR_OK);
     return s;
 }
@@ -88,12 +88,12 @@ static void verdicts_survive_an_outage(void **state) {
 
     (void)state;
     for (int i = 0; i < 10; i++)
-        script_add(&s->script, "t", 0);
-    s->script.fail_next = 4;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
+        memory_add(&s->memory, "t", 0);
+    s->memory.fail_next = 4;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
     run(s);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(s->script.messages[i].settled, 1);
+        assert_int_equal(s->memory.messages[i].settled, 1);
     assert_int_equal(s->calls, 10);
     assert_int_equal(stats_of(s).acked, 10);
     assert_int_equal(s->detached, 1); /* one line per change of state */
@@ -106,12 +106,12 @@ static void settlement_whose_answer_was_lost_counts_once(void **state) {
     struct scene *s = scene_new(NULL);
 
     (void)state;
-    script_add(&s->script, "t", 0);
-    s->script.fail_next = 1;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
-    s->script.apply_then_fail = true;
+    memory_add(&s->memory, "t", 0);
+    s->memory.fail_next = 1;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
     run(s);
-    assert_int_equal(s->script.messages[0].settled, 1);
+    assert_int_equal(s->memory.messages[0].settled, 1);
     assert_int_equal(s->calls, 1);
     assert_int_equal(stats_of(s).acked, 1);
     assert_int_equal(stats_of(s).lost, 0);
@@ -125,15 +125,15 @@ static void leases_are_renewed_before_anything_is_claimed_again(void **state) {
 
     (void)state;
     for (int k = 0; k < 4; k++)
-        script_add(&s->script, "t", 0);
+        memory_add(&s->memory, "t", 0);
     s->work_ms = 150;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
-    s->script.fail_next = 1;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.fail_next = 1;
     run(s);
-    while (s->script.calls[i].answer == BOXCAR_OK)
+    while (s->memory.calls[i].answer == BOXCAR_OK)
         i++;
-    assert_int_equal(s->script.calls[i + 1].claim_size, 0);
-    assert_int_equal(s->script.messages[3].settled, 1);
+    assert_int_equal(s->memory.calls[i + 1].claim_size, 0);
+    assert_int_equal(s->memory.messages[3].settled, 1);
     scene_free(s);
 }
 
@@ -154,11 +154,11 @@ static void stop(struct scene *s, pthread_t thread) {
 static void wait_for_settled(struct scene *s, int count) {
     for (int settled = 0; settled < count;) {
         usleep(1000);
-        pthread_mutex_lock(&s->script.mutex);
+        pthread_mutex_lock(&s->memory.mutex);
         settled = 0;
-        for (size_t i = 0; i < s->script.count; i++)
-            settled += s->script.messages[i].settled;
-        pthread_mutex_unlock(&s->script.mutex);
+        for (size_t i = 0; i < s->memory.count; i++)
+            settled += s->memory.messages[i].settled;
+        pthread_mutex_unlock(&s->memory.mutex);
     }
 }
 
@@ -172,16 +172,16 @@ static void refused_settlement_does_not_block_the_others(void **state) {
     options.lease_ms = 400; /* it is given up when its lease is over */
     s = scene_new(&options);
     for (int i = 0; i < 8; i++)
-        script_add(&s->script, "t", 0);
-    s->script.refuse = 3;
+        memory_add(&s->memory, "t", 0);
+    s->memory.refuse_work_id = 3;
     start(s, &thread);
     wait_for_settled(s, 7);
-    pthread_mutex_lock(&s->script.mutex);
-    script_add(&s->script, "t", 0);
-    pthread_mutex_unlock(&s->script.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    memory_add(&s->memory, "t", 0);
+    pthread_mutex_unlock(&s->memory.mutex);
     wait_for_settled(s, 8);
     stop(s, thread);
-    assert_int_equal(s->script.messages[2].settled, 0);
+    assert_int_equal(s->memory.messages[2].settled, 0);
     scene_free(s);
 }
 
@@ -194,7 +194,7 @@ static void leases_are_renewed_when_their_time_is_changed(void **state) {
     (void)state;
     options.lease_ms = 600000;
     s = scene_new(&options);
-    script_add(&s->script, "t", 0);
+    memory_add(&s->memory, "t", 0);
     s->work_ms = 100000;
     start(s, &thread);
     while (atomic_load(&s->calls) == 0)
@@ -202,9 +202,9 @@ static void leases_are_renewed_when_their_time_is_changed(void **state) {
     options.lease_ms = 1200000;
     assert_int_equal(boxcar_worker_reconfigure(s->worker, &options, NULL), BOXCAR_OK);
     for (int renewed = 0; renewed == 0; usleep(1000)) {
-        pthread_mutex_lock(&s->script.mutex);
-        renewed = s->script.messages[0].renewed;
-        pthread_mutex_unlock(&s->script.mutex);
+        pthread_mutex_lock(&s->memory.mutex);
+        renewed = s->memory.messages[0].renewed;
+        pthread_mutex_unlock(&s->memory.mutex);
     }
     stop(s, thread);
     scene_free(s);
@@ -218,8 +218,8 @@ static void idle_worker_comes_back_by_itself(void **state) {
 
     (void)state;
     s->worker->tuning.poll_ms = BOXCAR_POLL_MS_MAX;
-    s->script.deny_instances = BOXCAR_E_DENIED; /* so that it goes by itself */
-    s->script.fail_heartbeats = 1;
+    s->memory.deny_instances = BOXCAR_E_DENIED; /* so that it goes by itself */
+    s->memory.fail_heartbeats = 1;
     start(s, &thread);
     while (atomic_load(&s->attached) == 0)
         usleep(1000);
@@ -237,16 +237,16 @@ static void suspect_that_cannot_run_alone_goes_back(void **state) {
     (void)state;
     options.lease_ms = 200;
     s = scene_new(&options);
-    script_add(&s->script, "t", 0);
+    memory_add(&s->memory, "t", 0);
     s->work_ms = 100000;
     start(s, &thread);
     while (atomic_load(&s->calls) == 0)
         usleep(1000);
-    pthread_mutex_lock(&s->script.mutex);
-    script_add(&s->script, "t", 3);
-    pthread_mutex_unlock(&s->script.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    memory_add(&s->memory, "t", 3);
+    pthread_mutex_unlock(&s->memory.mutex);
     wait_for_settled(s, 1);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_DEFER);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_DEFER);
     assert_int_equal(s->calls, 1);
     stop(s, thread);
     scene_free(s);
@@ -261,9 +261,9 @@ static void handler_whose_lease_is_not_renewed_is_cancelled(void **state) {
     (void)state;
     options.lease_ms = 120;
     s = scene_new(&options);
-    script_add(&s->script, "t", 0);
+    memory_add(&s->memory, "t", 0);
     s->work_ms = 100000;
-    s->script.steal = 1; /* it is free again after each theft: claimed and cancelled once more */
+    s->memory.steal = 1; /* it is free again after each theft: claimed and cancelled once more */
     start(s, &thread);
     while (atomic_load(&s->cancelled) < 2)
         usleep(1000);
@@ -279,16 +279,16 @@ static void one_suspect_is_held_at_a_time(void **state) {
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        script_add(&s->script, "t", 1);
-        script_add(&s->script, "t", 0);
+        memory_add(&s->memory, "t", 1);
+        memory_add(&s->memory, "t", 0);
     }
     s->work_ms = 20;
     run(s);
     assert_int_equal(s->calls, 8);
-    assert_int_equal(s->script.most_suspects, 1);
-    for (size_t i = 0; i < s->script.call_count; i++) {
-        with += s->script.calls[i].claim_size > 0 && !s->script.calls[i].no_suspects;
-        without += s->script.calls[i].claim_size > 0 && s->script.calls[i].no_suspects;
+    assert_int_equal(s->memory.most_suspects, 1);
+    for (size_t i = 0; i < s->memory.call_count; i++) {
+        with += s->memory.calls[i].claim_size > 0 && !s->memory.calls[i].no_suspects;
+        without += s->memory.calls[i].claim_size > 0 && s->memory.calls[i].no_suspects;
     }
     assert_true(with > 0 && without > 0);
     scene_free(s);
@@ -303,23 +303,23 @@ static void message_without_a_handler_is_given_back_or_failed(void **state) {
 
         options.fail_unhandled = fail;
         s = scene_new(&options);
-        s->script.ignore_topics = true;
+        s->memory.ignore_topics = true;
         s->verdict = BOXCAR_VERDICT_FAIL;
-        script_add(&s->script, "other", 0);
-        script_add(&s->script, "t", 0);
+        memory_add(&s->memory, "other", 0);
+        memory_add(&s->memory, "t", 0);
         run(s);
         assert_int_equal(s->calls, 1);
-        assert_int_equal(s->script.messages[0].kind, fail ? BOXCAR_FAIL : BOXCAR_DEFER);
-        assert_int_equal(s->script.messages[0].reason, fail ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE);
-        assert_int_equal(s->script.messages[1].kind, BOXCAR_FAIL);
-        assert_int_equal(s->script.messages[1].reason, BOXCAR_REASON_NONE);
+        assert_int_equal(s->memory.messages[0].kind, fail ? BOXCAR_FAIL : BOXCAR_DEFER);
+        assert_int_equal(s->memory.messages[0].reason, fail ? BOXCAR_REASON_NO_HANDLER : BOXCAR_REASON_NONE);
+        assert_int_equal(s->memory.messages[1].kind, BOXCAR_FAIL);
+        assert_int_equal(s->memory.messages[1].reason, BOXCAR_REASON_NONE);
         scene_free(s);
     }
 }
 
 static void add_wait(struct scene *s, const char *payload, int crash_count) {
-    script_add(&s->script, "join.wait", crash_count);
-    s->script.messages[s->script.count - 1].payload = boxcar_str_of(payload);
+    memory_add(&s->memory, "join.wait", crash_count);
+    s->memory.messages[s->memory.count - 1].payload = boxcar_str_of(payload);
 }
 
 #define WAIT_PAYLOAD "{\"join_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"on_complete_topic\":\"then\"}"
@@ -346,14 +346,14 @@ static void waits_are_for_the_store_to_evaluate(void **state) {
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct scene *s = scene_new(NULL);
 
-        s->script.wait_outcome = CASES[i].outcome;
+        s->memory.wait_outcome = CASES[i].outcome;
         add_wait(s, WAIT_PAYLOAD, 0);
-        script_add(&s->script, "t", 0);
+        memory_add(&s->memory, "t", 0);
         add_wait(s, WAIT_PAYLOAD, 5);
         run(s);
         assert_int_equal(s->calls, 1);
-        assert_int_equal(s->script.messages[0].kind, BOXCAR_RESOLVE);
-        assert_int_equal(s->script.messages[2].kind, BOXCAR_RESOLVE);
+        assert_int_equal(s->memory.messages[0].kind, BOXCAR_RESOLVE);
+        assert_int_equal(s->memory.messages[2].kind, BOXCAR_RESOLVE);
         assert_int_equal(wait_stats_of(s).acked, CASES[i].acked);
         assert_int_equal(wait_stats_of(s).deferred, CASES[i].deferred);
         assert_int_equal(wait_stats_of(s).failed, CASES[i].failed);
@@ -368,8 +368,8 @@ static void wait_that_cannot_be_read_is_failed(void **state) {
     (void)state;
     add_wait(s, "{\"join_id\": 7}", 0);
     run(s);
-    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
-    assert_int_equal(s->script.messages[0].reason, BOXCAR_REASON_NONE);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.messages[0].reason, BOXCAR_REASON_NONE);
     assert_int_equal(wait_stats_of(s).failed, 1);
     scene_free(s);
 }
@@ -379,13 +379,13 @@ static void wait_whose_answer_was_lost_is_let_go(void **state) {
     struct scene *s = scene_new(NULL);
 
     (void)state;
-    s->script.wait_outcome = WAIT_COMPLETED;
-    s->script.fail_next = 1;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
-    s->script.apply_then_fail = true;
+    s->memory.wait_outcome = WAIT_COMPLETED;
+    s->memory.fail_next = 1;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.apply_then_fail = true;
     add_wait(s, WAIT_PAYLOAD, 0);
     run(s);
-    assert_int_equal(s->script.messages[0].settled, 1);
+    assert_int_equal(s->memory.messages[0].settled, 1);
     assert_int_equal(wait_stats_of(s).lost, 0);
     scene_free(s);
 }
@@ -408,7 +408,7 @@ static void what_can_never_work_ends_the_run(void **state) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     (void)state;
-    s->script.deny = BOXCAR_E_DENIED;
+    s->memory.down = BOXCAR_E_DENIED;
     alarm(60);
     assert_int_equal(boxcar_worker_run(s->worker, &err), BOXCAR_E_DENIED);
     alarm(0);
@@ -420,10 +420,10 @@ static void worker_registers_and_says_goodbye(void **state) {
     struct scene *s = scene_new(NULL);
 
     (void)state;
-    script_add(&s->script, "t", 0);
+    memory_add(&s->memory, "t", 0);
     run(s);
-    assert_int_equal(s->script.calls[0].instances, 1);
-    assert_int_equal(s->script.farewells, 1);
+    assert_int_equal(s->memory.calls[0].instances, 1);
+    assert_int_equal(s->memory.farewells, 1);
     scene_free(s);
 }
 

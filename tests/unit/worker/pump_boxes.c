@@ -13,8 +13,8 @@ static void box_without_handlers_is_never_asked(void **state) {
             scene_add(s, (boxcar_box)served, NULL);
         scene_run(s);
         assert_int_equal(s->begun_count, 6);
-        for (size_t i = 0; i < s->script.call_count; i++)
-            assert_int_equal(s->script.calls[i].claim_of[1 - served], 0);
+        for (size_t i = 0; i < s->memory.call_count; i++)
+            assert_int_equal(s->memory.calls[i].claim_of[1 - served], 0);
         scene_free(s);
     }
 }
@@ -33,9 +33,9 @@ static void both_boxes_are_served_by_their_own_handlers(void **state) {
     for (size_t i = 0; i < 20; i++)
         assert_int_equal(s->boxes[i], (s->begun[i] - 1) % 3 ? BOXCAR_OUTBOX : BOXCAR_INBOX);
     for (int64_t i = 1; i <= 20; i++)
-        assert_int_equal(s->script.messages[i - 1].settled, 1);
-    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
+        assert_int_equal(s->memory.messages[i - 1].settled, 1);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ABANDON);
     for (int box = 0; box < BOXES; box++) {
         boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
 
@@ -74,19 +74,19 @@ static void claims_are_shared(void **state) {
         scene_add(s, i < 20 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
     scene_run(s);
     assert_int_equal(s->begun_count, 40);
-    for (size_t i = 0; i < s->script.call_count; i++) {
-        assert_true(s->script.calls[i].claim_size <= 3);
+    for (size_t i = 0; i < s->memory.call_count; i++) {
+        assert_true(s->memory.calls[i].claim_size <= 3);
         for (int box = 0; box < BOXES; box++)
-            asked[box] += s->script.calls[i].claim_of[box] > 0;
+            asked[box] += s->memory.calls[i].claim_of[box] > 0;
     }
     assert_true(asked[BOXCAR_OUTBOX] > 0 && asked[BOXCAR_INBOX] > 0);
     for (int box = 0; box < BOXES; box++)
         for (size_t i = 0; i < 20; i++)
-            if (s->script.messages[box * 20 + i].settled_in > last[box])
-                last[box] = s->script.messages[box * 20 + i].settled_in;
+            if (s->memory.messages[box * 20 + i].settled_in > last[box])
+                last[box] = s->memory.messages[box * 20 + i].settled_in;
     /* Both were worked off beside each other: neither was through before the other had begun. */
     for (int box = 0; box < BOXES; box++)
-        assert_true(s->script.messages[box * 20].settled_in < last[1 - box]);
+        assert_true(s->memory.messages[box * 20].settled_in < last[1 - box]);
     scene_free(s);
 }
 
@@ -103,12 +103,12 @@ static void smallest_batches_alternate(void **state) {
         scene_add(s, i < 6 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
     scene_run(s);
     assert_int_equal(s->begun_count, 12);
-    for (size_t i = 0, looks = 0; looks < 12 && i < s->script.call_count; i++) {
-        if (s->script.calls[i].claim_size == 0)
+    for (size_t i = 0, looks = 0; looks < 12 && i < s->memory.call_count; i++) {
+        if (s->memory.calls[i].claim_size == 0)
             continue;
-        assert_int_equal(s->script.calls[i].claim_size, 1);
-        assert_int_not_equal(s->script.calls[i].claim_of[BOXCAR_INBOX], before);
-        before = s->script.calls[i].claim_of[BOXCAR_INBOX];
+        assert_int_equal(s->memory.calls[i].claim_size, 1);
+        assert_int_not_equal(s->memory.calls[i].claim_of[BOXCAR_INBOX], before);
+        before = s->memory.calls[i].claim_of[BOXCAR_INBOX];
         looks++;
     }
     scene_free(s);
@@ -121,11 +121,11 @@ static void one_suspect_is_held_at_a_time_in_both_boxes(void **state) {
     (void)state;
     for (int i = 0; i < 8; i++) {
         scene_add(s, i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
-        s->script.messages[i].crash_count = i < 6;
+        s->memory.messages[i].crash_count = i < 6;
     }
     scene_run(s);
     assert_int_equal(s->begun_count, 8);
-    assert_int_equal(s->script.most_suspects, 1);
+    assert_int_equal(s->memory.most_suspects, 1);
     scene_free(s);
 }
 
@@ -148,7 +148,7 @@ static void box_that_was_empty_is_not_forgotten(void **state) {
     scene_add(s, BOXCAR_INBOX, NULL);
     scene_wait_settled(s, 1);
     scene_stop(s);
-    assert_int_equal(s->script.messages[2].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[2].kind, BOXCAR_ACK);
     scene_free(s);
 }
 
@@ -165,14 +165,14 @@ static void leases_of_the_inbox_are_renewed_and_lost(void **state) {
     scene_start(s);
     for (int renewed = 0; renewed < 2;) {
         sched_yield();
-        pthread_mutex_lock(&s->script.mutex);
-        renewed = s->script.messages[0].renewed;
-        pthread_mutex_unlock(&s->script.mutex);
+        pthread_mutex_lock(&s->memory.mutex);
+        renewed = s->memory.messages[0].renewed;
+        pthread_mutex_unlock(&s->memory.mutex);
     }
-    pthread_mutex_lock(&s->script.mutex);
-    s->script.messages[0].settled = 1; /* somebody else has it, for good */
-    s->script.steal = 1;
-    pthread_mutex_unlock(&s->script.mutex);
+    pthread_mutex_lock(&s->memory.mutex);
+    s->memory.messages[0].settled = 1; /* somebody else has it, for good */
+    s->memory.steal = 1;
+    pthread_mutex_unlock(&s->memory.mutex);
     for (boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT; stats.leases_lost == 0;)
         boxcar_worker_stats_read(s->worker, &stats);
     scene_stop(s);
@@ -198,16 +198,16 @@ static void stages_go_out_with_the_verdict(void **state) {
     (void)state;
     s->during = record;
     s->verdicts[1] = BOXCAR_VERDICT_RETRY;
-    s->script.fail_next = 2;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.fail_next = 2;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
     for (int i = 0; i < 4; i++)
         scene_add(s, i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX, NULL);
     scene_run(s);
-    assert_int_equal(s->script.messages[0].stages, BOXCAR_STAGE_PUBLISHED | BOXCAR_STAGE_STORED);
-    assert_int_equal(s->script.messages[1].stages, BOXCAR_STAGE_PUBLISHED);
-    assert_int_equal(s->script.messages[2].stages, 0);
+    assert_int_equal(s->memory.messages[0].stages, BOXCAR_STAGE_PUBLISHED | BOXCAR_STAGE_STORED);
+    assert_int_equal(s->memory.messages[1].stages, BOXCAR_STAGE_PUBLISHED);
+    assert_int_equal(s->memory.messages[2].stages, 0);
     for (size_t i = 0; i < 2; i++)
-        assert_true(s->script.messages[i].recorded_in <= s->script.messages[i].settled_in);
+        assert_true(s->memory.messages[i].recorded_in <= s->memory.messages[i].settled_in);
     scene_free(s);
 }
 
@@ -217,9 +217,9 @@ static void record_and_go_on(struct scene *s, boxcar_delivery *delivery) {
     assert_int_equal(boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_PUBLISHED, NULL), BOXCAR_OK);
     while (recorded == 0) {
         sched_yield();
-        pthread_mutex_lock(&s->script.mutex);
-        recorded = s->script.messages[0].stages;
-        pthread_mutex_unlock(&s->script.mutex);
+        pthread_mutex_lock(&s->memory.mutex);
+        recorded = s->memory.messages[0].stages;
+        pthread_mutex_unlock(&s->memory.mutex);
     }
 }
 
@@ -234,7 +234,7 @@ static void stages_go_out_with_the_next_round_trip(void **state) {
     s->during = record_and_go_on;
     scene_add(s, BOXCAR_OUTBOX, NULL);
     scene_run(s);
-    assert_true(s->script.messages[0].recorded_in < s->script.messages[0].settled_in);
+    assert_true(s->memory.messages[0].recorded_in < s->memory.messages[0].settled_in);
     scene_free(s);
 }
 
@@ -253,7 +253,7 @@ static void stop_gives_back_to_the_right_box(void **state) {
     boxcar_worker_stop(s->worker);
     scene_stop(s);
     for (size_t i = 0; i < 40; i++)
-        assert_false(s->script.messages[i].leased);
+        assert_false(s->memory.messages[i].leased);
     scene_free(s);
 }
 

@@ -108,13 +108,13 @@ static void every_strategy_settles_everything(void **state) {
             options.flush_interval_ms = failure == 0 ? BOXCAR_FLUSH_INTERVAL_MS_MAX : 2;
             s = scene_new(&options, true, true);
             s->during = work;
-            s->script.failure = failure == 1 ? BOXCAR_E_UNAVAILABLE : BOXCAR_E_STORE;
-            s->script.fail_next = failure == 0 ? 0 : 3;
+            s->memory.failure = failure == 1 ? BOXCAR_E_UNAVAILABLE : BOXCAR_E_STORE;
+            s->memory.fail_next = failure == 0 ? 0 : 3;
             for (int i = 0; i < 60; i++)
                 scene_add(s, i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX, i % 3 ? NULL : "s");
             scene_run(s);
             for (int i = 0; i < 60; i++)
-                assert_int_equal(s->script.messages[i].settled, 1);
+                assert_int_equal(s->memory.messages[i].settled, 1);
             scene_free(s);
         }
 }

@@ -32,8 +32,8 @@ static struct scene *busy_scene(void) {
     assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, topic), NULL), BOXCAR_OK);
     assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_INBOX, topic), NULL), BOXCAR_OK);
     for (int i = 0; i < MANY; i++) {
-        script_add(&s->script, "d", 0);
-        s->script.messages[i].box = i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX;
+        memory_add(&s->memory, "d", 0);
+        s->memory.messages[i].box = i % 2 ? BOXCAR_OUTBOX : BOXCAR_INBOX;
     }
     return s;
 }
@@ -41,14 +41,14 @@ static struct scene *busy_scene(void) {
 static size_t count_beats(const struct scene *s) {
     size_t beats = 0;
 
-    for (size_t i = 0; i < s->script.call_count; i++)
-        beats += s->script.calls[i].instances > 0;
+    for (size_t i = 0; i < s->memory.call_count; i++)
+        beats += s->memory.calls[i].instances > 0;
     return beats;
 }
 
 static void assert_all_settled(const struct scene *s) {
     for (int i = 0; i < MANY; i++)
-        assert_int_equal(s->script.messages[i].settled, 1);
+        assert_int_equal(s->memory.messages[i].settled, 1);
 }
 
 /* BX-065: results, renewals, heartbeat and claims are one round trip. */
@@ -58,9 +58,9 @@ static void heartbeat_travels_with_the_batch(void **state) {
     (void)state;
     scene_run(s);
     assert_all_settled(s);
-    assert_int_equal(s->script.heartbeats, 0);
-    assert_int_equal(s->script.calls[0].instances, BOXES); /* a row a box */
-    assert_true(s->script.calls[0].claim_size > 0);
+    assert_int_equal(s->memory.heartbeats, 0);
+    assert_int_equal(s->memory.calls[0].instances, BOXES); /* a row a box */
+    assert_true(s->memory.calls[0].claim_size > 0);
     scene_free(s);
 }
 
@@ -70,16 +70,16 @@ static void heartbeat_follows_an_outage(void **state) {
     size_t i = 0;
 
     (void)state;
-    s->script.fail_next = 2;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.fail_next = 2;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
     scene_run(s);
     assert_all_settled(s);
-    assert_int_equal(s->script.heartbeats, 0);
+    assert_int_equal(s->memory.heartbeats, 0);
     assert_int_equal(count_beats(s), 2);
-    while (s->script.calls[i].answer == BOXCAR_OK)
+    while (s->memory.calls[i].answer == BOXCAR_OK)
         i++;
-    for (; s->script.calls[i].instances == 0; i++)
-        assert_true(i < s->script.call_count);
+    for (; s->memory.calls[i].instances == 0; i++)
+        assert_true(i < s->memory.call_count);
     scene_free(s);
 }
 
@@ -89,15 +89,15 @@ static void worker_that_may_not_register_works(void **state) {
     boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
 
     (void)state;
-    s->script.deny_instances = BOXCAR_E_DENIED;
-    s->script.deny_heartbeats = BOXCAR_E_DENIED;
+    s->memory.deny_instances = BOXCAR_E_DENIED;
+    s->memory.deny_heartbeats = BOXCAR_E_DENIED;
     scene_run(s);
     assert_all_settled(s);
     boxcar_worker_stats_read(s->worker, &stats);
     assert_int_equal(stats.detachments, 0);
     assert_int_equal(complaints, 1);
     assert_int_equal(count_beats(s), 1); /* from then on it goes by itself */
-    assert_int_equal(s->script.heartbeats, 1);
+    assert_int_equal(s->memory.heartbeats, 1);
     scene_free(s);
 }
 
@@ -106,12 +106,12 @@ static void heartbeat_goes_alone_if_need_be(void **state) {
     struct scene *s = busy_scene();
 
     (void)state;
-    s->script.deny_instances = BOXCAR_E_STORE;
+    s->memory.deny_instances = BOXCAR_E_STORE;
     scene_run(s);
     assert_all_settled(s);
     assert_int_equal(complaints, 0);
     assert_int_equal(count_beats(s), 1);
-    assert_int_equal(s->script.heartbeats, BOXES);
+    assert_int_equal(s->memory.heartbeats, BOXES);
     scene_free(s);
 }
 

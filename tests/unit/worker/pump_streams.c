@@ -27,9 +27,9 @@ static void assert_begun(struct scene *s, const int64_t *expected, size_t count)
 static void assert_untouched(struct scene *s, int64_t from, int64_t to) {
     for (int64_t id = from; id <= to; id++) {
         assert_false(scene_has_begun(s, id));
-        assert_int_equal(s->script.messages[id - 1].settled, 1);
-        assert_int_equal(s->script.messages[id - 1].kind, BOXCAR_DEFER);
-        assert_int_equal(s->script.messages[id - 1].delay_ms, 0);
+        assert_int_equal(s->memory.messages[id - 1].settled, 1);
+        assert_int_equal(s->memory.messages[id - 1].kind, BOXCAR_DEFER);
+        assert_int_equal(s->memory.messages[id - 1].delay_ms, 0);
     }
 }
 
@@ -40,13 +40,13 @@ static void one_stream_is_handled_in_order(void **state) {
     for (int backwards = 0; backwards < 2; backwards++) {
         struct scene *s = scene_new(NULL, true, false);
 
-        s->script.backwards = backwards;
+        s->memory.backwards = backwards;
         add_stream(s, "a", 8);
         scene_run(s);
         assert_begun(s, ORDER, 8);
         assert_int_equal(s->most_running, 1);
         for (size_t i = 0; i < 8; i++)
-            assert_int_equal(s->script.messages[i].kind, BOXCAR_ACK);
+            assert_int_equal(s->memory.messages[i].kind, BOXCAR_ACK);
         scene_free(s);
     }
 }
@@ -111,13 +111,13 @@ static void first_that_is_not_acked_stops_its_stream(void **state) {
         add_stream(s, "b", 3);
         scene_run(s);
         assert_int_equal(s->begun_count, 6);
-        assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
-        assert_int_equal(s->script.messages[2].kind, CASES[i].kind);
+        assert_int_equal(s->memory.messages[1].kind, BOXCAR_ACK);
+        assert_int_equal(s->memory.messages[2].kind, CASES[i].kind);
         assert_untouched(s, 4, 6);
         for (size_t k = 3; k < 6; k++)
-            assert_int_equal(s->script.messages[k].settled_in, s->script.messages[2].settled_in);
+            assert_int_equal(s->memory.messages[k].settled_in, s->memory.messages[2].settled_in);
         for (size_t k = 6; k < 9; k++)
-            assert_int_equal(s->script.messages[k].kind, BOXCAR_ACK);
+            assert_int_equal(s->memory.messages[k].kind, BOXCAR_ACK);
         scene_free(s);
     }
 }
@@ -139,7 +139,7 @@ static void handler_whose_time_is_over_stops_its_stream(void **state) {
     s->verdicts[2] = BOXCAR_VERDICT_RETRY;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ABANDON);
     assert_untouched(s, 3, 4);
     scene_free(s);
 }
@@ -156,7 +156,7 @@ static void stop_gives_back_what_is_behind(void **state) {
     scene_wait_begun(s, 2);
     scene_stop(s);
     assert_int_equal(s->begun_count, 2);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 3, 5);
     scene_free(s);
 }
@@ -171,13 +171,13 @@ static void lost_lease_of_the_running_one_stops_its_stream(void **state) {
     s = scene_new(&options, true, false);
     s->during = wait_for_the_end_of_time;
     add_stream(s, "a", 5);
-    s->script.steal = 2;
-    s->script.thief_settles = true;
+    s->memory.steal = 2;
+    s->memory.thief_settles = true;
     scene_start(s);
     scene_wait_settled(s, 5);
     scene_stop(s);
     assert_untouched(s, 3, 5);
-    assert_int_equal(s->script.messages[1].settled_in, 0); /* never, by the worker */
+    assert_int_equal(s->memory.messages[1].settled_in, 0); /* never, by the worker */
     scene_free(s);
 }
 
@@ -196,13 +196,13 @@ static void lost_lease_of_one_that_waits_stops_what_is_behind_it(void **state) {
     s = scene_new(&options, true, false);
     s->during = hold_second;
     add_stream(s, "a", 5);
-    s->script.steal = 3;
-    s->script.thief_settles = true;
+    s->memory.steal = 3;
+    s->memory.thief_settles = true;
     scene_start(s);
     scene_wait_settled(s, 2);
     scene_stop(s);
-    assert_int_equal(s->script.messages[0].kind, BOXCAR_ACK);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 4, 5);
     scene_free(s);
 }
@@ -218,10 +218,10 @@ static void ack_that_came_too_late_stops_its_stream(void **state) {
 
     (void)state;
     s->during = hold_second_until_fourth_is_settled;
-    s->script.lose = 1;
+    s->memory.lose = 1;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ACK);
     assert_untouched(s, 3, 4);
     scene_free(s);
 }
@@ -232,13 +232,13 @@ static void outage_keeps_them_together(void **state) {
 
     (void)state;
     s->verdicts[2] = BOXCAR_VERDICT_RETRY;
-    s->script.fail_next = 3;
-    s->script.failure = BOXCAR_E_UNAVAILABLE;
+    s->memory.fail_next = 3;
+    s->memory.failure = BOXCAR_E_UNAVAILABLE;
     add_stream(s, "a", 4);
     scene_run(s);
-    assert_int_equal(s->script.messages[1].kind, BOXCAR_ABANDON);
+    assert_int_equal(s->memory.messages[1].kind, BOXCAR_ABANDON);
     assert_untouched(s, 3, 4);
-    assert_int_equal(s->script.messages[2].settled_in, s->script.messages[1].settled_in);
+    assert_int_equal(s->memory.messages[2].settled_in, s->memory.messages[1].settled_in);
     scene_free(s);
 }
 
@@ -249,7 +249,7 @@ static void nothing_runs_behind_a_suspect(void **state) {
         struct scene *s = scene_new(NULL, true, false);
 
         add_stream(s, "a", 4);
-        s->script.messages[at].crash_count = 1;
+        s->memory.messages[at].crash_count = 1;
         scene_run(s);
         if (at == 0) /* the store hands it out alone */
             assert_int_equal(s->begun_count, 4);
@@ -266,12 +266,12 @@ static void discarded_ones_keep_the_order(void **state) {
     (void)state;
     assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("drop")), NULL), BOXCAR_OK);
     add_stream(s, "a", 5);
-    s->script.messages[0].topic = BOXCAR_STR("drop");
-    s->script.messages[1].topic = BOXCAR_STR("drop");
-    s->script.messages[3].topic = BOXCAR_STR("drop");
+    s->memory.messages[0].topic = BOXCAR_STR("drop");
+    s->memory.messages[1].topic = BOXCAR_STR("drop");
+    s->memory.messages[3].topic = BOXCAR_STR("drop");
     scene_run(s);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(s->script.messages[i].kind, BOXCAR_ACK);
+        assert_int_equal(s->memory.messages[i].kind, BOXCAR_ACK);
     assert_untouched(s, 4, 5); /* the fourth comes first next time */
     scene_free(s);
 }
@@ -283,16 +283,16 @@ static void unhandled_one_stops_its_stream(void **state) {
     (void)state;
     options.fail_unhandled = true;
     s = scene_new(&options, true, false);
-    s->script.ignore_topics = true;
+    s->memory.ignore_topics = true;
     add_stream(s, "a", 3);
-    s->script.messages[0].topic = BOXCAR_STR("other");
+    s->memory.messages[0].topic = BOXCAR_STR("other");
     scene_run(s);
-    assert_int_equal(s->script.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_FAIL);
     assert_untouched(s, 2, 3);
     scene_free(s);
 }
 
-/* ---- handler transactions: a real file, with the leases that the script hands out ---- */
+/* ---- handler transactions: a real file, with the leases that the store in memory hands out ---- */
 
 struct file {
     char path[64], url[80];
@@ -329,7 +329,7 @@ static void file_close(struct file *file) {
     }
 }
 
-/* Messages in the file, leased to the worker, and the same ones in the script. */
+/* Messages in the file, leased to the worker, and the same ones in memory. */
 static void add_leased(struct scene *s, struct file *file, int count) {
     boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
@@ -348,7 +348,7 @@ static void add_leased(struct scene *s, struct file *file, int count) {
     for (int i = 0; i < count; i++) {
         const boxcar_message *message = list->items[(size_t)i];
 
-        s->script.messages[message->work_id.value - 1].epoch = message->epoch.value;
+        s->memory.messages[message->work_id.value - 1].epoch = message->epoch.value;
     }
     boxcar_list_free(list);
 }
@@ -412,7 +412,7 @@ static void handler_transaction_that_came_too_late_stops_its_stream(void **state
 
     (void)state;
     add_leased(s, &FILE_OF_MESSAGES, 4);
-    s->script.messages[1].epoch--;
+    s->memory.messages[1].epoch--;
     scene_start(s);
     scene_wait_settled(s, 4);
     scene_stop(s);

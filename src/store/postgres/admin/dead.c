@@ -35,7 +35,9 @@ static void add_refs(struct pg_params *params, const boxcar_dead_filter *filter)
             pg_array_uuid(array, filter->refs[i].message_id.uuid.bytes);
 }
 
-static void add_filter(struct pg_params *params, const boxcar_dead_filter *filter) {
+static void add_choice(struct pg_params *params, const struct message_choice *choice) {
+    const boxcar_dead_filter *filter = choice->dead;
+
     pg_params_int2(params, filter->box);
     pg_params_topic(params, filter->topic);
     if (filter->reason == BOXCAR_REASON_NONE)
@@ -44,17 +46,17 @@ static void add_filter(struct pg_params *params, const boxcar_dead_filter *filte
         pg_params_int2(params, (int)filter->reason);
     pg_params_time(params, filter->before);
     add_refs(params, filter);
+    pg_params_after(params, choice->after);
+    pg_params_int4(params, choice->limit);
 }
 
-boxcar_status pg_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                           boxcar_work_id after, struct message_rows **ret_list, boxcar_error *err) {
+boxcar_status pg_dead_page(struct boxcar_store *store, const struct message_choice *choice,
+                           struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
 
-    add_filter(&params, filter);
-    pg_params_after(&params, after);
-    pg_params_int4(&params, limit);
+    add_choice(&params, choice);
     status = pg_query(pg_store_of(store), PG_DEAD_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
 }
@@ -90,28 +92,26 @@ static int64_t count_replayed(struct boxcar_store *store, const boxcar_dead_filt
 
 /* When the answer to a first try was lost, the second may find none of those that are named: the first has
  * replayed them. What conditions choose is counted from the second try on. */
-boxcar_status pg_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                          enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
-                          int64_t *ret_count, boxcar_error *err) {
+static boxcar_status act(struct boxcar_store *store, const struct message_choice *choice,
+                         enum message_action action, boxcar_str note, struct message_change *ret_change,
+                         boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    bool is_first = cursor->value == 0, repeated = false;
+    bool is_first = choice->after.value == 0, repeated = false;
     boxcar_status status;
 
-    add_filter(&params, filter);
-    pg_params_after(&params, *cursor);
-    pg_params_int4(&params, limit);
-    pg_params_bool(&params, action == DEAD_REPLAY);
+    add_choice(&params, choice);
+    pg_params_bool(&params, action == MESSAGE_REPLAY);
     pg_params_text(&params, note);
     pg_look_for_ends(pg_store_of(store));
     status = pg_query_telling(pg_store_of(store), PG_DEAD_ACT, &params, &result, &repeated, err);
     if (status == BOXCAR_OK) {
-        *ret_count = pg_get_int8(result, 0, 0);
-        cursor->value = pg_get_int8(result, 0, 1);
+        ret_change->count = pg_get_int8(result, 0, 0);
+        ret_change->oldest.value = pg_get_int8(result, 0, 1);
         store_log_replayed_steps(store, pg_get_int8(result, 0, 2));
         pg_log_ended(pg_store_of(store), result, 3);
-        if (repeated && is_first && action == DEAD_REPLAY && *ret_count == 0)
-            *ret_count = count_replayed(store, filter, note);
+        if (repeated && is_first && action == MESSAGE_REPLAY && ret_change->count == 0)
+            ret_change->count = count_replayed(store, choice->dead, note);
     }
     return status;
 }
@@ -145,5 +145,18 @@ boxcar_status pg_cancel(struct boxcar_store *store, boxcar_box box, boxcar_messa
         return BOXCAR_OK;
     if (status != BOXCAR_OK && err)
         *err = why;
+    return status;
+}
+
+boxcar_status pg_message_change(struct boxcar_store *store, const struct message_choice *choice,
+                                enum message_action action, boxcar_str note,
+                                struct message_change *ret_change, boxcar_error *err) {
+    boxcar_status status;
+
+    if (action != MESSAGE_CANCEL)
+        return act(store, choice, action, note, ret_change, err);
+    status = pg_cancel(store, choice->box, choice->ref, err);
+    if (status == BOXCAR_OK)
+        *ret_change = (struct message_change){.count = 1};
     return status;
 }

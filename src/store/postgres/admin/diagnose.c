@@ -305,7 +305,7 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     boxcar_status status = gather_workers(pg, &arena, &facts, err);
 
     if (status == BOXCAR_OK)
-        status = pg_upkeep(&pg->base, &facts.upkeep, err);
+        status = pg_upkeep(pg, &facts.upkeep, err);
     if (status == BOXCAR_OK)
         status = pg_stats(&pg->base, box, true, &stats, err);
     if (status != BOXCAR_OK)

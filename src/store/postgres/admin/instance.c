@@ -26,24 +26,6 @@ void pg_params_for_instance(struct pg_params *params, const struct instance *ins
     }
 }
 
-boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    pg_params_for_instance(&params, instance);
-    return pg_query(pg_store_of(store), PG_HEARTBEAT, &params, &result, err);
-}
-
-boxcar_status pg_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    struct pg_store *pg = pg_store_of(store);
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    pg_params_uuid(&params, owner.uuid.bytes);
-    pg->rest.until_ms = 0;
-    return pg_query(pg, PG_FAREWELL, &params, &result, err);
-}
-
 static void read_instance(const PGresult *r, int row, void *item) {
     boxcar_instance *instance = item;
 

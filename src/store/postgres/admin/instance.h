@@ -6,8 +6,6 @@
 #include "store/postgres/statement/params.h"
 
 void pg_params_for_instance(struct pg_params *params, const struct instance *instance);
-boxcar_status pg_heartbeat(struct boxcar_store *store, const struct instance *instance, boxcar_error *err);
-boxcar_status pg_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 boxcar_status pg_instances(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err);
 boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
                             size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms, bool *ret_drained,

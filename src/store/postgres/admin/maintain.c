@@ -78,19 +78,18 @@ static boxcar_status evaluate_waits(struct pg_store *pg, bool *more, boxcar_erro
     return status;
 }
 
-boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance,
-                          boxcar_error *err) {
+static boxcar_status run_round(struct pg_store *pg, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance sum = {0};
     bool more = false;
-    boxcar_status status = sequence_events(pg_store_of(store), err);
+    boxcar_status status = sequence_events(pg, err);
 
     if (status != BOXCAR_OK)
         return status;
     for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++) {
         for (int round = 0; round < ROUNDS_MAX; round++) {
-            status = maintain_once(pg_store_of(store), (boxcar_box)box, &sum, err);
+            status = maintain_once(pg, (boxcar_box)box, &sum, err);
             if (status == BOXCAR_OK)
-                status = expire_fresh(pg_store_of(store), (boxcar_box)box, &sum, err);
+                status = expire_fresh(pg, (boxcar_box)box, &sum, err);
             if (status != BOXCAR_OK)
                 return status;
             if (!sum.more)
@@ -98,7 +97,7 @@ boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_ma
         }
         more = more || sum.more;
     }
-    status = evaluate_waits(pg_store_of(store), &more, err);
+    status = evaluate_waits(pg, &more, err);
     if (status != BOXCAR_OK)
         return status;
     sum.more = more;
@@ -106,24 +105,54 @@ boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_ma
     return BOXCAR_OK;
 }
 
-boxcar_status pg_upkeep(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg_store_of(store), PG_UPKEEP, &none, &result, err);
-
-    if (status == BOXCAR_OK)
-        *ret_upkeep = (boxcar_upkeep){.has_run = pg_get_bool(result, 0, 0), .seconds = pg_get_float8(result, 0, 1)};
-    return status;
-}
-
-boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
+static boxcar_status audit(struct pg_store *pg, bool repair, boxcar_audit *ret_audit, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
     pg_params_bool(&params, repair);
-    status = pg_query(pg_store_of(store), PG_AUDIT, &params, &result, err);
+    status = pg_query(pg, PG_AUDIT, &params, &result, err);
     if (status == BOXCAR_OK)
         *ret_audit = (boxcar_audit){.lost = pg_get_int8(result, 0, 0), .repaired = pg_get_int8(result, 0, 1)};
+    return status;
+}
+
+boxcar_status pg_maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                          boxcar_error *err) {
+    switch (task) {
+    case UPKEEP_ROUND:
+        return run_round(pg_store_of(store), &ret_done->round, err);
+    case UPKEEP_WAITS:
+        return pg_evaluate_waits(store, &ret_done->waits, err);
+    default:
+        return audit(pg_store_of(store), task == UPKEEP_REPAIR, &ret_done->audit, err);
+    }
+}
+
+/* ---- what programs watch ---- */
+
+static boxcar_status look(struct pg_store *pg, enum pg_statement statement, boxcar_upkeep *ret_upkeep,
+                          PGresult **ret_result, boxcar_error *err) {
+    struct pg_params none = PG_PARAMS_INIT;
+    boxcar_status status = pg_query(pg, statement, &none, ret_result, err);
+
+    if (status == BOXCAR_OK)
+        *ret_upkeep =
+            (boxcar_upkeep){.has_run = pg_get_bool(*ret_result, 0, 0), .seconds = pg_get_float8(*ret_result, 0, 1)};
+    return status;
+}
+
+boxcar_status pg_upkeep(struct pg_store *pg, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+
+    return look(pg, PG_UPKEEP, ret_upkeep, &result, err);
+}
+
+boxcar_status pg_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_status status = look(pg_store_of(store), PG_FACTS, &ret_facts->upkeep, &result, err);
+
+    if (status == BOXCAR_OK)
+        ret_facts->violations = pg_get_int8(result, 0, 2);
     return status;
 }

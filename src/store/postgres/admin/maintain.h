@@ -4,8 +4,11 @@
 
 #include "store/postgres/state.h"
 
-boxcar_status pg_maintain(struct boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err);
-boxcar_status pg_upkeep(struct boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
-boxcar_status pg_audit(struct boxcar_store *store, bool repair, boxcar_audit *ret_audit, boxcar_error *err);
+boxcar_status pg_maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                          boxcar_error *err);
+boxcar_status pg_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err);
+
+/* When upkeep ran last. */
+boxcar_status pg_upkeep(struct pg_store *pg, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 
 #endif

@@ -26,7 +26,7 @@ static boxcar_status run(struct pg_store *pg, enum pg_statement statement, PGres
 }
 
 /* Nothing has happened yet, so a connection that turns out to be dead is replaced, once. */
-boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err) {
+static boxcar_status begin(struct boxcar_store *store, boxcar_error *err) {
     struct pg_store *pg = pg_store_of(store);
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -55,7 +55,7 @@ static bool is_usable(const struct pg_store *pg) {
     return PQpipelineStatus(pg->conn) == PQ_PIPELINE_OFF && PQtransactionStatus(pg->conn) != PQTRANS_ACTIVE;
 }
 
-void pg_rollback(struct boxcar_store *store) {
+static void roll_back(struct boxcar_store *store) {
     struct pg_store *pg = pg_store_of(store);
     PGTransactionStatusType state = PQtransactionStatus(pg->conn);
     PGresult *result;
@@ -111,15 +111,25 @@ static boxcar_status send_commit(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
-boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err) {
+static boxcar_status commit(struct boxcar_store *store, boxcar_error *err) {
     struct pg_store *pg = pg_store_of(store);
     boxcar_status status = check_open(pg, err);
 
     if (status == BOXCAR_OK)
         status = send_commit(pg, err);
     if (status != BOXCAR_OK)
-        pg_rollback(store);
+        roll_back(store);
     pg->begun = false;
     join_log_release(store, true); /* nothing is held after a rollback */
     return status;
+}
+
+boxcar_status pg_handler_transaction(struct boxcar_store *store, enum transaction_step step,
+                                     boxcar_error *err) {
+    if (step == TRANSACTION_BEGIN)
+        return begin(store, err);
+    if (step == TRANSACTION_COMMIT)
+        return commit(store, err);
+    roll_back(store);
+    return BOXCAR_OK;
 }

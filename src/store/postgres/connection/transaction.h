@@ -4,8 +4,7 @@
 
 #include "store/postgres/state.h"
 
-boxcar_status pg_begin(struct boxcar_store *store, boxcar_error *err);
-boxcar_status pg_commit(struct boxcar_store *store, boxcar_error *err);
-void pg_rollback(struct boxcar_store *store);
+boxcar_status pg_handler_transaction(struct boxcar_store *store, enum transaction_step step,
+                                     boxcar_error *err);
 
 #endif

@@ -95,15 +95,15 @@ static void read_event(const PGresult *r, int row, void *item) {
     event->causation_id = pg_get_text(r, row, 9);
 }
 
-boxcar_status pg_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
-                            struct event_rows **ret_list, boxcar_error *err) {
+static boxcar_status read_stream(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
+                                 struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
 
-    pg_params_text(&params, stream);
+    pg_params_text(&params, filter->stream);
     pg_params_int8(&params, from_version);
-    pg_params_int4(&params, limit);
+    pg_params_int4(&params, filter->limit);
     status = pg_query(pg_store_of(store), PG_EVENT_READ, &params, &result, err);
     return status == BOXCAR_OK ? PG_INTO_LIST(result, read_event, ret_list, err) : status;
 }
@@ -132,8 +132,8 @@ static boxcar_status query_all(struct pg_store *pg, const struct pg_params *para
     return status;
 }
 
-boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                struct event_rows **ret_list, boxcar_error *err) {
+static boxcar_status read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
+                              struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     struct event_rows *list;
     PGresult *result;
@@ -157,4 +157,10 @@ boxcar_status pg_event_read_all(struct boxcar_store *store, const boxcar_event_f
         list->position = filter->after;
     *ret_list = list;
     return BOXCAR_OK;
+}
+
+boxcar_status pg_event_read(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
+                            struct event_rows **ret_list, boxcar_error *err) {
+    return from_version == EVENTS_BY_POSITION ? read_all(store, filter, ret_list, err)
+                                              : read_stream(store, filter, from_version, ret_list, err);
 }

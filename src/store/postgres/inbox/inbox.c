@@ -8,41 +8,25 @@
 #include "store/postgres/statement/params.h"
 #include "store/postgres/statement/rows.h"
 
-static void add_origin(struct pg_params *params, const struct inbox_origin *origin) {
-    pg_params_text(params, origin->source);
-    pg_params_text(params, origin->external_id);
-    pg_params_text(params, origin->content_hash);
-    pg_params_uuid(params, origin->message_id.uuid.bytes);
-}
-
-/* Seen twice, when the answer to a first try was lost, is as good as seen once. */
-boxcar_status pg_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin,
-                            bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err) {
+/* Seen twice, when the answer to a first try was lost, is as good as seen once. Accepting is sent once only:
+ * a second try would find what the first did, and say that somebody else had been there. */
+boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
+                           enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
+                           boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
-    add_origin(&params, origin);
-    status = pg_query(pg_store_of(store), PG_INBOX_LOOK, &params, &result, err);
+    pg_params_text(&params, origin->source);
+    pg_params_text(&params, origin->external_id);
+    pg_params_text(&params, origin->content_hash);
+    pg_params_uuid(&params, origin->message_id.uuid.bytes);
+    status = question == INBOX_ACCEPT
+                 ? pg_query_unrepeated(pg_store_of(store), PG_INBOX_ACCEPT, &params, &result, err)
+                 : pg_query(pg_store_of(store), PG_INBOX_LOOK, &params, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    *ret_processed = pg_get_bool(result, 0, 0);
-    *ret_hash_mismatch = pg_get_bool(result, 0, 1);
-    return BOXCAR_OK;
-}
-
-/* Sent once only: a second try would find what the first did, and say that somebody else had been there. */
-boxcar_status pg_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin, bool *ret_is_new,
-                              bool *ret_hash_mismatch, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
-
-    add_origin(&params, origin);
-    status = pg_query_unrepeated(pg_store_of(store), PG_INBOX_ACCEPT, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_is_new = pg_get_bool(result, 0, 0);
+    *ret_answer = pg_get_bool(result, 0, 0);
     *ret_hash_mismatch = pg_get_bool(result, 0, 1);
     return BOXCAR_OK;
 }

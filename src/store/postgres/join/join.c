@@ -65,16 +65,15 @@ boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
     return BOXCAR_OK;
 }
 
-boxcar_status pg_join_report(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id message_id,
-                             boxcar_member_status outcome, struct join_change *ret_change,
-                             boxcar_error *err) {
+static boxcar_status report(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                            struct join_change *ret_change, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
 
     pg_params_uuid(&params, join_id.uuid.bytes);
-    pg_params_uuid(&params, message_id.uuid.bytes);
-    pg_params_int2(&params, outcome);
+    pg_params_uuid(&params, step->message_id.uuid.bytes);
+    pg_params_int2(&params, step->outcome);
     status = pg_query(pg_store_of(store), PG_JOIN_REPORT, &params, &result, err);
     if (status == BOXCAR_OK)
         read_change(result, 0, join_id, ret_change);
@@ -173,8 +172,8 @@ static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, str
     return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
 }
 
-boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
-                             struct join_change *ret_change, boxcar_error *err) {
+static boxcar_status cancel(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change,
+                            boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_error why = BOXCAR_ERROR_INIT;
@@ -189,6 +188,11 @@ boxcar_status pg_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
     if (status != BOXCAR_OK && err)
         *err = why;
     return status;
+}
+
+boxcar_status pg_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                          struct join_change *ret_change, boxcar_error *err) {
+    return step ? report(store, join_id, step, ret_change, err) : cancel(store, join_id, ret_change, err);
 }
 
 boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,

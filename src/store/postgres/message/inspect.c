@@ -1,7 +1,8 @@
-/* Looking at messages: one, a page, a history. */
+/* Looking at messages: one, a page, a history. Pages of dead letters: admin/dead.c. */
 #include "inspect.h"
 
 #include "base/error.h"
+#include "store/postgres/admin/dead.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/statement/choice.h"
 #include "store/postgres/statement/params.h"
@@ -36,8 +37,8 @@ static boxcar_str status_word(const boxcar_message_filter *options) {
     return boxcar_str_of(boxcar_message_status_name(options->status));
 }
 
-boxcar_status pg_page(struct boxcar_store *store, const boxcar_message_filter *options,
-                      struct message_rows **ret_list, boxcar_error *err) {
+static boxcar_status page(struct boxcar_store *store, const boxcar_message_filter *options,
+                          struct message_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -49,6 +50,15 @@ boxcar_status pg_page(struct boxcar_store *store, const boxcar_message_filter *o
     pg_params_int4(&params, options->limit);
     status = pg_query(pg_store_of(store), PG_PAGE, &params, &result, err);
     return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
+}
+
+boxcar_status pg_message_read(struct boxcar_store *store, const struct message_choice *choice,
+                              struct message_rows **ret_list, boxcar_error *err) {
+    if (choice->filter)
+        return page(store, choice->filter, ret_list, err);
+    if (choice->dead)
+        return pg_dead_page(store, choice, ret_list, err);
+    return pg_find(store, choice->box, choice->ref, ret_list, err);
 }
 
 static void read_attempt(const PGresult *r, int row, void *item) {

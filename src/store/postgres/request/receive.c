@@ -201,6 +201,10 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, PG_REMOVE_STALE, &result, &status, err);
     }
+    if (x->request->farewell) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, PG_FAREWELL, &result, &status, err);
+    }
     if (pg_exchange_asks_for_ends(x)) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, PG_JOINS_ENDED, &result, &status, err);

@@ -283,7 +283,7 @@ static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) 
 
 static bool has_first_part(const struct request *request) {
     return request_changes(request, BOXCAR_OUTBOX) || request_changes(request, BOXCAR_INBOX) ||
-           request->instance_count > 0 || request->remove_stale;
+           request->instance_count > 0 || request->remove_stale || request->farewell;
 }
 
 /* A claim that failed beside something that stands, a settlement or the claim from the other box: the

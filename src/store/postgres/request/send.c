@@ -113,7 +113,7 @@ static bool brings_only_inbox(const struct exchange *x) {
 
     return !pg_is_joined(x->pg) && !request_part_settles(inbox) && !inbox->reap &&
            !request_changes(x->request, BOXCAR_OUTBOX) && x->request->instance_count == 0 &&
-           !x->request->remove_stale;
+           !x->request->remove_stale && !x->request->farewell;
 }
 
 static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_error *err) {
@@ -191,6 +191,16 @@ static boxcar_status send_remove_stale(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_REMOVE_STALE, &params, err);
 }
 
+static boxcar_status send_farewell(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (!x->request->farewell)
+        return BOXCAR_OK;
+    pg_params_uuid(&params, x->request->base.owner.uuid.bytes);
+    x->pg->rest.until_ms = 0;
+    return pg_send(x->pg, PG_FAREWELL, &params, err);
+}
+
 static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
@@ -212,6 +222,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
         status = send_instances(x, err);
     if (status == BOXCAR_OK)
         status = send_remove_stale(x, err);
+    if (status == BOXCAR_OK)
+        status = send_farewell(x, err);
     if (status == BOXCAR_OK && pg_exchange_asks_for_ends(x))
         status = send_plain(x->pg, PG_JOINS_ENDED, err);
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;

@@ -88,6 +88,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys "
                     "from :\"schema\"._maintain($1)",
     [PG_UPKEEP] = "select has_run, seconds from :\"schema\"._upkeep()",
+    [PG_FACTS] = "select has_run, seconds, :\"schema\"._stream_violations() from :\"schema\"._upkeep()",
     [PG_EXPIRE_FRESH] = "select :\"schema\"._expire_fresh($1, $2, $3)",
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
     [PG_SETTINGS] = "select name, number, text from :\"schema\"._settings()",
@@ -131,7 +132,6 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_RESUME_HALT] = "select :\"schema\"._resume_halt($1, $2, $3, $4)",
     [PG_STREAM_RULE] = "select :\"schema\"._stream_rule($1, $2)",
     [PG_STREAM_RULES] = "select pattern, halts from :\"schema\"._stream_rules()",
-    [PG_STREAM_VIOLATIONS] = "select :\"schema\"._stream_violations()",
     [PG_INSTANCES] = "select instance_id, host, pid, concurrency, started_at, seen_at, rank, first_partition, "
                      "partition_count, leased, oldest_lease_at, box from :\"schema\"._instances()",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",

@@ -105,21 +105,14 @@ static boxcar_status resume_halt(struct boxcar_store *store, boxcar_box box, box
     return status;
 }
 
-boxcar_status pg_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
-                               boxcar_error *err) {
-    boxcar_work_id killer = {0};
-    boxcar_status status = ask_which(pg_store_of(store), PG_HALTED_BY, box, stream, &killer, err);
-
-    return status == BOXCAR_OK ? resume_halt(store, box, stream, killer, replay, err) : status;
-}
-
-boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                             boxcar_work_id *ret_work_id, boxcar_error *err) {
+/* A skip gives up the message that halted the stream, or else its head. */
+boxcar_status pg_stream_change(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                               enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err) {
     boxcar_message_ref ref = {.work_id = {0}};
     boxcar_status status = ask_which(pg_store_of(store), PG_HALTED_BY, box, stream, &ref.work_id, err);
 
-    if (status == BOXCAR_OK && ref.work_id.value > 0) {
-        status = resume_halt(store, box, stream, ref.work_id, false, err);
+    if (status == BOXCAR_OK && (action != STREAM_SKIP || ref.work_id.value > 0)) {
+        status = resume_halt(store, box, stream, ref.work_id, action == STREAM_REPLAY, err);
     } else if (status == BOXCAR_OK) {
         status = ask_which(pg_store_of(store), PG_STREAM_HEAD, box, stream, &ref.work_id, err);
         if (status == BOXCAR_OK)
@@ -127,16 +120,6 @@ boxcar_status pg_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_
     }
     if (status == BOXCAR_OK)
         *ret_work_id = ref.work_id;
-    return status;
-}
-
-boxcar_status pg_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
-    struct pg_params none = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg_store_of(store), PG_STREAM_VIOLATIONS, &none, &result, err);
-
-    if (status == BOXCAR_OK)
-        *ret_count = pg_get_int8(result, 0, 0);
     return status;
 }
 

@@ -72,9 +72,8 @@ static boxcar_status recount(struct sqlite_store *store, void *context, boxcar_e
     return status == BOXCAR_OK ? query_run(&count, err) : status;
 }
 
-boxcar_status sqlite_audit(struct boxcar_store *base, bool repair, boxcar_audit *ret_audit,
+boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit,
                            boxcar_error *err) {
-    struct sqlite_store *store = sqlite_of(base);
     struct auditing auditing = {.repair = repair, .first = 1};
     enum access access = repair ? ACCESS_WRITE : ACCESS_READ;
     boxcar_status status = BOXCAR_OK;

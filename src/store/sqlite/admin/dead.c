@@ -14,12 +14,6 @@
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/stream/stream.h"
 
-struct choosing {
-    const boxcar_dead_filter *filter;
-    int limit;
-    boxcar_work_id after; /* only older ones; 0 = all */
-};
-
 static void bind_filter(struct query *query, const boxcar_dead_filter *filter, struct topic_range range,
                         int limit) {
     query_int(query, filter->box);
@@ -30,17 +24,17 @@ static void bind_filter(struct query *query, const boxcar_dead_filter *filter, s
     query_int(query, limit);
 }
 
-static int64_t below(const struct choosing *choosing) {
-    return choosing->after.value > 0 ? choosing->after.value : INT64_MAX;
+static int64_t below(const struct message_choice *choice) {
+    return choice->after.value > 0 ? choice->after.value : INT64_MAX;
 }
 
-static boxcar_status choose_by_condition(struct sqlite_store *store, const struct choosing *choosing,
+static boxcar_status choose_by_condition(struct sqlite_store *store, const struct message_choice *choice,
                                          struct topic_range range, int64_t **ret_ids, size_t *ret_count,
                                          boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_DEAD_PAGE);
 
-    bind_filter(&query, choosing->filter, range, choosing->limit);
-    query_int(&query, below(choosing));
+    bind_filter(&query, choice->dead, range, choice->limit);
+    query_int(&query, below(choice));
     return sqlite_collect_ids(store, &query, ret_ids, ret_count, err);
 }
 
@@ -98,21 +92,21 @@ static int compare_descending(const void *a, const void *b) {
 }
 
 /* Newest first, each once, as many as asked for. */
-static size_t order_ids(const struct choosing *choosing, int64_t *ids, size_t count) {
+static size_t order_ids(const struct message_choice *choice, int64_t *ids, size_t count) {
     size_t kept = 0;
 
     qsort(ids, count, sizeof(*ids), compare_descending);
-    for (size_t i = 0; i < count && kept < (size_t)choosing->limit; i++) {
-        if (ids[i] < below(choosing) && (kept == 0 || ids[kept - 1] != ids[i]))
+    for (size_t i = 0; i < count && kept < (size_t)choice->limit; i++) {
+        if (ids[i] < below(choice) && (kept == 0 || ids[kept - 1] != ids[i]))
             ids[kept++] = ids[i];
     }
     return kept;
 }
 
-static boxcar_status choose_by_ref(struct sqlite_store *store, const struct choosing *choosing,
+static boxcar_status choose_by_ref(struct sqlite_store *store, const struct message_choice *choice,
                                    struct topic_range range, int64_t **ret_ids, size_t *ret_count,
                                    boxcar_error *err) {
-    const boxcar_dead_filter *filter = choosing->filter;
+    const boxcar_dead_filter *filter = choice->dead;
     int64_t *ids = arena_alloc_array(&store->scratch, filter->ref_count, sizeof(*ids));
     size_t count = 0;
 
@@ -130,58 +124,32 @@ static boxcar_status choose_by_ref(struct sqlite_store *store, const struct choo
         if (found && matches(&row, filter, range))
             count++;
     }
-    *ret_count = order_ids(choosing, ids, count);
+    *ret_count = order_ids(choice, ids, count);
     *ret_ids = ids;
     return BOXCAR_OK;
 }
 
-static boxcar_status choose(struct sqlite_store *store, const struct choosing *choosing, int64_t **ret_ids,
+static boxcar_status choose(struct sqlite_store *store, const struct message_choice *choice, int64_t **ret_ids,
                             size_t *ret_count, boxcar_error *err) {
     struct topic_range range;
-    boxcar_status status = sqlite_topic_range(store, choosing->filter->topic, &range, err);
+    boxcar_status status = sqlite_topic_range(store, choice->dead->topic, &range, err);
 
     if (status != BOXCAR_OK)
         return status;
-    if (choosing->filter->ref_count > 0)
-        return choose_by_ref(store, choosing, range, ret_ids, ret_count, err);
-    return choose_by_condition(store, choosing, range, ret_ids, ret_count, err);
+    if (choice->dead->ref_count > 0)
+        return choose_by_ref(store, choice, range, ret_ids, ret_count, err);
+    return choose_by_condition(store, choice, range, ret_ids, ret_count, err);
 }
 
 /* ---- list ---- */
 
-struct dead_paging {
-    struct choosing choosing;
-    struct message_rows *list;
-};
-
-static boxcar_status page(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct dead_paging *paging = context;
+boxcar_status sqlite_dead_list(struct sqlite_store *store, const struct message_choice *choice,
+                               struct message_rows *list, boxcar_error *err) {
     int64_t *ids;
     size_t count;
-    boxcar_status status = choose(store, &paging->choosing, &ids, &count, err);
+    boxcar_status status = choose(store, choice, &ids, &count, err);
 
-    arena_release(&paging->list->arena);
-    paging->list->count = 0;
-    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, paging->list, err) : status;
-}
-
-boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct message_rows **ret_list,
-                               boxcar_error *err) {
-    struct dead_paging paging = {.choosing = {.filter = filter, .limit = limit, .after = after},
-                                 .list = calloc(1, sizeof(*paging.list))};
-    boxcar_status status;
-
-    if (paging.list == NULL)
-        return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, page, &paging, err);
-    if (status == BOXCAR_OK) {
-        *ret_list = paging.list;
-        return BOXCAR_OK;
-    }
-    arena_release(&paging.list->arena);
-    free(paging.list);
-    return status;
+    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, list, err) : status;
 }
 
 /* ---- replay and remove ---- */
@@ -291,12 +259,11 @@ boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id
 }
 
 struct acting {
-    struct choosing choosing;
-    enum dead_action action;
+    const struct message_choice *choice;
+    enum message_action action;
     boxcar_str note;
-    int64_t count;
+    struct message_change change;
     int64_t counted; /* of those replayed, how many joins have counted already */
-    boxcar_work_id oldest; /* of those chosen; 0 = none */
 };
 
 static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, int64_t work_id,
@@ -305,12 +272,12 @@ static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, i
     bool found, counted = false;
     boxcar_status status = read_dead(store, work_id, &row, &found, err);
 
-    if (status == BOXCAR_OK && found && acting->action == DEAD_REPLAY)
-        status = may_replay(store, work_id, acting->choosing.filter->ref_count > 0, &found, err);
+    if (status == BOXCAR_OK && found && acting->action == MESSAGE_REPLAY)
+        status = may_replay(store, work_id, acting->choice->dead->ref_count > 0, &found, err);
     if (status != BOXCAR_OK || !found)
         return status;
-    acting->count++;
-    if (acting->action == DEAD_PURGE)
+    acting->change.count++;
+    if (acting->action == MESSAGE_PURGE)
         return remove_dead(store, work_id, &row, err);
     status = replay(store, work_id, &row, acting->note, &counted, err);
     acting->counted += counted;
@@ -321,37 +288,16 @@ static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error
     struct acting *acting = context;
     int64_t *ids;
     size_t count;
-    boxcar_status status = choose(store, &acting->choosing, &ids, &count, err);
+    boxcar_status status = choose(store, acting->choice, &ids, &count, err);
 
-    acting->count = acting->counted = 0;
-    acting->oldest.value = status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0;
+    acting->counted = 0;
+    acting->change = (struct message_change){.oldest = {status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0}};
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
         status = act_on(store, acting, ids[i], err);
     return status;
 }
 
-boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                              enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
-                              int64_t *ret_count, boxcar_error *err) {
-    struct acting acting = {
-        .choosing = {.filter = filter, .limit = limit, .after = *cursor}, .action = action, .note = note};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, act, &acting, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    store_log_replayed_steps(store, acting.counted);
-    sqlite_join_log_ended(sqlite_of(store));
-    *ret_count = acting.count;
-    *cursor = acting.oldest;
-    return BOXCAR_OK;
-}
-
 /* ---- cancel ---- */
-
-struct cancelling {
-    boxcar_box box;
-    boxcar_message_ref ref;
-};
 
 struct place {
     boxcar_str topic;
@@ -416,28 +362,37 @@ static boxcar_status cancel_at(struct sqlite_store *store, boxcar_box box, int64
 }
 
 static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct cancelling *cancelling = context;
+    struct acting *acting = context;
+    boxcar_box box = acting->choice->box;
     struct place place;
     int64_t work_id = 0;
     bool found;
-    boxcar_status status = sqlite_ref_resolve(store, cancelling->box, cancelling->ref, &work_id, &found, err);
+    boxcar_status status = sqlite_ref_resolve(store, box, acting->choice->ref, &work_id, &found, err);
 
     if (status == BOXCAR_OK && found)
-        status = find_place(store, cancelling->box, work_id, &place, &found, err);
+        status = find_place(store, box, work_id, &place, &found, err);
     if (status != BOXCAR_OK)
         return status;
     if (!found)
         return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
-                         boxcar_box_name(cancelling->box));
-    return cancel_at(store, cancelling->box, work_id, &place, err);
+                         boxcar_box_name(box));
+    acting->change = (struct message_change){.count = 1};
+    return cancel_at(store, box, work_id, &place, err);
 }
 
-boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                            boxcar_error *err) {
-    struct cancelling cancelling = {.box = box, .ref = ref};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, cancel, &cancelling, err);
+/* ---- the seam ---- */
 
-    if (status == BOXCAR_OK)
-        sqlite_join_log_ended(sqlite_of(store));
-    return status;
+boxcar_status sqlite_message_change(struct boxcar_store *store, const struct message_choice *choice,
+                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
+                                    boxcar_error *err) {
+    struct acting acting = {.choice = choice, .action = action, .note = note};
+    sqlite_work_fn work = action == MESSAGE_CANCEL ? cancel : act;
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &acting, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    store_log_replayed_steps(store, acting.counted);
+    sqlite_join_log_ended(sqlite_of(store));
+    *ret_change = acting.change;
+    return BOXCAR_OK;
 }

@@ -4,14 +4,12 @@
 
 #include "store/sqlite/state.h"
 
-boxcar_status sqlite_dead_page(struct boxcar_store *store, const boxcar_dead_filter *filter, int limit,
-                               boxcar_work_id after, struct message_rows **ret_list,
-                               boxcar_error *err);
-boxcar_status sqlite_dead_act(struct boxcar_store *store, const boxcar_dead_filter *filter,
-                              enum dead_action action, boxcar_str note, int limit, boxcar_work_id *cursor,
-                              int64_t *ret_count, boxcar_error *err);
-boxcar_status sqlite_cancel(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                            boxcar_error *err);
+boxcar_status sqlite_message_change(struct boxcar_store *store, const struct message_choice *choice,
+                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
+                                    boxcar_error *err);
+/* A page of dead letters. */
+boxcar_status sqlite_dead_list(struct sqlite_store *store, const struct message_choice *choice,
+                               struct message_rows *list, boxcar_error *err);
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
                                  boxcar_error *err);
 

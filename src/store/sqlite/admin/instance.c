@@ -9,7 +9,6 @@
 
 #include "core/partition.h"
 #include "setting.h"
-#include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/read.h"
 #include "store/sqlite/settle/release.h"
@@ -96,23 +95,6 @@ boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct ins
     return topics != NULL ? write_row(store, instance, topics, err) : error_no_memory(err);
 }
 
-static boxcar_status write_heartbeat(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const struct instance *instance = context;
-    boxcar_status status = sqlite_instance_write(store, instance, err);
-
-    return status == BOXCAR_OK ? sqlite_instance_sign(store, instance->owner, SIGN_WITH_WORK, err) : status;
-}
-
-boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
-                               boxcar_error *err) {
-    struct instance said = *instance;
-    boxcar_status status = sqlite_follow_name(sqlite_of(store), err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, write_heartbeat, &said, err);
-}
-
 /* ---- signs of life ---- */
 
 /* When the owner was last noted, in the box where that is longest ago; *ret_known: it is registered. */
@@ -171,16 +153,11 @@ boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owne
     return query_run(&query, err);
 }
 
-static boxcar_status delete_owner(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const boxcar_owner *owner = context;
+boxcar_status sqlite_instance_delete(struct sqlite_store *store, boxcar_owner owner, boxcar_error *err) {
     struct query query = query_on(store, S_INSTANCE_DELETE);
 
-    query_id(&query, owner->uuid.bytes);
+    query_id(&query, owner.uuid.bytes);
     return query_run(&query, err);
-}
-
-boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, delete_owner, &owner, err);
 }
 
 /* ---- those that are gone ---- */

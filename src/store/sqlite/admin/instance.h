@@ -4,14 +4,12 @@
 
 #include "store/sqlite/state.h"
 
-boxcar_status sqlite_heartbeat(struct boxcar_store *store, const struct instance *instance,
-                               boxcar_error *err);
-boxcar_status sqlite_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 boxcar_status sqlite_instances(struct boxcar_store *store, struct instance_rows **ret_list,
                                boxcar_error *err);
-/* A heartbeat, as part of a transaction. */
+/* A heartbeat, and a farewell. */
 boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct instance *instance,
                                     boxcar_error *err);
+boxcar_status sqlite_instance_delete(struct sqlite_store *store, boxcar_owner owner, boxcar_error *err);
 /* A call names the owner: if it is registered, that is noted in both boxes, at these intervals. */
 #define SQLITE_SIGN_US (INT64_C(500) * 1000)
 enum sign_kind { SIGN_WITH_WORK, SIGN_IN_VAIN }; /* the transaction writes anyway; a claim that found nothing */

@@ -221,9 +221,7 @@ static boxcar_status repeat_join(struct sqlite_store *store, join_step_fn *step,
     return repeat_step(store, (struct stepping){.join_step = step}, total, more, err);
 }
 
-boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret_maintenance,
-                              boxcar_error *err) {
-    struct sqlite_store *store = sqlite_of(base);
+static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance done = {0};
     int64_t nothing = 0;
     /* Deadlines first: what the other steps bury would end those joins, and nobody would count them. */
@@ -256,7 +254,19 @@ boxcar_status sqlite_maintain(struct boxcar_store *base, boxcar_maintenance *ret
     return status;
 }
 
-/* ---- when that was ---- */
+boxcar_status sqlite_maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
+                              boxcar_error *err) {
+    switch (task) {
+    case UPKEEP_ROUND:
+        return run_round(sqlite_of(store), &ret_done->round, err);
+    case UPKEEP_WAITS:
+        return sqlite_evaluate_waits(store, &ret_done->waits, err);
+    default:
+        return sqlite_audit(sqlite_of(store), task == UPKEEP_REPAIR, &ret_done->audit, err);
+    }
+}
+
+/* ---- what programs watch ---- */
 
 boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_UPKEEP_READ);
@@ -274,14 +284,17 @@ boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_
 }
 
 static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
-    return sqlite_upkeep_look(store, context, err);
+    struct store_facts *facts = context;
+    boxcar_status status = sqlite_upkeep_look(store, &facts->upkeep, err);
+
+    return status == BOXCAR_OK ? sqlite_stream_count_violations(store, -1, INT64_MAX, &facts->violations, err) : status;
 }
 
-boxcar_status sqlite_upkeep(struct boxcar_store *base, boxcar_upkeep *ret_upkeep, boxcar_error *err) {
-    boxcar_upkeep upkeep = {.has_run = false};
-    boxcar_status status = sqlite_transaction(sqlite_of(base), ACCESS_READ, look, &upkeep, err);
+boxcar_status sqlite_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err) {
+    struct store_facts facts = {.violations = 0};
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, look, &facts, err);
 
     if (status == BOXCAR_OK)
-        *ret_upkeep = upkeep;
+        *ret_facts = facts;
     return status;
 }

@@ -1,7 +1,7 @@
 /* One transaction a call: begun with the write lock, retried while the file is busy, and
  * always ended. On a connection lent by a program it is a savepoint inside the program's
- * own transaction, or a transaction by itself when the program has none open. Between
- * sqlite_begin() and sqlite_commit() it is a savepoint, too. */
+ * own transaction, or a transaction by itself when the program has none open. In a
+ * transaction that spans calls it is a savepoint, too. */
 #include "transaction.h"
 
 #include "connection.h"
@@ -205,7 +205,7 @@ static void reset_statements(struct sqlite_store *store) {
     }
 }
 
-boxcar_status sqlite_begin(struct boxcar_store *base, boxcar_error *err) {
+static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_error unwanted;
     boxcar_error *said = err != NULL ? err : &unwanted;
@@ -229,7 +229,7 @@ boxcar_status sqlite_begin(struct boxcar_store *base, boxcar_error *err) {
     return note_health(store, status, false, said);
 }
 
-void sqlite_rollback(struct boxcar_store *base) {
+static void rollback_handler(struct boxcar_store *base) {
     struct sqlite_store *store = sqlite_of(base);
 
     if (!store->begun)
@@ -240,23 +240,32 @@ void sqlite_rollback(struct boxcar_store *base) {
     undo(store);
 }
 
-boxcar_status sqlite_commit(struct boxcar_store *base, boxcar_error *err) {
+static boxcar_status commit_handler(struct boxcar_store *base, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_error unwanted;
     boxcar_error *said = err != NULL ? err : &unwanted;
     boxcar_status status;
 
     if (!store->begun || sqlite3_get_autocommit(store->db)) {
-        sqlite_rollback(base);
+        rollback_handler(base);
         return error_not_open(store, err);
     }
     reset_statements(store);
     status = run_patiently(store, S_COMMIT, said);
     if (status != BOXCAR_OK)
-        sqlite_rollback(base);
+        rollback_handler(base);
     store->begun = false;
     join_log_release(base, true); /* nothing is held after a rollback */
     if (status == BOXCAR_OK)
         sqlite_checkpoint_if_due(store);
     return note_health(store, status, true, said);
+}
+
+boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+    if (step == TRANSACTION_BEGIN)
+        return begin_handler(store, err);
+    if (step == TRANSACTION_COMMIT)
+        return commit_handler(store, err);
+    rollback_handler(store);
+    return BOXCAR_OK;
 }

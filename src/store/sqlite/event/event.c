@@ -188,10 +188,8 @@ enum event_column {
 };
 
 struct event_look {
-    boxcar_str stream;
-    int64_t from_version;
-    int limit;
     const boxcar_event_filter *filter;
+    int64_t from_version;
     struct event_rows *list;
     size_t capacity;
 };
@@ -257,9 +255,9 @@ static boxcar_status read_stream(struct sqlite_store *store, void *context, boxc
     AUTO_QUERY struct query query = query_on(store, S_EVENT_STREAM);
 
     start_again(look);
-    query_text(&query, look->stream);
+    query_text(&query, look->filter->stream);
     query_int(&query, look->from_version);
-    query_int(&query, look->limit);
+    query_int(&query, look->filter->limit);
     return read_events(&query, look, err);
 }
 
@@ -320,33 +318,19 @@ static boxcar_status read_all(struct sqlite_store *store, void *context, boxcar_
     return everything ? read_everything(store, look, err) : read_choice(store, look, err);
 }
 
-static boxcar_status look_at(struct boxcar_store *store, sqlite_work_fn work, struct event_look *look,
-                             struct event_rows **ret_list, boxcar_error *err) {
-    struct event_rows *list = calloc(1, sizeof(*list));
+boxcar_status sqlite_event_read(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
+    struct event_look look = {
+        .filter = filter, .from_version = from_version, .list = calloc(1, sizeof(*look.list))};
+    sqlite_work_fn work = from_version == EVENTS_BY_POSITION ? read_all : read_stream;
     boxcar_status status;
 
-    if (list == NULL)
+    if (look.list == NULL)
         return error_no_memory(err);
-    look->list = list;
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, work, look, err);
-    if (status != BOXCAR_OK) {
-        list_free(list);
-        return status;
-    }
-    *ret_list = list;
-    return BOXCAR_OK;
-}
-
-boxcar_status sqlite_event_read(struct boxcar_store *store, boxcar_str stream, int64_t from_version,
-                                int limit, struct event_rows **ret_list, boxcar_error *err) {
-    struct event_look look = {.stream = stream, .from_version = from_version, .limit = limit};
-
-    return look_at(store, read_stream, &look, ret_list, err);
-}
-
-boxcar_status sqlite_event_read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                    struct event_rows **ret_list, boxcar_error *err) {
-    struct event_look look = {.filter = filter};
-
-    return look_at(store, read_all, &look, ret_list, err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, work, &look, err);
+    if (status == BOXCAR_OK)
+        *ret_list = look.list;
+    else
+        list_free(look.list);
+    return status;
 }

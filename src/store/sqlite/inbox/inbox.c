@@ -163,19 +163,6 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     return status == BOXCAR_OK ? key_touch(store, asking->origin, err) : status;
 }
 
-/* That it was seen need not survive a power cut. */
-boxcar_status sqlite_inbox_look(struct boxcar_store *store, const struct inbox_origin *origin,
-                                bool *ret_processed, bool *ret_hash_mismatch, boxcar_error *err) {
-    struct asking asking = {.origin = origin};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, look, &asking, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_processed = asking.answer;
-    *ret_hash_mismatch = asking.hash_mismatch;
-    return BOXCAR_OK;
-}
-
 static boxcar_status accept(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct asking *asking = context;
     struct key_row row;
@@ -189,14 +176,18 @@ static boxcar_status accept(struct sqlite_store *store, void *context, boxcar_er
                           : key_touch(store, asking->origin, err);
 }
 
-boxcar_status sqlite_inbox_accept(struct boxcar_store *store, const struct inbox_origin *origin,
-                                  bool *ret_is_new, bool *ret_hash_mismatch, boxcar_error *err) {
+/* That it was seen need not survive a power cut. */
+boxcar_status sqlite_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
+                               enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
+                               boxcar_error *err) {
     struct asking asking = {.origin = origin};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, accept, &asking, err);
+    boxcar_status status = question == INBOX_ACCEPT
+                               ? sqlite_transaction(sqlite_of(store), ACCESS_WRITE, accept, &asking, err)
+                               : sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, look, &asking, err);
 
     if (status != BOXCAR_OK)
         return status;
-    *ret_is_new = asking.answer;
+    *ret_answer = asking.answer;
     *ret_hash_mismatch = asking.hash_mismatch;
     return BOXCAR_OK;
 }

@@ -167,8 +167,6 @@ boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time s
     return evaluate_all(store, &list, err);
 }
 
-/* ---- the seam ---- */
-
 static boxcar_status evaluate_some(struct sqlite_store *store, void *context, boxcar_error *err) {
     return sqlite_join_evaluate_due(store, store->now, FOLLOW_MAX, context, err);
 }

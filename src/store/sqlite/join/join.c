@@ -36,8 +36,7 @@ boxcar_status sqlite_join_start(struct boxcar_store *store, const boxcar_new_joi
 
 struct changing {
     boxcar_join_id join_id;
-    boxcar_message_id message_id;
-    boxcar_member_status outcome;
+    const struct step_end *step;
     struct join_change change;
 };
 
@@ -58,7 +57,7 @@ static boxcar_status error_no_member(const struct changing *changing, boxcar_err
     char join[BOXCAR_UUID_TEXT_SIZE], message[BOXCAR_UUID_TEXT_SIZE];
 
     boxcar_uuid_format(changing->join_id.uuid, join);
-    boxcar_uuid_format(changing->message_id.uuid, message);
+    boxcar_uuid_format(changing->step->message_id.uuid, message);
     return error_set(err, BOXCAR_E_NOT_FOUND, "message %s is not a member of join %s: attach it first",
                      message, join);
 }
@@ -70,7 +69,7 @@ static boxcar_status read_member(struct sqlite_store *store, const struct changi
     boxcar_status status;
 
     query_id(&query, changing->join_id.uuid.bytes);
-    query_id(&query, changing->message_id.uuid.bytes);
+    query_id(&query, changing->step->message_id.uuid.bytes);
     status = query_step(&query, &found, err);
     if (status == BOXCAR_OK && !found)
         status = error_no_member(changing, err);
@@ -81,12 +80,12 @@ static boxcar_status read_member(struct sqlite_store *store, const struct changi
 
 static boxcar_status count(struct sqlite_store *store, struct changing *changing, boxcar_error *err) {
     struct join_change *change = &changing->change;
-    boxcar_status status = sqlite_join_outcome_report(store, changing->join_id, changing->message_id,
-                                                      changing->outcome, &change->counted, err);
+    boxcar_status status = sqlite_join_outcome_report(store, changing->join_id, changing->step->message_id,
+                                                      changing->step->outcome, &change->counted, err);
 
     if (status != BOXCAR_OK)
         return status;
-    join_count(&change->join, changing->outcome, change->counted, store->now);
+    join_count(&change->join, changing->step->outcome, change->counted, store->now);
     change->ended = change->join.status != BOXCAR_JOIN_PENDING;
     return sqlite_join_row_write(store, &change->join, err);
 }
@@ -104,17 +103,6 @@ static boxcar_status report(struct sqlite_store *store, void *context, boxcar_er
         return status;
     status = check_pending(store, &changing->change.join, err);
     return status == BOXCAR_OK ? count(store, changing, err) : status;
-}
-
-boxcar_status sqlite_join_report(struct boxcar_store *store, boxcar_join_id join_id,
-                                 boxcar_message_id message_id, boxcar_member_status outcome,
-                                 struct join_change *ret_change, boxcar_error *err) {
-    struct changing changing = {.join_id = join_id, .message_id = message_id, .outcome = outcome};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, report, &changing, err);
-
-    if (status == BOXCAR_OK)
-        *ret_change = changing.change;
-    return status;
 }
 
 /* ---- cancel ---- */
@@ -135,10 +123,11 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     return sqlite_join_row_write(store, &change->join, err);
 }
 
-boxcar_status sqlite_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
-                                 struct join_change *ret_change, boxcar_error *err) {
-    struct changing changing = {.join_id = join_id};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, cancel, &changing, err);
+boxcar_status sqlite_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                              struct join_change *ret_change, boxcar_error *err) {
+    struct changing changing = {.join_id = join_id, .step = step};
+    sqlite_work_fn work = step != NULL ? report : cancel;
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &changing, err);
 
     if (status == BOXCAR_OK)
         *ret_change = changing.change;

@@ -100,6 +100,7 @@ boxcar_status sqlite_join_follow_one(struct sqlite_store *store, boxcar_join_id 
 /* Those that have been due since `since`, at most `limit`. *ret_count: how many. */
 boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time since, size_t limit,
                                        int64_t *ret_count, boxcar_error *err);
+/* Some of those that are due, in a transaction of its own. */
 boxcar_status sqlite_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
 /* ---- upkeep (maintain.c, attach.c); each in a transaction of the caller, bounded
@@ -122,11 +123,8 @@ boxcar_status sqlite_join_start(struct boxcar_store *store, const boxcar_new_joi
 boxcar_status sqlite_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
                                  const boxcar_message_id *message_ids, size_t count,
                                  boxcar_attached *ret_attached, boxcar_error *err);
-boxcar_status sqlite_join_report(struct boxcar_store *store, boxcar_join_id join_id,
-                                 boxcar_message_id message_id, boxcar_member_status outcome,
-                                 struct join_change *ret_change, boxcar_error *err);
-boxcar_status sqlite_join_cancel(struct boxcar_store *store, boxcar_join_id join_id,
-                                 struct join_change *ret_change, boxcar_error *err);
+boxcar_status sqlite_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
+                              struct join_change *ret_change, boxcar_error *err);
 boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);

@@ -1,27 +1,28 @@
-/* Looking at messages: one, a page, a history. */
+/* Looking at messages: one, a page, a history. Pages of dead letters: admin/dead.c. */
 #include "inspect.h"
 
 #include "read.h"
+#include "store/sqlite/admin/dead.h"
 #include "store/sqlite/connection/transaction.h"
 
 /* ---- one ---- */
 
-struct finding {
-    boxcar_box box;
-    boxcar_message_ref ref;
+struct reading {
+    const struct message_choice *choice;
     struct message_rows *list;
 };
 
-static boxcar_status read_one(struct sqlite_store *store, struct finding *finding, int64_t work_id,
+static boxcar_status read_one(struct sqlite_store *store, const struct reading *reading, int64_t work_id,
                               bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_FIND_WITH_PAYLOAD);
-    struct message_rows *list = finding->list;
+    struct message_rows *list = reading->list;
     bool found = false;
     boxcar_status status;
 
     query_int(&query, work_id);
     status = query_step(&query, &found, err);
-    *ret_found = status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)finding->box;
+    *ret_found =
+        status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
     if (!*ret_found)
         return status;
     list->items = arena_alloc(&list->arena, sizeof(*list->items));
@@ -31,42 +32,21 @@ static boxcar_status read_one(struct sqlite_store *store, struct finding *findin
     return sqlite_read_found(&query, true, &list->arena, list->items, err);
 }
 
-static boxcar_status find(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct finding *finding = context;
+static boxcar_status find(struct sqlite_store *store, const struct reading *reading, boxcar_error *err) {
+    const struct message_choice *choice = reading->choice;
     int64_t work_id;
     bool found = false;
-    boxcar_status status = sqlite_ref_resolve(store, finding->box, finding->ref, &work_id, &found, err);
+    boxcar_status status = sqlite_ref_resolve(store, choice->box, choice->ref, &work_id, &found, err);
 
-    arena_release(&finding->list->arena);
     if (status == BOXCAR_OK && found)
-        status = read_one(store, finding, work_id, &found, err);
+        status = read_one(store, reading, work_id, &found, err);
     if (status == BOXCAR_OK && !found)
         status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
-                           boxcar_box_name(finding->box));
-    return status;
-}
-
-boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                          struct message_rows **ret_list, boxcar_error *err) {
-    struct finding finding = {.box = box, .ref = ref, .list = calloc(1, sizeof(*finding.list))};
-    boxcar_status status;
-
-    if (finding.list == NULL)
-        return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, find, &finding, err);
-    if (status == BOXCAR_OK)
-        *ret_list = finding.list;
-    else
-        list_free(finding.list);
+                           boxcar_box_name(choice->box));
     return status;
 }
 
 /* ---- a page ---- */
-
-struct paging {
-    const boxcar_message_filter *options;
-    struct message_rows *list;
-};
 
 static enum statement page_statement(const boxcar_message_filter *options) {
     static const enum statement by_status[] = {[BOXCAR_IN_PROGRESS] = S_PAGE_IN_PROGRESS,
@@ -80,9 +60,8 @@ static enum statement page_statement(const boxcar_message_filter *options) {
     return options->by_status ? by_status[options->status] : S_PAGE_ALL;
 }
 
-static boxcar_status page(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct paging *paging = context;
-    const boxcar_message_filter *options = paging->options;
+static boxcar_status page(struct sqlite_store *store, const boxcar_message_filter *options,
+                          struct message_rows *list, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, page_statement(options));
     struct topic_range range;
     int64_t *ids;
@@ -91,8 +70,6 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
 
     if (status != BOXCAR_OK)
         return status;
-    arena_release(&paging->list->arena);
-    paging->list->count = 0;
     query_int(&query, options->box);
     query_text(&query, range.low);
     query_text(&query, range.high);
@@ -101,21 +78,35 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     if (options->readiness != BOXCAR_READINESS_ANY)
         query_int(&query, store->now);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
-    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, paging->list, err) : status;
+    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, list, err) : status;
 }
 
-boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_message_filter *options,
-                          struct message_rows **ret_list, boxcar_error *err) {
-    struct paging paging = {.options = options, .list = calloc(1, sizeof(*paging.list))};
+/* ---- whichever is chosen ---- */
+
+static boxcar_status read_choice(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct reading *reading = context;
+    const struct message_choice *choice = reading->choice;
+
+    arena_release(&reading->list->arena); /* it may be the second try */
+    reading->list->count = 0;
+    if (choice->filter != NULL)
+        return page(store, choice->filter, reading->list, err);
+    return choice->dead != NULL ? sqlite_dead_list(store, choice, reading->list, err)
+                                : find(store, reading, err);
+}
+
+boxcar_status sqlite_message_read(struct boxcar_store *store, const struct message_choice *choice,
+                                  struct message_rows **ret_list, boxcar_error *err) {
+    struct reading reading = {.choice = choice, .list = calloc(1, sizeof(*reading.list))};
     boxcar_status status;
 
-    if (paging.list == NULL)
+    if (reading.list == NULL)
         return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, page, &paging, err);
+    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, read_choice, &reading, err);
     if (status == BOXCAR_OK)
-        *ret_list = paging.list;
+        *ret_list = reading.list;
     else
-        list_free(paging.list);
+        list_free(reading.list);
     return status;
 }
 

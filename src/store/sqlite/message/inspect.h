@@ -4,10 +4,8 @@
 
 #include "store/sqlite/state.h"
 
-boxcar_status sqlite_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
-                          struct message_rows **ret_list, boxcar_error *err);
-boxcar_status sqlite_page(struct boxcar_store *store, const boxcar_message_filter *options,
-                          struct message_rows **ret_list, boxcar_error *err);
+boxcar_status sqlite_message_read(struct boxcar_store *store, const struct message_choice *choice,
+                                  struct message_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);
 

@@ -297,16 +297,6 @@ static boxcar_status resume(struct sqlite_store *store, void *context, boxcar_er
     return deciding->replay ? replay_killer(store, deciding, halt.by, err) : end_halt(store, deciding, err);
 }
 
-boxcar_status sqlite_stream_resume(struct boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
-                                   boxcar_error *err) {
-    struct deciding deciding = {.key = {(int)box, stream}, .replay = replay};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, resume, &deciding, err);
-
-    if (status == BOXCAR_OK)
-        store_log_replayed_steps(store, deciding.counted);
-    return status;
-}
-
 static boxcar_status bury_head(struct sqlite_store *store, struct deciding *deciding, boxcar_error *err) {
     struct stream_state state;
     struct parked row;
@@ -344,13 +334,15 @@ static boxcar_status skip(struct sqlite_store *store, void *context, boxcar_erro
     return end_halt(store, deciding, err);
 }
 
-boxcar_status sqlite_stream_skip(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                 boxcar_work_id *ret_work_id, boxcar_error *err) {
-    struct deciding deciding = {.key = {(int)box, stream}};
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, skip, &deciding, err);
+boxcar_status sqlite_stream_change(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
+                                   enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err) {
+    struct deciding deciding = {.key = {(int)box, stream}, .replay = action == STREAM_REPLAY};
+    sqlite_work_fn work = action == STREAM_SKIP ? skip : resume;
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &deciding, err);
 
     if (status != BOXCAR_OK)
         return status;
+    store_log_replayed_steps(store, deciding.counted);
     sqlite_join_log_ended(sqlite_of(store));
     *ret_work_id = deciding.work_id;
     return BOXCAR_OK;
@@ -421,20 +413,5 @@ boxcar_status sqlite_stream_rules(struct boxcar_store *store, struct stream_rule
         *ret_list = list;
     else
         list_free(list);
-    return status;
-}
-
-/* ---- evidence ---- */
-
-static boxcar_status count_violations(struct sqlite_store *store, void *context, boxcar_error *err) {
-    return sqlite_stream_count_violations(store, -1, INT64_MAX, context, err);
-}
-
-boxcar_status sqlite_stream_violations(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
-    int64_t count = 0;
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, count_violations, &count, err);
-
-    if (status == BOXCAR_OK)
-        *ret_count = count;
     return status;
 }
