@@ -152,17 +152,17 @@ static boxcar_status note_health(struct sqlite_store *store, boxcar_status statu
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err) {
     boxcar_error unwanted;
-    boxcar_error *said = err != NULL ? err : &unwanted;
+    boxcar_error *error = err != NULL ? err : &unwanted;
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
     int changes = sqlite3_total_changes(store->db);
-    boxcar_status status = attempt_patiently(store, access, work, context, said);
+    boxcar_status status = attempt_patiently(store, access, work, context, error);
 
     if (is_guest(store))
         sqlite3_set_last_insert_rowid(store->db, rowid);
     if (status == BOXCAR_OK)
         stream_log_remembered(&store->base, &store->halted);
     bool wrote = sqlite3_get_autocommit(store->db) && sqlite3_total_changes(store->db) != changes;
-    return note_health(store, status, wrote, said);
+    return note_health(store, status, wrote, error);
 }
 
 boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err) {
@@ -208,7 +208,7 @@ static void reset_statements(struct sqlite_store *store) {
 static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_error unwanted;
-    boxcar_error *said = err != NULL ? err : &unwanted;
+    boxcar_error *error = err != NULL ? err : &unwanted;
     boxcar_status status;
 
     if (store->borrowed)
@@ -216,17 +216,17 @@ static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err)
                          "the transactions of a borrowed connection are begun by who lends it");
     if (store->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
-    status = sqlite_follow_name(store, said);
+    status = sqlite_follow_name(store, error);
     if (status != BOXCAR_OK)
         return status;
     sqlite_busy_start(&store->busy, patience_ms(store));
-    status = sqlite_set_durable(store, true, said); /* cannot be changed once it is open */
+    status = sqlite_set_durable(store, true, error); /* cannot be changed once it is open */
     if (status == BOXCAR_OK)
-        status = run_patiently(store, S_BEGIN_WRITE, said);
+        status = run_patiently(store, S_BEGIN_WRITE, error);
     store->begun = status == BOXCAR_OK;
     if (store->begun)
         join_log_hold(base);
-    return note_health(store, status, false, said);
+    return note_health(store, status, false, error);
 }
 
 static void rollback_handler(struct boxcar_store *base) {
@@ -243,7 +243,7 @@ static void rollback_handler(struct boxcar_store *base) {
 static boxcar_status commit_handler(struct boxcar_store *base, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     boxcar_error unwanted;
-    boxcar_error *said = err != NULL ? err : &unwanted;
+    boxcar_error *error = err != NULL ? err : &unwanted;
     boxcar_status status;
 
     if (!store->begun || sqlite3_get_autocommit(store->db)) {
@@ -251,14 +251,14 @@ static boxcar_status commit_handler(struct boxcar_store *base, boxcar_error *err
         return error_not_open(store, err);
     }
     reset_statements(store);
-    status = run_patiently(store, S_COMMIT, said);
+    status = run_patiently(store, S_COMMIT, error);
     if (status != BOXCAR_OK)
         rollback_handler(base);
     store->begun = false;
     join_log_release(base, true); /* nothing is held after a rollback */
     if (status == BOXCAR_OK)
         sqlite_checkpoint_if_due(store);
-    return note_health(store, status, true, said);
+    return note_health(store, status, true, error);
 }
 
 boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
