@@ -2,7 +2,7 @@
  *
  * An event belongs to a stream and has a version there: 1, 2, 3, ... without gaps. Appending can name the
  * version that the stream must have, so that two writers who decided on the same state do not both win.
- * Every event also gets a position among the events of all streams. Whoever follows remembers the last
+ * Every event also gets a position among the events of all streams. A follower remembers the last
  * position it has seen and asks for what is behind it: an event that commits late gets a later position, so
  * nothing is missed, version 2 never comes before version 1, and nobody waits for open transactions.
  *

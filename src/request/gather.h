@@ -1,6 +1,6 @@
 /* Settlements that go out with the next request, and whose they are.
  *
- * A list keeps beside each settlement a tag that means something to whoever gathered it: a number or a
+ * Each settlement of a list has a tag that means something to the caller: a number or a
  * pointer. The answer of a store names work ids; gather_match() turns it back into tags. The arrays are
  * kept from one round to the next: nothing is allocated for each settlement. */
 #ifndef BOXCAR_REQUEST_GATHER_H

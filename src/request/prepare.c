@@ -123,7 +123,7 @@ static size_t count_stages(const boxcar_request_part *part) {
     return count;
 }
 
-/* Stages that come with a result: recorded before it, beside the part's own records. */
+/* Stages that come with a result: recorded before it, in addition to the records of the part. */
 static boxcar_status add_stages(struct arena *arena, boxcar_request_part *part, boxcar_error *err) {
     boxcar_settlement_list *records = &part->settle[BOXCAR_RECORD];
     size_t more = count_stages(part), count = records->count;

@@ -1,4 +1,4 @@
--- Claims: how far they have come in the log, what they lease, and what they find beside the log.
+-- Claims: how far they have come in the log, what they lease, and which messages are kept apart from the log.
 
 -- How far claimers have come in each lane: what is visible in target but not in base, after
 -- position, in the order (xid, work_id), is next. Append-only and trimmed: the newest row counts.

@@ -1,10 +1,10 @@
--- Joins: counted beside the messages, which know nothing of them.
+-- Joins: counted in tables of their own. Messages know nothing of them.
 
 create type :"schema".join_attach_result as (attached boolean, message_exists boolean);
 
 -- One row per join. It changes once: when the join ends. A transaction that counts locks it first (for no key update,
 -- so that attaching, which only needs the join to stay, never waits), in the order of ids.
--- last_lane: how many lanes of counters there are to be shared, beside lane 0, which belongs to the holder of this row.
+-- last_lane: how many shared lanes of counters there are. Lane 0 belongs to the holder of this row.
 create table :"schema".join_row (
     join_id uuid primary key,
     expected_steps int not null,

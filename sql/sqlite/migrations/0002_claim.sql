@@ -1,4 +1,4 @@
--- Claims: how far they have come in the log, what they lease, and what they find beside the log.
+-- Claims: how far they have come in the log, what they lease, and which messages are kept apart from the log.
 
 -- How far the claims of each box have come in the log, and whose turn it is.
 create table boxcar_frontier (

@@ -58,7 +58,7 @@ create table boxcar_join_wait (
 );
 create index boxcar_join_wait_join on boxcar_join_wait (join_id);
 
--- Programs that know nothing of joins may work beside those that do. What they ack or bury is marked here
+-- Programs that know nothing of joins may work at the same time as those that do. What they ack or bury is marked here
 -- and counted later. A program that counts by itself says so (`counted`).
 create trigger boxcar_join_on_finished after insert on boxcar_finished when new.counted = 0
 begin
@@ -76,7 +76,7 @@ begin
 end;
 
 -- A member that is reported by hand is marked in its row. So is every member that a program of version 3 counts, which
--- may work beside newer ones. What has its outcome already is passed over, so that it counts once.
+-- may work at the same time as newer ones. What has its outcome already is passed over, so that it counts once.
 create trigger boxcar_join_member_on_count before update of status on boxcar_join_member
 when old.status = 0 and new.status <> 0 and old.work_id is not null
 begin

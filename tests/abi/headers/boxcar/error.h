@@ -27,7 +27,7 @@ typedef enum boxcar_status {
     BOXCAR_E_TRANSACTION = 10, /* the caller's transaction cannot be used for this */
     BOXCAR_E_NO_MEMORY = 11,
     BOXCAR_E_UNSUPPORTED = 12, /* this store or version cannot do that */
-    BOXCAR_E_STORE = 13        /* anything else the database said */
+    BOXCAR_E_STORE = 13        /* any other error of the database */
 } boxcar_status;
 
 typedef struct boxcar_error {
