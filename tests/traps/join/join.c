@@ -204,6 +204,49 @@ static const char *ack_beside_a_long_report(struct fixture *f)
     return verdict || same(sql_text(acker, STATUS), "completed") ? verdict : MISCOUNTED;
 }
 
+/* The ack finds its join and its member held by upkeep, which has not seen it: counted as soon as the join is free, not when
+ * that member's next look is due. BX-007, BX-041, BX-042 */
+static const char *ack_beside_long_upkeep(struct fixture *f)
+{
+    PGconn *upkeep = sql_connect(f), *acker = sql_connect(f);
+    sql_enqueue(acker, "1");
+    assert_int_equal(sql_number(acker, CLAIM_ONE), 1);
+    sql_run(acker, "select join_start(1)");
+    sql_run(acker, "select join_attach(" JOIN ", (select message_id from message where payload = '1'))");
+    sql_run(acker, "update join_member set created_at = created_at - interval '1 hour'");
+    sql_run(upkeep, "begin");
+    sql_run(upkeep, UPKEEP);
+    assert_int_equal(sql_number(acker, ACK("1")), 1);
+    sql_run(upkeep, "commit");
+    sql_run(upkeep, UPKEEP);
+    return same(sql_text(upkeep, STATUS), "completed") ? NULL : MISCOUNTED;
+}
+
+/* Two outcomes of one step were left for later: it failed, was replayed and completed. The first one counts. BX-007 */
+static const char *late_failure_and_late_completion(struct fixture *f)
+{
+    PGconn *holder = sql_connect(f), *acker = sql_connect(f);
+    start(holder, 2);
+    sql_run(holder, "begin");
+    sql_run(holder, REPORT("2"));
+    sql_run(acker, "select outbox_fail(" WORKER ", array(select work_id from message where payload = '1'))");
+    sql_run(acker, "select dead_replay(array(select work_id from message where payload = '1'))");
+    assert_int_equal(sql_number(acker, CLAIM_ONE), 1);
+    assert_int_equal(sql_number(acker, ACK("1")), 1);
+    sql_run(holder, "commit");
+    sql_run(holder, UPKEEP);
+    return same(sql_text(holder, "select failed_steps || ' ' || completed_steps from outbox_join"), "1 1") ? NULL : MISCOUNTED;
+}
+
+/* A step was left for later, and its join was purged before anybody counted it. BX-026 */
+static const char *late_step_of_a_purged_join(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_run(conn, "insert into late_step (join_id, first_id, last_id, outcome) values (md5('1')::uuid, 1, 1, 1)");
+    sql_run(conn, UPKEEP);
+    return sql_number(conn, "select count(*) from late_step") == 0 ? NULL : "a late step is kept for ever";
+}
+
 /* The ack found its member being reported by hand, which then did not happen. BX-007, BX-041 */
 static const char *ack_beside_a_report_that_fails(struct fixture *f)
 {
@@ -279,7 +322,7 @@ static void use_steps(PGconn *conn)
     sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from many order by work_id limit 40))");
     sql_run(conn, "select outbox_fail(" WORKER ", array(select work_id from many order by work_id offset 50))");
     sql_run(conn, "select join_report_completed(id, n.message_id) from k, n order by n.work_id desc limit 1");
-    sql_run(conn, "select _count_later(int8multirange(int8range(min(work_id), max(work_id))), array[id], now()) "
+    sql_run(conn, "select _count_later(int8multirange(int8range(min(work_id), max(work_id))), 1::smallint, array[id], now()) "
                   "from k, n group by id");
     sql_run(conn, "select join_wait(id, true, 'then', 'p') from k");
     sql_run(conn, "select join_cancel(id) from k");
@@ -399,12 +442,19 @@ static const struct trap TRAPS[] = {
      {{"the bound of the wait", "_lock_in_time", " SET lock_timeout TO '800ms'\n", " SET lock_timeout TO '0'\n", HANGS}}},
     {"ack_does_not_wait_long_for_a_join_that_somebody_holds", ack_beside_a_long_report,
      {{"the bound of the wait", "_lock_in_time", " SET lock_timeout TO '800ms'\n", "", HANGS},
-      {"counting later", "_count_later", "set check_at = ts", "set check_at = null", MISCOUNTED},
+      {"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED},
       {"waking those who count", "_count_later", "set available_at = ts + interval '1 second'",
        "set available_at = available_at", SLEEPS_ON}}},
+    {"ack_that_upkeep_has_not_seen_is_counted_once_the_join_is_free", ack_beside_long_upkeep,
+     {{"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED},
+      {"looking for them", "_maintain_joins", "(overdue || unsure || late)", "(overdue || unsure)", MISCOUNTED}}},
+    {"failure_that_is_counted_late_comes_before_a_completion", late_failure_and_late_completion,
+     {{"failures first", "_settle_joins", "filter (where t.outcome = 2)", "filter (where false)", MISCOUNTED}}},
+    {"late_steps_of_a_purged_join_go_with_it", late_step_of_a_purged_join,
+     {{"removing them", "_maintain_joins", "where l.join_id = any (late) and not exists", "where false and not exists",
+       "a late step is kept for ever"}}},
     {"ack_beside_a_report_that_is_rolled_back_counts", ack_beside_a_report_that_fails,
-     {{"leaving the member free", "_join_report", "if member_work_id is null then\n        perform",
-       "if true then\n        perform", MISCOUNTED}}},
+     {{"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED}}},
     {"upkeep_does_not_wait_for_a_member_whose_message_is_being_enqueued", upkeep_beside_a_long_enqueue,
      {{"skip locked", "_settle_joins", "for no key update skip locked) m", "for no key update) m", HANGS}}},
     {"wait_that_cannot_be_evaluated_stops_nobody", wait_that_cannot_be_evaluated,

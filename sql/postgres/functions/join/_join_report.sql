@@ -17,8 +17,7 @@ begin
     if p_outcome is null or p_outcome not in (1, 2) then
         perform :"schema"._invalid('outcome', 'must be 1 (completed) or 2 (failed)');
     end if;
-    -- Whoever enqueues its message right now writes the work id: waited for before the join is locked. A member
-    -- with a message is not held: who acks that meanwhile marks it (_count_later), and this report may be rolled back.
+    -- If its message is being enqueued right now, that transaction writes the work id: waited for before the join is locked.
     select m.work_id into member_work_id from :"schema".join_member m
     where m.join_id = p_join and m.message_id = p_message;
     is_member := found;

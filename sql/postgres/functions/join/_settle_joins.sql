@@ -1,9 +1,8 @@
--- Brings joins, which the caller has locked, up to date: those past their deadline end, and members
--- attached apart from enqueueing are looked at whose time has come: a message that ended before it was
--- known to count is counted now (BX-042). A message that has not ended is counted by its end, if that saw
--- the member; one more look, later and later, makes sure. A member whose row somebody holds, because he
--- enqueues its message, is left for the next time. Says how many
--- were counted and looked at.
+-- Brings joins, which the caller has locked, up to date. Those past their deadline end. Steps that were left for later
+-- (_count_later) are counted. Members that were attached apart from enqueueing are looked at when their time has come: a message
+-- that ended before it was known to count is counted now (BX-042). A message that has not ended is counted by its end, if
+-- that saw the member; one more look, later and later, makes sure. A member whose row is locked, because its message is
+-- being enqueued, is left for the next time. Returns how many were counted and looked at.
 create or replace function :"schema"._settle_joins(p_joins uuid[], ts timestamptz, out counted bigint, out looked_at bigint)
 language plpgsql volatile :hot set enable_sort = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
@@ -15,11 +14,22 @@ declare
     done bigint[];
     flag bigint;   -- a message is not there and may come
     dead bigint[];
+    late record;
+    ended int8multirange;
 begin
     counted := 0;
     if overdue <> '{}' then
         perform :"schema"._end_joins(overdue, 2::smallint, 1::smallint, ts);
     end if;
+    with taken as (
+        delete from :"schema".late_step l
+        where l.ctid = any (array(
+            select x.ctid from :"schema".late_step x where x.join_id = any (p_joins)
+            order by x.join_id, x.step_no limit 2000))
+        returning int8range(l.first_id, l.last_id, '[]') as steps, l.outcome)
+    select count(*) as n, coalesce(range_agg(t.steps) filter (where t.outcome = 1), '{}') as done,
+           coalesce(range_agg(t.steps) filter (where t.outcome = 2), '{}') as dead
+    into late from taken t;
     with looked as materialized (
         select m.tid, v.work_id as seen_id, x.work_id, v.status <> 0 or j.status <> 0 as is_over
         from unnest(p_joins) i
@@ -51,10 +61,14 @@ begin
                select from :"schema".dead d where d.work_id = l.work_id)),
            count(*)
     into done, flag, dead, looked_at from looked l;
-    if done is not null then
-        counted := :"schema"._count_steps(:"schema"._multirange(done), 1::smallint, ts, p_joins);
+    looked_at := looked_at + late.n;
+    -- Failures first: one that was replayed and then completed was a failure for its joins.
+    ended := late.dead + :"schema"._multirange(dead);
+    if not isempty(ended) then
+        counted := :"schema"._count_steps(ended, 2::smallint, ts, p_joins);
     end if;
-    if dead is not null then
-        counted := counted + :"schema"._count_steps(:"schema"._multirange(dead), 2::smallint, ts, p_joins);
+    ended := late.done + :"schema"._multirange(done);
+    if not isempty(ended) then
+        counted := counted + :"schema"._count_steps(ended, 1::smallint, ts, p_joins);
     end if;
 end $$;

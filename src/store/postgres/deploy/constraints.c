@@ -27,6 +27,7 @@ const struct pg_constraint PG_CONSTRAINTS[] = {
     {"join_outcome", "join_outcome_pkey", "primary key (join_id, first_id)"},
     {"join_wait", "join_wait_pkey", "primary key (join_id, work_id)"},
     {"join_span", "join_span_pkey", "primary key (join_id, first_id)"},
+    {"late_step", "late_step_pkey", "primary key (join_id, step_no)"},
     {"inbox_key", "inbox_key_pkey", "primary key (source, external_id)"},
     {"inbox_key", "inbox_key_limits",
      "check (octet_length(source) <= 1020 and octet_length(external_id) <= 1020) not valid"},

@@ -14,6 +14,7 @@ begin
       and c.relkind = 'r'
       and c.relname in ('message', 'frontier', 'lease', 'parked', 'stream', 'stream_note', 'dead', 'attempt', 'finished',
                         'tally', 'tally_delta', 'instance_row', 'sleeper', 'join_row', 'join_progress', 'join_member',
-                        'join_span', 'join_outcome', 'join_wait', 'inbox_key', 'stage', 'event_row', 'event_stream', 'event_run')
+                        'join_span', 'join_outcome', 'join_wait', 'late_step', 'inbox_key', 'stage', 'event_row',
+                        'event_stream', 'event_run')
     order by s.n_dead_tup desc;
 end $$;

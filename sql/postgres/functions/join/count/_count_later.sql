@@ -1,18 +1,11 @@
--- Messages have ended, but the joins they are steps of are held by somebody: their members are to be looked at
--- (_settle_joins), and the waits for these joins, which do that, are due in a second. A member whose row is
--- locked is being looked at right now, and will be again.
-create or replace function :"schema"._count_later(items int8multirange, p_joins uuid[], ts timestamptz) returns void
+-- Messages have ended, but other transactions hold the joins they are steps of. Notes the steps, to be counted by the next one
+-- that has the join (_settle_joins), and makes the waits for these joins, which do that, due in a second.
+create or replace function :"schema"._count_later(
+    items int8multirange, p_outcome smallint, p_joins uuid[], ts timestamptz) returns void
 language plpgsql volatile :hot as $$
 begin
-    with missed as (
-        select m.tid from :"schema"._steps(items) s cross join generate_series(s.first_id, s.last_id) i
-        cross join lateral (select x.message_id from :"schema".message x where x.work_id = i limit 1) x
-        cross join lateral (
-            select m.ctid as tid from :"schema".join_member m
-            where m.join_id = s.join_id and m.message_id = x.message_id and m.status = 0
-            for no key update skip locked) m
-        where s.join_id = any (p_joins))
-    update :"schema".join_member m set check_at = ts from missed x where m.ctid = x.tid;
+    insert into :"schema".late_step (join_id, first_id, last_id, outcome)
+    select s.join_id, s.first_id, s.last_id, p_outcome from :"schema"._steps(items) s where s.join_id = any (p_joins);
 
     with due as (
         select p.work_id from :"schema".parked p

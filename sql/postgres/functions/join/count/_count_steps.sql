@@ -34,7 +34,7 @@ begin
     if p_only is null then
         lanes := :"schema"._lock_in_time(joins, counts);
         if array_position(lanes, null) is not null then
-            perform :"schema"._count_later(items, array(
+            perform :"schema"._count_later(items, p_outcome, array(
                 select i.join_id from unnest(joins, lanes) i(join_id, lane) where i.lane is null), ts);
         end if;
     else

@@ -1,0 +1,1 @@
+-- Steps that are counted later exist on PostgreSQL only: here one transaction writes at a time, so no join is ever held by another.
