@@ -21,10 +21,6 @@ finish_feed() { # NAME STATUS
     wait "$feeder" || status=$?
     is "$1 (exit $2)" "$2" "$status"
 }
-until_true() { # COMMAND...: for some seconds at most
-    local tries=0
-    until "$@" || [ $((tries += 1)) -gt 400 ]; do sleep 0.05; done
-}
 
 # BX-001
 lines 1 2500 >many.jsonl
@@ -79,7 +75,7 @@ like "is told" "*line 1: topic is empty*" "$(cat fed-err.txt)"
 before=$(total)
 start_feed boxcar --log-level info
 lines 1 1500 >&3
-until_true grep -q 'event=feed .*it was slow' fed-err.txt
+wait_for grep -q 'event=feed .*it was slow' fed-err.txt
 like "a pipe that is slow ends the transaction" "*after the end of the feed: it was slow*" "$(cat fed-err.txt)"
 exits "somebody else stores while the pipe is open" 0 boxcar enqueue other x
 is "alone" $((before + 1)) "$(total)"
@@ -108,7 +104,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
     before=$(total)
     PGAPPNAME=feed_$$ start_feed boxcar
     lines 1 1500 >&3
-    until_true is_connected
+    wait_for is_connected
     is "the connection is cut" 1 "$(cut)"
     lines 1 1500 >&3
     finish_feed "with a new connection" 0
@@ -122,7 +118,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
     sql "select $BOXCAR_SCHEMA.grant_access('$role', 'producer')" >/dev/null
     PGAPPNAME=feed_$$ BOXCAR_STORE=postgres://$role:pw@$server BOXCAR_BUSY_TIMEOUT=300ms start_feed boxcar
     lines 1 1500 >&3
-    until_true is_connected
+    wait_for is_connected
     sql "alter role $role nologin"
     is "the connection is cut for good" 1 "$(cut)"
     lines 1 1500 >&3

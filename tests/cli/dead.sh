@@ -97,7 +97,7 @@ is "exhausted after max_attempts" 'failed exhausted 2' "$(show "$id" '[.status, 
 
 # BX-005: time to live.
 enqueue t short --ttl 1ms
-sleep 0.05
+wait_past "$(show "$id" .expires_at)"
 claim_all
 is "an expired message is dead" 'failed expired' "$(show "$id" '"\(.status) \(.reason)"')"
 

@@ -154,10 +154,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' boxcar event follow --after "$last" --poll
     follower=$!
     for n in 1 2 3; do
         boxcar event append "live-$signal" T "$n" >/dev/null
-        for _ in $(seq 500); do
-            [ "$(wc -l <followed.txt)" -ge "$n" ] && break
-            sleep 0.02
-        done
+        wait_for sh -c "[ \$(wc -l <followed.txt) -ge $n ]"
         is "event $n comes at once" "$n" "$(tail -n 1 followed.txt | jq -r .payload)"
     done
     kill -"$signal" "$follower"
@@ -173,10 +170,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
     follower=$!
     boxcar event append lost T 1 >/dev/null
     for n in 1 2; do
-        for _ in $(seq 500); do
-            [ "$(wc -l <followed.txt)" -ge "$n" ] && break
-            sleep 0.02
-        done
+        wait_for sh -c "[ \$(wc -l <followed.txt) -ge $n ]"
         [ "$n" = 2 ] || psql -qXAt "$BOXCAR_STORE" -c \
             "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'follower_$$'" >/dev/null
         [ "$n" = 2 ] || boxcar event append lost T 2 >/dev/null

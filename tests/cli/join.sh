@@ -333,7 +333,7 @@ two_waits late "$late"
 boxcar join complete "$good" $none >/dev/null
 boxcar join fail "$bad" $none >/dev/null
 boxcar join cancel "$gone" >/dev/null
-sleep 1.1
+wait_past "$(show "$late" .deadline)"
 boxcar maintain --once >/dev/null
 is "the deadline came" 'failed timed_out' "$(show "$late" '"\(.status) \(.reason)"')"
 exits "for people" 0 boxcar join ls --status failed --limit 1
@@ -372,7 +372,7 @@ boxcar settings retention_joins --reset >/dev/null
 past=$(new_join 2 --deadline 2020-01-01T00:00:00Z)
 soon=$(new_join 2 --deadline 1s)
 boxcar join attach "$soon" "$a" >/dev/null
-sleep 1.1
+wait_past "$(show "$soon" .deadline)"
 for d in "$past" "$soon"; do
     refuses "attaching after the deadline" 4 "boxcar: join attach: *" boxcar join attach "$d" "$b"
     refuses "enqueueing after the deadline" 4 "boxcar: enqueue: *" boxcar enqueue refused x --join "$d"

@@ -35,8 +35,8 @@ fetch() {
     curl -s -m 10 -o body.txt -D headers.txt -w '%{http_code}' "${@:2}" "http://$address$1"
 }
 
-# wait_for PATTERN: until a line of /metrics matches the basic regular expression.
-wait_for() {
+# wait_for_line PATTERN: until a line of /metrics matches the basic regular expression.
+wait_for_line() {
     for _ in $(seq 200); do
         fetch /metrics >/dev/null || true
         ! grep -q "$1" body.txt || return 0
@@ -48,7 +48,7 @@ wait_for() {
 # has NAME PATTERN
 has() {
     local name=${2#^}
-    if wait_for "$2"; then
+    if wait_for_line "$2"; then
         ok "$1"
     else
         not_ok "$1" "expected: $2" "$(grep "^${name%%[\{ ]*}" body.txt)"

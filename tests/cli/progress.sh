@@ -21,17 +21,17 @@ hold_store() {
             -c '\! touch held' -c '\! until [ -e go ]; do sleep 0.05; done' -c commit &
     fi
     holder=$!
-    until [ -e held ]; do sleep 0.05; done
+    wait_for test -e held
 }
 
 # shows NAME PATTERN COMMAND: holds the store until the terminal shows a line that matches.
 shows() {
-    local pid tries=0
+    local pid
     hold_store
     rm -f terminal.txt
     on_terminal "$3" &
     pid=$!
-    until grep -qa -- "$2" terminal.txt 2>/dev/null || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done
+    wait_for grep -qa -- "$2" terminal.txt
     touch go
     wait "$holder"
     wait "$pid"
@@ -54,13 +54,14 @@ shows "maintain" "reaping, expiring and purging" "boxcar maintain --once"
 shows "bench" "storing messages" "boxcar bench --messages 2"
 
 # Reading counts; a complaint takes the place of the line.
-on_terminal "{ cat messages.jsonl; sleep 1; } | boxcar enqueue --batch -"
+shown="timeout 20 sh -c 'until grep -qa \"reading messages: 3\" terminal.txt; do sleep 0.05; done'"
+on_terminal "{ cat messages.jsonl; $shown; } | boxcar enqueue --batch -"
 like "reading is shown, with a count" "*${wipe}reading messages: 3, 0 s*$wipe" "$terminal"
-on_terminal "{ cat messages.jsonl; sleep 1; echo '{'; } | boxcar enqueue --batch -"
+on_terminal "{ cat messages.jsonl; $shown; echo '{'; } | boxcar enqueue --batch -"
 like "a complaint stands alone in its line" "*${wipe}boxcar: enqueue: line 4: *" "$terminal"
 is "and nothing is left of the progress" "$wipe" "${terminal##*$'\n'}"
 
-# Nothing of it where nobody would see it, or a terminal cannot do it.
+# Nothing of it where nobody would see it, or a terminal cannot do it. The work is long enough to be shown elsewhere.
 { cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch - >out.txt 2>err.txt
 is "not in a file" "" "$(cat err.txt)"
 term=dumb on_terminal "{ cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch -"

@@ -8,10 +8,7 @@ trap 'for pid in $worker $receiver; do kill -KILL "$pid" 2>/dev/null; done' EXIT
 
 "$BOXCAR_NOTIFY_RECEIVER" notify >news.txt &
 receiver=$!
-for _ in $(seq 200); do
-    [ ! -S notify ] || break
-    sleep 0.05
-done
+wait_for test -S notify
 
 # told NAME LINE [COUNT]: waits until the line was said so often.
 told() {

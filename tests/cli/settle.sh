@@ -105,7 +105,7 @@ is "a dead letter" 'failed rejected no such customer' "$(show "$id" '[.status, .
 # OBX-049, OBX-050, OBX-051, BX-003
 enqueue t crash
 boxcar claim --owner "$owner" --lease 100ms >/dev/null
-sleep 0.3
+wait_past "$(show "$id" .locked_until)"
 is "an ended lease shows as in progress until reaped" in_progress "$(show "$id" .status)"
 exits "reap" 0 boxcar reap
 is "prints how many" 1 "$out"

@@ -156,10 +156,7 @@ exits "by number, too" 0 boxcar settings partition_count 10000
 refuses "partition_count has a range" 2 "*from 1 to 1000000*" boxcar settings partition_count 0
 boxcar worker --poll 100ms --handler 'nobody=discard' --concurrency 3 --log-level error &
 worker=$!
-for _ in $(seq 100); do
-    [ "$(boxcar instance ls -o json)" = '[]' ] || break
-    sleep 0.1
-done
+wait_for sh -c "boxcar instance ls -o json | jq -e 'length > 0'"
 exits "a worker" 0 boxcar instance ls -o json
 is "fields" 'instance_id,box,host,pid,concurrency,started_at,seen_at,rank,first_partition,partition_count,leased,oldest_lease_at' \
     "$(json '.[0]|keys_unsorted|join(",")')"

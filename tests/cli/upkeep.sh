@@ -87,8 +87,9 @@ boxcar ack --owner "$owner" "$id" >/dev/null
 bury t dead
 enqueue t crash
 boxcar claim --owner "$owner" --lease 100ms >/dev/null
+wait_past "$(boxcar show "$id" -o json | jq -r .locked_until)"
 enqueue t short --ttl 1ms
-sleep 0.3
+wait_past "$(boxcar show "$id" -o json | jq -r .expires_at)"
 boxcar settings retention_done 0 >/dev/null
 boxcar settings retention_dead 0 >/dev/null
 exits "maintain" 0 boxcar maintain --once -o json
@@ -102,10 +103,7 @@ for signal in TERM INT; do
     : >rounds.txt # of the last one
     boxcar maintain --interval 100ms -o jsonl >rounds.txt 2>err.txt &
     pid=$!
-    for _ in $(seq 100); do
-        [ "$(wc -l <rounds.txt)" -ge 2 ] && break
-        sleep 0.05
-    done
+    wait_for sh -c '[ $(wc -l <rounds.txt) -ge 2 ]'
     kill -s "$signal" "$pid"
     status=0
     wait "$pid" || status=$?
@@ -119,7 +117,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ]; then
     psql -qX "$BOXCAR_TEST_STORE" -c "begin; lock table $BOXCAR_SCHEMA.lease in access exclusive mode" -c '\! touch held' \
         -c '\! until [ -e go ]; do sleep 0.05; done' -c commit &
     holder=$!
-    until [ -e held ]; do sleep 0.05; done
+    wait_for test -e held
     boxcar maintain --once >rounds.txt 2>err.txt &
     pid=$!
     until [ "$(psql -qXAt "$BOXCAR_TEST_STORE" -c "select count(*) from pg_locks where not granted and relation = '$BOXCAR_SCHEMA.lease'::regclass")" -gt 0 ]; do

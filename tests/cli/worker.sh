@@ -24,15 +24,6 @@ SH
 chmod +x bin.d/*
 here=$PWD
 
-# wait_for COMMAND...: until it succeeds, at most 20 seconds
-wait_for() {
-    for _ in $(seq 400); do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.05
-    done
-    not_ok "waited in vain for: $*"
-}
-
 # start ARGUMENTS...: a worker in the background, its pid in $pid, its log in log.txt
 start() {
     boxcar worker --poll 50ms "$@" >worker.out 2>log.txt &
@@ -253,7 +244,7 @@ for _ in 1 2 3 4 5; do
     wait_for grep -q event=signal log.txt
     kill "$pid"
     after=${EPOCHREALTIME/./}
-    sleep 0.2
+    sleep 0.2 # for the second to do its worst: nothing shows that it was taken for an echo
     touch go
     ended "two signals at once are a clean end" 0
     [ $((after - before)) -ge 900000 ] || break
@@ -268,7 +259,7 @@ start --grace 10m --handler "stubborn=exec:$here/bin.d/wait $here/started.txt $h
 wait_for test -s started.txt
 kill "$pid"
 wait_for grep -q "event=signal" log.txt
-sleep 1.1
+sleep 1.1 # sooner it would count as the same signal
 kill "$pid"
 ended "a second SIGTERM ends it" 0
 is "its message is ready for others" ready "$(boxcar show "$id" -o json | jq -r .status)"

@@ -93,8 +93,12 @@ boxcar_enqueued enqueue_done(struct fixture *f, const char *topic);
 void set_setting(struct fixture *f, const char *name, const char *value);
 int64_t audit_lost(struct fixture *f);
 
-/* The clock of the database, and a pause of a few milliseconds for loops that wait. */
+/* The clock of the database. wait_out() returns once it is this much further: what was given that long before the call,
+ * as a lease or a time to live, has ended then. */
 boxcar_time database_now(struct fixture *f);
+void wait_out(struct fixture *f, int64_t ms);
+/* A pause of a few milliseconds, for loops that wait until something is so. A test that has to let time pass because
+ * nothing would show what it waits for says why. */
 void pause_ms(int64_t ms);
 
 #endif

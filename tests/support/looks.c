@@ -72,3 +72,10 @@ boxcar_time database_now(struct fixture *f) {
     return fixture_sql_number(f, "select cast((julianday('now') - 2440587.5) * 86400000000 as integer)",
                               "select (extract(epoch from clock_timestamp()) * 1000000)::bigint");
 }
+
+/* One more: times may be rounded to a millisecond. */
+void wait_out(struct fixture *f, int64_t ms) {
+    boxcar_time end = database_now(f) + (ms + 1) * 1000;
+    for (boxcar_time left = end - database_now(f); left > 0; left = end - database_now(f))
+        pause_ms(left / 1000 + 1);
+}

@@ -12,5 +12,8 @@ int64_t pg_number(PGconn *conn, const char *format, ...) __attribute__((format(p
 /* Asserts that the statement fails with an SQLSTATE that begins so; what it said is in the log. */
 void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Wait until the server shows that this session waits for a lock; that somebody waits for this one. */
+void pg_await_blocked(PGconn *watcher, const PGconn *waiting);
+void pg_await_blocking(PGconn *watcher, const PGconn *holder);
 
 #endif

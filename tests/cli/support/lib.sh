@@ -85,6 +85,21 @@ bury() {
     boxcar fail --owner "$owner" "$id" --error 'no such customer' >/dev/null
 }
 
+# wait_for COMMAND...: until it succeeds, at most 20 seconds
+wait_for() {
+    local tries
+    for tries in $(seq 400); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.05
+    done
+    not_ok "waited in vain for: $*" "$tries tries"
+}
+
+# wait_past TIME: until the clock is past a time that the store shows, like the end of a lease
+wait_past() {
+    wait_for sh -c "[ \$(date +%s%6N) -gt $(date -d "$1" +%s%6N) ]"
+}
+
 finish() {
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]

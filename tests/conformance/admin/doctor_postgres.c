@@ -222,7 +222,7 @@ static void transaction_that_holds_a_stream_is_named(void **state) {
     assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
     PGconn *holder = hold_stream(f, "order-7");
     name_session(f, holder, "dawdler", session);
-    pause_ms(1100);
+    wait_out(f, 1000); /* less is nothing to speak of */
     snprintf(held, sizeof(held), "%s holds the stream order-7, in a transaction of ", session);
     assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, held);
     assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, "; query: select outbox_ack( ...");
@@ -249,7 +249,7 @@ static void stream_that_was_locked_behind_a_savepoint_has_a_holder_as_well(void 
     pg_exec(holder, "select from stream where key = 'order-7' for update");
     pg_exec(holder, "release savepoint one");
     name_session(f, holder, "dawdler", session);
-    pause_ms(1100);
+    wait_out(f, 1000); /* less is nothing to speak of */
     assert_found(f, "held_streams", BOXCAR_SEVERITY_NOTE, session);
     PQfinish(holder);
 }
@@ -476,7 +476,7 @@ static void viewer_is_told_who_keeps_the_turn(void **state) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
     PGconn *holder = hold_turn(f);
-    pg_exec(conn, "select pg_sleep(1.2)"); /* less is nothing to speak of */
+    wait_out(f, 1200); /* less is nothing to speak of */
     assert_found_with(f, store, "claim", BOXCAR_SEVERITY_PROBLEM, "(slowpoke, role ");
     PQfinish(holder);
     PQfinish(conn);

@@ -124,7 +124,7 @@ static void every_call_that_names_the_owner_keeps_its_leases(void **state) {
         boxcar_store_close(f->store); /* a session of its own, which has said nothing yet */
         f->store = fixture_open(f);
         if (f->kind == FIXTURE_PGBOUNCER)
-            pause_ms(600); /* the session may be the same: what it noted last is over then */
+            wait_out(f, 600); /* the session may be the same: what it noted last is over then */
         ways[i](f, owner, held);
         maintain(f);
         if (!ack(f, owner, held))

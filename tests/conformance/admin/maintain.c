@@ -134,7 +134,7 @@ static void work_ids_are_not_used_again_after_purging(void **state) {
 static void maintenance_reaps(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "p").work_id, BOXCAR_LEASE_MS_MIN);
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     assert_int_equal(maintain_all(f).reaped, 1);
     assert_status(f, taken.work_id, BOXCAR_READY);
     assert_int_equal(retry_count_of(f, taken.work_id), 1);

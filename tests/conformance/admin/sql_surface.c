@@ -232,7 +232,7 @@ static void reap_in_sql_releases_and_counts(void **state) {
     PGconn *conn = fixture_connect(f);
     enqueue_many(f, "t", 3, NULL);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '100 ms', 10)"), 3);
-    pause_ms(120);
+    wait_out(f, 100);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 3);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 0);
     assert_int_equal(

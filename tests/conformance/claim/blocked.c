@@ -200,7 +200,7 @@ static void worker_says_who_holds_a_stream(void **state) {
     scene_start(s);
     await_log(s, "(dawdler, role ");
     assert_true(scene_logged(s, "holds the stream order-7, in a transaction of "));
-    pause_ms(1000);
+    pause_ms(1000); /* nothing may be told again: several rounds of upkeep */
     assert_int_equal(count_logged(s, "dawdler"), 1);
     scene_stop(s);
     PQfinish(holder);
@@ -212,7 +212,7 @@ static void claims_that_wait_a_moment_are_nothing_to_tell(void **state) {
     struct scene *s = start_worker(f);
     await_state(s, BOXCAR_WORKER_RUNNING);
     PGconn *holder = hold_turn(f, "quick");
-    pause_ms(300);
+    pause_ms(300); /* the moment: nothing may show it */
     PQfinish(holder);
     enqueue(f, "t", "p");
     scene_wait_for(&s->calls, 1);
@@ -278,28 +278,30 @@ static void lock_on_a_table_is_named_by_the_doctor(void **state) {
 /* The one that has the turn waits itself: ending it would not help. */
 static void doctor_names_the_session_that_the_others_wait_for(void **state) {
     struct fixture *f = *state;
-    PGconn *locker = lock_messages(f), *victim = connect_named(f, "victim");
+    PGconn *locker = lock_messages(f), *victim = connect_named(f, "victim"), *watcher = fixture_connect(f);
     assert_true(PQsendQuery(victim, "select outbox_claim(gen_random_uuid(), '30 s', 1)"));
-    pause_ms(200);
+    pg_await_blocked(watcher, victim);
     assert_root(f, locker, "(locker, role ", victim);
     PQfinish(locker);
     PQfinish(victim);
+    PQfinish(watcher);
 }
 
 /* Behind a statement that waits for a reader, claims queue up. The reader has no lock that a claim minds. */
 static void doctor_follows_the_queue_to_its_head(void **state) {
     struct fixture *f = *state;
-    PGconn *reader = connect_named(f, "reader"), *changer = connect_named(f, "changer");
+    PGconn *reader = connect_named(f, "reader"), *changer = connect_named(f, "changer"), *watcher = fixture_connect(f);
     pg_exec(reader, "begin");
     pg_exec(reader, "select count(*) from message where payload = 's3cret'");
     assert_true(PQsendQuery(changer, "begin; lock table message in access exclusive mode"));
-    pause_ms(200);
+    pg_await_blocked(watcher, changer);
     assert_root(f, reader, "keeps session ", changer);
     boxcar_finding_list *list = diagnose(f);
     assert_false(has_text(only_finding(list, "claim")->text, "s3cret"));
     boxcar_list_free(list);
     PQfinish(reader);
     PQfinish(changer);
+    PQfinish(watcher);
 }
 
 /* On a server that has them. */

@@ -170,7 +170,7 @@ static void messages_of_other_topics_do_not_keep_it(void **state) {
 static void expired_lease_keeps_it_before_and_after_it_is_found(void **state) {
     struct fixture *f = *state;
     take_for(f, f->owner, enqueue(f, "t", "p").work_id, 100);
-    pause_ms(150);
+    wait_out(f, 100);
     assert_drained(f, false, 0);
     reap_wait(f, 1);
     assert_drained(f, false, 0); /* a suspect now */

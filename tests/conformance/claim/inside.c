@@ -232,7 +232,7 @@ static void expired_leases_are_left_to_others(void **state) {
     boxcar_work_id ids[2];
     enqueue_many(f, "t", 2, ids);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"), 1);
-    fixture_sql_number(f, NULL, "select count(*) from pg_sleep(0.12)");
+    wait_out(f, 100);
     PGconn *conn = open_claim(f, 1);
     assert_taken(f, ids, 1);
     pg_exec(conn, "commit");
@@ -412,7 +412,7 @@ static void ack_in_the_same_transaction_counts_after_the_lease(void **state) {
     pg_exec(conn, "begin");
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"), 1);
     for (int i = 0; i < 4; i++) { /* others look at leases meanwhile, without bounds too */
-        pause_ms(400);
+        wait_out(f, 400);
         boxcar_work_id other = enqueue(f, "t", "p").work_id;
         assert_true(ack(f, f->owner, take(f, f->owner, other)));
     }

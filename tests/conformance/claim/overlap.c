@@ -1,5 +1,4 @@
 /* Transactions that overlap, which only PostgreSQL has. */
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,18 +10,6 @@
 
 static int64_t claim_one(PGconn *conn) {
     return pg_number(conn, "select work_id from outbox_claim(" WORKER ", '1 minute', 1)");
-}
-
-/* Waits until the server shows this backend behind somebody's lock. */
-static void wait_until_blocked(PGconn *watcher, int pid) {
-    for (int i = 0; i < 500; i++) {
-        if (pg_number(watcher,
-                      "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
-                      pid) == 1)
-            return;
-        poll(NULL, 0, 10);
-    }
-    fail_msg("the statement never waited");
 }
 
 static void finish_statement(PGconn *conn) {
@@ -47,7 +34,7 @@ static void stream_goes_on_when_a_cancel_waited_for_its_heads_settlement(void **
     snprintf(cancel, sizeof(cancel), "select outbox_cancel(%lld)", (long long)ids[1]);
     assert_true(PQsendQuery(second, cancel));
     PGconn *watcher = fixture_connect(f);
-    wait_until_blocked(watcher, PQbackendPID(second));
+    pg_await_blocked(watcher, second);
     pg_exec(first, "commit");
     finish_statement(second);
 
@@ -69,7 +56,7 @@ static void cancel_that_waited_for_a_claim_comes_too_late(void **state) {
     pg_exec(first, "begin");
     assert_int_equal(claim_one(first), id);
     assert_true(PQsendQuery(second, cancel));
-    wait_until_blocked(watcher, PQbackendPID(second));
+    pg_await_blocked(watcher, second);
     pg_exec(first, "commit");
     PGresult *result = PQgetResult(second);
     assert_int_equal(PQresultStatus(result), PGRES_FATAL_ERROR);
@@ -155,7 +142,7 @@ static void ack_takes_what_a_renewal_split_off_while_it_waited(void **state) {
     pg_exec(first, "begin");
     pg_exec(first, "select outbox_renew(" WORKER ", '{2,3,4}', null, '2 minutes')");
     assert_true(PQsendQuery(second, "select array_agg(i) = '{1,2}' from outbox_ack(" WORKER ", '{1,2}') i"));
-    wait_until_blocked(watcher, PQbackendPID(second));
+    pg_await_blocked(watcher, second);
     pg_exec(first, "commit");
     PGresult *result = PQgetResult(second);
     assert_string_equal(PQgetvalue(result, 0, 0), "t");
@@ -179,16 +166,6 @@ static void messages_beyond_a_batch_stay_on_the_straight_path(void **state) {
 }
 
 /* ---- keys of the inbox come before all other locks ---- */
-
-/* Waits until somebody waits for this backend. */
-static void wait_until_blocking(PGconn *watcher, int pid) {
-    for (int i = 0; i < 500; i++) {
-        if (pg_number(watcher, "select count(*) from pg_stat_activity a where %d = any (pg_blocking_pids(a.pid))", pid) > 0)
-            return;
-        poll(NULL, 0, 10);
-    }
-    fail_msg("nobody ever waited");
-}
 
 /* Three steps of a join, all leased by the worker. */
 static void take_three_steps(struct fixture *f, PGconn *conn) {
@@ -222,7 +199,7 @@ static void statement_waits_for_a_key_before_it_locks_anything_else(void **state
              "{\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}]}}')",
              owner);
     assert_true(PQsendQuery(other, sql));
-    wait_until_blocked(watcher, PQbackendPID(other));
+    pg_await_blocked(watcher, other);
     settle_beside(f, holder);
     PGresult *result = PQgetResult(other);
     assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
@@ -276,7 +253,7 @@ static void batch_waits_for_a_key_before_it_locks_anything_else(void **state) {
     pg_exec(holder, "begin");
     pg_exec(holder, "select inbox_enqueue('bank', '1', 't', 'p')");
     assert_int_equal(pthread_create(&thread, NULL, send_batch_with_a_key, &sender), 0);
-    wait_until_blocking(watcher, PQbackendPID(holder));
+    pg_await_blocking(watcher, holder);
     settle_beside(f, holder);
     pthread_join(thread, NULL);
     ASSERT_OK(f, sender.status);
@@ -319,7 +296,7 @@ static void batch_that_waits_for_a_stream_holds_no_later_one(void **state) {
     pg_exec(holder, "begin");
     pg_exec(holder, "select from stream where key = 's1' for update");
     assert_int_equal(pthread_create(&thread, NULL, send_ack_and_defer, &sender), 0);
-    wait_until_blocking(watcher, PQbackendPID(holder));
+    pg_await_blocking(watcher, holder);
     pg_exec(holder, "set local lock_timeout = '100 ms'");
     pg_exec(holder, "select from stream where key = 's2' for update");
     pg_exec(holder, "commit");

@@ -350,7 +350,7 @@ static void claim_of_a_worker_costs_no_attempt(void **state) {
     for (int i = 1; i < COUNT; i++) {
         link_lose_answer(&far.link, 1 + i % 4);
         enqueue(f, "t", "ack");
-        pause_ms(30);
+        pause_ms(30); /* so that different calls of the worker are hit; which ones does not matter */
     }
     lose_none(&far);
     runner_await(runner, "t", COUNT);

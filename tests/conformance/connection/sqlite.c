@@ -57,6 +57,7 @@ static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void 
     take(f, f->owner, enqueue_message(f, &message).work_id);
 }
 
+/* Nothing shows that the other call waits already: long enough for it, and it must pass if not. */
 static void *let_go_later(void *context) {
     pause_ms(150);
     sqlite3_exec(context, "commit", NULL, NULL, NULL);
@@ -241,7 +242,7 @@ static boxcar_time sleep_up_to(struct fixture *f, int64_t longest_ms) {
 
 static void *enqueue_later(void *context) {
     boxcar_new_message message = new_message("t", "p");
-    pause_ms(30);
+    pause_ms(30); /* for the nap to begin, which nothing shows; if it has not, the commit ends it all the same */
     return boxcar_enqueue(context, BOXCAR_OUTBOX, &message, NULL, NULL) == BOXCAR_OK ? context : NULL;
 }
 

@@ -43,7 +43,7 @@ static const char *write_in_transaction(struct crew_member *m, struct race *race
         return "begin";
     boxcar_status status = append_some(store, first, 1, &m->err);
     if (status == BOXCAR_OK && turn % 2 == 0)
-        pause_ms(turn % 7);
+        pause_ms(turn % 7); /* some transactions are long, so that they overlap in many ways */
     if (status == BOXCAR_OK)
         status = append_some(store, second, 2, &m->err);
     if (status != BOXCAR_OK || turn % 5 == 4) {

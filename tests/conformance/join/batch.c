@@ -187,7 +187,7 @@ static void hundreds_of_messages_that_expire_all_count(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1500);
     enqueue_mortals(f, id, 50, 1500);
-    pause_ms(60);
+    wait_out(f, 50);
     for (int i = 0; i < 300 && join_of(f, id).status == BOXCAR_JOIN_PENDING; i++) {
         assert_nothing_claimable(f);
         maintain_joins(f);
@@ -205,7 +205,7 @@ static void hundreds_of_messages_lost_with_their_lease_all_count(void **state) {
     boxcar_message_list *list = claim_for(f, f->owner, 400, BOXCAR_LEASE_MS_MIN);
     assert_int_equal(list->count, 400);
     boxcar_list_free(list);
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     for (int i = 0; i < 300 && stats_of(f).failed < 400; i++) {
         reap(f);
         pause_ms(5);

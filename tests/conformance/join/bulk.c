@@ -260,7 +260,7 @@ static void members_that_expire_in_a_run_count_as_failed(void **state) {
     for (size_t i = 0; i < 400; i++) /* every other one, then a whole run */
         b->messages[i].ttl_ms = (i < 200 && i % 2) || i >= 300 ? 50 : 0;
     send_bulk(f, b);
-    pause_ms(60);
+    wait_out(f, 50);
     lease_bulk(f, b, 200);
     for (int i = 0; i < 300 && stats_of(f).failed < 200; i++) {
         assert_nothing_claimable(f);

@@ -52,7 +52,7 @@ static void die_by_last_abandon(struct fixture *f, boxcar_work_id id) {
 
 static void lose_lease(struct fixture *f, boxcar_work_id id) {
     take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
 }
 
 static void die_by_lease_found_by_reap(struct fixture *f, boxcar_work_id id) {
@@ -78,7 +78,7 @@ static bool is_failed(struct fixture *f, boxcar_work_id id) {
 }
 
 static void expire_found_by_claim(struct fixture *f, boxcar_work_id id) {
-    pause_ms(120);
+    wait_out(f, 100);
     for (int i = 0; i < 300 && !is_failed(f, id); i++) { /* claims do not look for them every time */
         assert_nothing_claimable(f);
         pause_ms(10);
@@ -87,7 +87,7 @@ static void expire_found_by_claim(struct fixture *f, boxcar_work_id id) {
 
 static void expire_found_by_maintenance(struct fixture *f, boxcar_work_id id) {
     (void)id;
-    pause_ms(120);
+    wait_out(f, 100);
     maintain_joins(f);
 }
 

@@ -32,7 +32,7 @@ static void joins_are_listed_newest_first_in_pages(void **state) {
     boxcar_join_id ids[7], backwards[7];
     for (int i = 0; i < 7; i++) {
         ids[i] = start_join(f, 1);
-        pause_ms(1); /* of one instant, any order would do */
+        wait_out(f, 1); /* of one instant, any order would do */
     }
     for (int i = 0; i < 7; i++)
         backwards[i] = ids[6 - i];
@@ -61,7 +61,7 @@ static void joins_of_a_message_are_listed(void **state) {
     for (int i = 2; i >= 0; i--) {
         ids[i] = start_grouped(f, i == 1 ? "g" : "other");
         attach(f, ids[i], step.message_id);
-        pause_ms(1);
+        wait_out(f, 1);
     }
     attach(f, other, enqueue(f, "step", "another").message_id);
     assert_page(f, &filter, ids, 3);
@@ -110,7 +110,7 @@ static void joins_are_found_by_their_grouping_key(void **state) {
     struct fixture *f = *state;
     boxcar_join_id mine[2];
     mine[1] = start_grouped(f, "customer-1");
-    pause_ms(1);
+    wait_out(f, 1);
     start_grouped(f, "customer-2");
     start_grouped(f, "");
     start_join(f, 1);
@@ -133,7 +133,7 @@ static void joins_are_found_by_status_and_age(void **state) {
     boxcar_join_id ids[4];
     for (int i = 0; i < 4; i++) {
         ids[i] = start_grouped(f, "g");
-        pause_ms(1);
+        wait_out(f, 1);
     }
     assert_true(ack(f, f->owner, take_step(f, ids[1])));
     assert_true(bury(f, f->owner, take_step(f, ids[2]), "no"));
@@ -193,7 +193,7 @@ static void views_show_joins_and_members(void **state) {
     late.grouping_key = BOXCAR_STR("g");
     late.metadata = BOXCAR_STR("m");
     start_this(f, &late);
-    pause_ms(5);
+    wait_out(f, 1);
     assert_int_equal(maintain_joins(f).timed_out, 1);
 #define JOINS(prefix)                                                                                        \
     "select count(*) from " prefix "outbox_join where (grouping_key is null and expected_steps = 1 and "     \

@@ -22,7 +22,7 @@ static const char *ack_cancel_or_maintain(struct crew_member *member) {
         if (status != BOXCAR_OK && !(member->number == 1 && status == BOXCAR_E_CONFLICT))
             return "ack, cancel or maintain";
         if (member->number == 0)
-            pause_ms(3);
+            pause_ms(3); /* so that the others, who do more, meet it at different joins */
     }
     return NULL;
 }
@@ -128,6 +128,7 @@ static void wait_that_is_put_off_while_its_join_ends_is_due_at_once(void **state
 struct overlap {
     struct race *race;
     int first;
+    _Atomic bool is_open; /* the first has done its part */
 };
 
 static boxcar_status end_in(struct crew_member *member, struct race *race) {
@@ -147,16 +148,20 @@ static const char *overlap_end_and_evaluation(struct crew_member *member) {
     const struct store_ops *ops = member->store->ops;
     bool first = member->number == overlap->first;
     enum wait_outcome outcome = WAIT_LOST;
-    if (!first)
-        pause_ms(40);
+    for (int i = 0; !first && !atomic_load(&overlap->is_open); i++) {
+        if (i > 20000)
+            return "the first never got that far";
+        pause_ms(1);
+    }
     if (first && ops->transaction(member->store, TRANSACTION_BEGIN, &member->err) != BOXCAR_OK)
         return "begin";
     boxcar_status status =
         member->number == 0 ? end_in(member, race) : resolve_quietly(member, race, 0, &outcome);
     if (status != BOXCAR_OK)
         return "end or evaluate";
+    atomic_store(&overlap->is_open, true);
     if (first)
-        pause_ms(120);
+        pause_ms(120); /* for the other to come along: no store shows where it is */
     if (first && ops->transaction(member->store, TRANSACTION_COMMIT, &member->err) != BOXCAR_OK)
         return "commit";
     if (member->number == 1)
@@ -169,7 +174,7 @@ static void end_and_evaluation_that_overlap_do_not_miss_each_other(void **state)
     struct fixture *f = *state;
     struct race *race = race_new(f);
     for (int first = 0; first < 2; first++) {
-        struct overlap overlap = {race, first};
+        struct overlap overlap = {.race = race, .first = first};
         race_take(f, race, 1);
         race->joins[0] = start_join(f, 1);
         attach(f, race->joins[0], race->ids[0]);

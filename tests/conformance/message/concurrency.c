@@ -244,7 +244,7 @@ static void reaping_from_many_at_once_counts_each_message_once(void **state) {
     static struct taken taken[100];
     enqueue_many(f, "t", 100, NULL);
     assert_int_equal(take_all(f, f->owner, BOXCAR_LEASE_MS_MIN, taken, 100), 100);
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     crew_run(f, 4, reap_and_count, ledger);
     assert_int_equal(ledger->sum, 100);
     for (int i = 0; i < 100; i += 9)

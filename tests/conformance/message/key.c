@@ -127,7 +127,7 @@ static void unique_key_is_free_once_its_message_is_dead_however_it_died(void **s
     brief.ttl_ms = 1;
     boxcar_enqueued third = enqueue_message(f, &brief);
     assert_new(third, second);
-    pause_ms(5);
+    wait_out(f, 1);
     assert_nothing_claimable(f);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));

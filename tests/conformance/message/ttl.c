@@ -26,7 +26,7 @@ static void message_within_its_time_to_live_is_claimed(void **state) {
 static void expired_message_is_never_claimed_and_claim_buries_it(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     assert_nothing_claimable(f);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
     assert_int_equal(retry_count_of(f, id), 0);
@@ -40,7 +40,7 @@ static void expired_message_does_not_keep_a_claim_from_live_ones(void **state) {
     struct fixture *f = *state;
     boxcar_work_id dead = enqueue_mortal(f, TTL).work_id;
     boxcar_work_id alive = enqueue(f, "t", "p").work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     struct taken taken[3];
     assert_int_equal(take_all(f, f->owner, 30000, taken, 3), 1);
     assert_int_equal(taken[0].work_id.value, alive.value);
@@ -58,7 +58,7 @@ static void of_thousands_of_expired_messages_none_is_claimed(void **state) {
         messages[i].ttl_ms = TTL;
     }
     ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, COUNT, NULL, &f->err));
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     for (int i = 0; i < 5; i++)
         assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), 0);
     boxcar_maintenance maintenance = {.struct_size = sizeof(boxcar_maintenance), .more = true};
@@ -72,7 +72,7 @@ static void maintenance_buries_expired_messages(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
     boxcar_work_id other = enqueue_mortal(f, 3600000).work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     assert_int_equal(maintain(f).expired, 1);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
     assert_status(f, other, BOXCAR_READY);
@@ -87,7 +87,7 @@ static void message_that_expires_before_it_is_due_is_buried(void **state) {
     message.ttl_ms = TTL;
     message.delay_ms = 3600000;
     boxcar_work_id id = enqueue_message(f, &message).work_id;
-    pause_ms(TTL + 20); /* no claim meanwhile: on a slow machine it would come late, and bury the message itself */
+    wait_out(f, TTL); /* no claim meanwhile: on a slow machine it would come late, and bury the message itself */
     assert_int_equal(maintain(f).expired, 1);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
     assert_nothing_claimable(f);
@@ -98,7 +98,7 @@ static void leased_message_does_not_expire_and_may_be_acked(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, 1500).work_id;
     struct taken taken = take(f, f->owner, id);
-    pause_ms(1520);
+    wait_out(f, 1500);
     assert_int_equal(maintain(f).expired, 0);
     assert_nothing_claimable(f);
     assert_status(f, id, BOXCAR_IN_PROGRESS);
@@ -111,7 +111,7 @@ static void message_given_back_after_its_time_expires(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, 1500).work_id;
     struct taken taken = take(f, f->owner, id);
-    pause_ms(1520);
+    wait_out(f, 1500);
     assert_true(abandon(f, f->owner, taken, 0));
     assert_nothing_claimable(f);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
@@ -126,7 +126,7 @@ static void expired_head_lets_its_stream_go_on(void **state) {
     head.stream = BOXCAR_STR("s");
     boxcar_work_id id = enqueue_message(f, &head).work_id;
     boxcar_work_id next = enqueue_streamed(f, "s", "p").work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     take_wait(f, f->owner, next, 30000);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
 }
@@ -135,7 +135,7 @@ static void expired_head_lets_its_stream_go_on(void **state) {
 static void expiry_is_in_the_history(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     assert_int_equal(maintain(f).expired, 1);
     boxcar_attempt_list *list = NULL;
     ASSERT_OK(f, boxcar_attempt_read(f->store, id, &list, &f->err));
@@ -149,7 +149,7 @@ static void expiry_is_in_the_history(void **state) {
 static void replayed_message_is_not_held_back_by_its_old_time_to_live(void **state) {
     struct fixture *f = *state;
     boxcar_work_id id = enqueue_mortal(f, TTL).work_id;
-    pause_ms(TTL + 20);
+    wait_out(f, TTL);
     assert_int_equal(maintain(f).expired, 1);
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     filter.reason = BOXCAR_REASON_EXPIRED;

@@ -29,7 +29,7 @@ static void acked_message_never_comes_back(void **state) {
     boxcar_enqueued enqueued = enqueue(f, "t", "a");
     struct taken taken = take_for(f, f->owner, enqueued.work_id, BOXCAR_LEASE_MS_MIN);
     assert_true(ack(f, f->owner, taken));
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     assert_int_equal(reap(f), 0);
     assert_nothing_claimable(f);
     assert_false(abandon(f, f->owner, taken, 0));

@@ -22,7 +22,7 @@ static void failed_message_never_comes_back_by_itself(void **state) {
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     struct taken taken = take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
     assert_true(bury(f, f->owner, taken, "no"));
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     assert_int_equal(reap(f), 0);
     assert_nothing_claimable(f);
     assert_false(ack(f, f->owner, taken));

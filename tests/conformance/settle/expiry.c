@@ -5,7 +5,7 @@ enum { SHORT = BOXCAR_LEASE_MS_MIN };
 
 static struct taken take_expired(struct fixture *f, boxcar_owner owner) {
     struct taken taken = take_for(f, owner, enqueue(f, "t", "a").work_id, SHORT);
-    pause_ms(SHORT + 20);
+    wait_out(f, SHORT);
     return taken;
 }
 
@@ -210,7 +210,7 @@ static void attempts_used_up_by_expired_leases_bury_at_claim(void **state) {
     one_try.max_attempts = 1;
     boxcar_work_id id = enqueue_message(f, &one_try).work_id;
     take_for(f, f->owner, id, SHORT);
-    pause_ms(SHORT + 20);
+    wait_out(f, SHORT);
     assert_nothing_claimable(f);
     assert_dead(f, id, BOXCAR_REASON_EXHAUSTED);
     assert_int_equal(stats_of(f).failed, 1);

@@ -33,7 +33,7 @@ static void renewed_message_outlives_its_first_lease(void **state) {
     struct fixture *f = *state;
     struct taken taken = take_for(f, f->owner, enqueue(f, "t", "a").work_id, BOXCAR_LEASE_MS_MIN);
     assert_true(renew(f, f->owner, taken, 30000));
-    pause_ms(BOXCAR_LEASE_MS_MIN + 20);
+    wait_out(f, BOXCAR_LEASE_MS_MIN);
     assert_int_equal(reap(f), 0);
     assert_nothing_claimable(f);
     assert_int_equal(retry_count_of(f, taken.work_id), 0);
@@ -109,7 +109,7 @@ static void leases_of_several_claims_are_renewed_in_one_call(void **state) {
     size_t count = 0;
     ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 60000), BOXCAR_RENEW, all, 3, NULL, &count, &f->err));
     assert_int_equal(count, 3);
-    pause_ms(1520);
+    wait_out(f, 1500);
     assert_int_equal(reap(f), 0);
     assert_int_equal(stats_of(f).in_progress, 3);
 }

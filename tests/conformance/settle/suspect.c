@@ -9,7 +9,7 @@ static void make_suspects(struct fixture *f, size_t count, bool reaped) {
     struct taken taken[64];
     enqueue_many(f, "suspect", count, NULL);
     assert_int_equal(take_all(f, f->owner, SHORT, taken, count), count);
-    pause_ms(SHORT + 20);
+    wait_out(f, SHORT);
     if (reaped)
         assert_int_equal(reap(f), (int64_t)count);
 }

@@ -91,7 +91,7 @@ static void message_whose_time_is_over_halts_its_stream(void **state) {
     brief.ttl_ms = 1;
     boxcar_work_id expired = enqueue_message(f, &brief).work_id;
     enqueue_streamed(f, "s", "p");
-    outlive(f, 2);
+    wait_out(f, 2);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_nothing_claimable(f);
@@ -108,7 +108,7 @@ static void claim_that_buries_a_message_halts_its_stream(void **state) {
     brief.ttl_ms = 1;
     enqueue_message(f, &brief);
     enqueue_streamed(f, "s", "p");
-    outlive(f, 2);
+    wait_out(f, 2);
     for (int i = 0; i < 3; i++)
         assert_nothing_claimable(f);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
@@ -343,7 +343,7 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
     brief.stream = BOXCAR_STR("s");
     brief.ttl_ms = 1;
     boxcar_work_id expired = enqueue_message(f, &brief).work_id;
-    outlive(f, 2);
+    wait_out(f, 2);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     assert_nothing_claimable(f); /* whoever claims has seen it */
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
@@ -387,7 +387,7 @@ static void halt_that_upkeep_causes_is_logged_as_a_warning(void **state) {
     brief.stream = BOXCAR_STR("a stream");
     brief.ttl_ms = 1;
     boxcar_work_id unmet = enqueue_message(f, &brief).work_id;
-    outlive(f, 2);
+    wait_out(f, 2);
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, unmet, BOXCAR_REASON_EXPIRED);
     snprintf(id, sizeof(id), "work_id=%lld ", (long long)unmet.value);

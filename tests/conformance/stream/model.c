@@ -188,7 +188,7 @@ static void step_expire(struct model *m) {
     brief.stream = boxcar_str_of(key_of(message->stream));
     brief.ttl_ms = 1;
     message->id = enqueue_message(m->f, &brief).work_id;
-    outlive(m->f, 2);
+    wait_out(m->f, 2);
     boxcar_message_list *list = claim_topic(m->f, m->owners[0], 1, "nobody's");
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);

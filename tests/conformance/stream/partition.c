@@ -183,7 +183,7 @@ static void message_that_has_waited_is_anybodys(void **state) {
     key_of(f, f->other, 0, key);
     boxcar_work_id first = enqueue_streamed(f, key, "p").work_id;
     boxcar_work_id second = enqueue_streamed(f, key, "p").work_id;
-    outlive(f, 1100);
+    wait_out(f, 1100);
     struct taken taken = take_wait(f, f->owner, first, 30000);
     assert_true(ack(f, f->owner, taken));
     take(f, f->owner, second);
@@ -223,7 +223,7 @@ static void own_streams_come_first_however_long_others_have_waited(void **state)
     beat(f, f->other);
     key_of(f, f->other, 0, key);
     boxcar_work_id others = enqueue_streamed(f, key, "p").work_id;
-    outlive(f, 1100);
+    wait_out(f, 1100);
     key_of(f, f->owner, 0, key);
     boxcar_work_id own = enqueue_streamed(f, key, "p").work_id;
     take(f, f->owner, own);
@@ -264,7 +264,7 @@ static void streamless_messages_are_anybodys(void **state) {
     boxcar_new_message later = new_message("t", "p");
     later.delay_ms = 1;
     enqueue_message(f, &later);
-    outlive(f, 2);
+    wait_out(f, 2);
     assert_int_equal(claim_batch(f, f->owner, 100).count, 1);
 }
 

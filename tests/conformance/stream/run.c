@@ -171,7 +171,7 @@ static void expired_message_is_no_part_of_a_run(void **state) {
     brief.ttl_ms = 1;
     ids[1] = enqueue_message(f, &brief).work_id;
     ids[2] = enqueue_streamed(f, "s", "p").work_id;
-    outlive(f, 2);
+    wait_out(f, 2);
     for (size_t done = 0; done < 2;) {
         struct batch_taken batch = claim_batch(f, f->owner, 10);
         assert_true(batch.count > 0);

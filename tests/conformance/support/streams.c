@@ -116,12 +116,6 @@ void set_rule(struct fixture *f, const char *pattern, boxcar_stream_policy polic
     ASSERT_OK(f, boxcar_stream_rule_write(f->store, boxcar_str_of(pattern), policy, &f->err));
 }
 
-void outlive(struct fixture *f, int64_t ms) {
-    boxcar_time end = database_now(f) + ms * 1000;
-    while (database_now(f) <= end)
-        pause_ms(1);
-}
-
 void beat(struct fixture *f, boxcar_owner owner) {
     struct instance instance = {
         .owner = owner, .host = BOXCAR_STR("the-host"), .pid = 4711, .concurrency = 4};

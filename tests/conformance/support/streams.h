@@ -40,9 +40,6 @@ void assert_no_stream(struct fixture *f, const char *stream);
 void resume(struct fixture *f, const char *stream, bool replay);
 void set_rule(struct fixture *f, const char *pattern, boxcar_stream_policy policy);
 
-/* Until the database's clock has gone on by so much. */
-void outlive(struct fixture *f, int64_t ms);
-
 /* Says that a worker lives; as if everyone had been silent for 31 s. */
 void beat(struct fixture *f, boxcar_owner owner);
 void go_silent_31s(struct fixture *f);

@@ -66,6 +66,15 @@ static void handler_is_cancelled_when_its_time_is_over(void **state) {
     scene_free(s);
 }
 
+static void await_in_progress(struct fixture *f, int64_t least, int64_t most) {
+    int64_t count = stats_of(f).in_progress;
+    for (int i = 0; count < least || count > most; i++) {
+        assert_true(i < 4000);
+        pause_ms(5);
+        count = stats_of(f).in_progress;
+    }
+}
+
 /* Design section 7: SIGTERM. What runs may finish, what is unstarted goes back unharmed. */
 static void stopping_finishes_what_runs_and_gives_back_the_rest(void **state) {
     struct fixture *f = *state;
@@ -84,9 +93,9 @@ static void stopping_finishes_what_runs_and_gives_back_the_rest(void **state) {
     atomic_store(&s->hold, true);
     enqueue_many(f, "orders", 40, ids);
     scene_wait_for(&s->calls, 52);
-    pause_ms(50);
+    await_in_progress(f, 3, 42);
     boxcar_worker_stop(s->worker);
-    pause_ms(50);
+    await_in_progress(f, 2, 2);
     atomic_store(&s->hold, false);
     pthread_join(s->thread, NULL);
     assert_int_equal(s->ended, BOXCAR_OK);

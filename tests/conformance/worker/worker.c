@@ -128,7 +128,7 @@ static boxcar_verdict watch_company(void *context, boxcar_delivery *delivery) {
     bool suspect = boxcar_delivery_message(delivery)->crash_count >= 3;
     int before = atomic_fetch_add(&a->running, 1);
     atomic_fetch_add(&a->calls, 1);
-    pause_ms(3);
+    pause_ms(3); /* the work: long enough to meet others at it */
     if (suspect && (before > 0 || atomic_load(&a->running) > 1))
         atomic_fetch_add(&a->most_beside, 1);
     atomic_fetch_sub(&a->running, 1);

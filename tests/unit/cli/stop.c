@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/service/stop.h"
 
 /* In a process of its own: how it ended. */
@@ -32,7 +33,8 @@ static void raise_at_once(void) {
 
 static void raise_later(void) {
     raise(SIGTERM);
-    usleep(STOP_ECHO_MS * 1000 + 100000);
+    for (int64_t later_ms = clock_ms() + STOP_ECHO_MS + 1; clock_ms() < later_ms;) /* no sooner: that is what later means */
+        usleep(10000);
     raise(SIGTERM);
 }
 

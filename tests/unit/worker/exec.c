@@ -50,6 +50,7 @@ static void input_that_nobody_reads_is_no_error(void **state) {
     trial.message.payload = (boxcar_str){bytes, MIB};
     trial_run(&trial, "true");
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_ACK);
+    /* It lives a little longer, so that the write meets its closed end. Nothing tells the program when it has. */
     trial_run(&trial, "sh -c 'exec <&-; sleep 0.05; exit 3'");
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_RETRY);
     assert_said(&trial, "exit status 3");
@@ -72,7 +73,7 @@ static void a_broken_pipe_of_somebody_else_is_not_taken_away(void **state) {
     raise(SIGPIPE);
     trial_init(&trial);
     trial.message.payload = (boxcar_str){bytes, MIB};
-    trial_run(&trial, "sh -c 'exec <&-; sleep 0.05'");
+    trial_run(&trial, "sh -c 'exec <&-; sleep 0.05'"); /* as above */
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_ACK);
     assert_true(is_pending(SIGPIPE));
     signal(SIGPIPE, SIG_IGN); /* drops it */

@@ -236,14 +236,18 @@ static void leave_session(void (*then)(const char *ready), const char *ready) {
     raise(SIGKILL); /* only one that was overlooked exits */
 }
 
+/* Not even a zombie: the program has waited for it. */
+static void await_gone(pid_t pid) {
+    while (kill(pid, 0) == 0)
+        usleep(1000);
+}
+
 static void become_orphan(const char *ready) {
     pid_t parent = getpid();
 
     if (fork() != 0)
         return;
-    while (getppid() == parent)
-        usleep(1000);
-    usleep(50000); /* for the program to notice */
+    await_gone(parent);
     write_ready(ready);
 }
 
@@ -258,8 +262,7 @@ static void become_clean_orphan(const char *ready) {
 
     if (fork() != 0)
         return;
-    while (getppid() == parent)
-        usleep(1000);
+    await_gone(parent);
     execle("/proc/self/exe", "leaver", "stay", ready, (char *)NULL, (char *const[]){NULL});
 }
 

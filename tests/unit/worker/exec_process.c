@@ -176,6 +176,7 @@ static void the_end_is_noticed_without_a_pidfd(void **state) {
     WITHOUT_PIDFD = true;
     trial_init(&trial);
     trial.message.payload = (boxcar_str){bytes, MIB};
+    /* It closes everything a while before its end, which only looking can notice then. */
     trial_run(&trial, "sh -c 'cat >%s; exec 2>&-; sleep 0.02; exit 65'", fixture_path("got"));
     WITHOUT_PIDFD = false;
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_FAIL);
