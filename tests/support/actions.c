@@ -206,6 +206,26 @@ int64_t reap(struct fixture *f) {
     return count;
 }
 
+boxcar_status say_alive(boxcar_store *store, boxcar_owner owner, boxcar_box box, const char *host,
+                        const boxcar_str *topics, size_t topic_count, boxcar_error *err) {
+    boxcar_heartbeat heartbeat = BOXCAR_HEARTBEAT_INIT;
+    boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+    boxcar_request request = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
+    heartbeat.host = boxcar_str_of(host);
+    heartbeat.pid = 4711;
+    heartbeat.concurrency = 4;
+    part.topics = topics;
+    part.topic_count = topic_count;
+    request.owner = owner;
+    request.heartbeat = &heartbeat;
+    request.parts[box] = &part;
+    request.stale_threshold_ms = 86400000;
+    boxcar_status status = boxcar_process(store, &request, &result, err);
+    boxcar_result_free(result);
+    return status;
+}
+
 void reap_wait(struct fixture *f, int64_t count) {
     int64_t released = 0;
     for (int i = 0; i < WAIT_TRIES && released < count; i++) {

@@ -90,6 +90,10 @@ boxcar_stats stats_of(struct fixture *f); /* the row about all topics */
 boxcar_enqueued enqueue_dead(struct fixture *f, const char *topic, const char *error);
 boxcar_enqueued enqueue_done(struct fixture *f, const char *topic);
 
+/* A heartbeat: registers the owner in a box on these topics (none = all). It removes nobody. */
+boxcar_status say_alive(boxcar_store *store, boxcar_owner owner, boxcar_box box, const char *host,
+                        const boxcar_str *topics, size_t topic_count, boxcar_error *err);
+
 void set_setting(struct fixture *f, const char *name, const char *value);
 int64_t audit_lost(struct fixture *f);
 

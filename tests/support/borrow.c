@@ -4,18 +4,22 @@
 
 static const char CREATE_EFFECT[] = "create table effect (n int)";
 
-struct borrowed borrow(struct fixture *f) {
+struct borrowed borrow_with(struct fixture *f, const boxcar_store_options *options) {
     struct borrowed b = {0};
-    boxcar_store_options options = fixture_options(f);
     fixture_sql(f, CREATE_EFFECT, CREATE_EFFECT);
     if (fixture_is_sqlite(f)) {
         b.db = fixture_open_sqlite(f);
-        ASSERT_OK(f, boxcar_store_borrow_sqlite(b.db, &options, &b.store, &f->err));
+        ASSERT_OK(f, boxcar_store_borrow_sqlite(b.db, options, &b.store, &f->err));
     } else {
         b.conn = fixture_connect_kind(f);
-        ASSERT_OK(f, boxcar_store_borrow_postgres(b.conn, &options, &b.store, &f->err));
+        ASSERT_OK(f, boxcar_store_borrow_postgres(b.conn, options, &b.store, &f->err));
     }
     return b;
+}
+
+struct borrowed borrow(struct fixture *f) {
+    boxcar_store_options options = fixture_options(f);
+    return borrow_with(f, &options);
 }
 
 void borrowed_exec(struct borrowed *b, const char *sql) {

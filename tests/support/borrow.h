@@ -12,6 +12,7 @@ struct borrowed {
 };
 
 struct borrowed borrow(struct fixture *f);
+struct borrowed borrow_with(struct fixture *f, const boxcar_store_options *options);
 /* One statement that both databases understand; asserts that it works. */
 void borrowed_exec(struct borrowed *b, const char *sql);
 bool borrowed_in_transaction(const struct borrowed *b);

@@ -66,7 +66,8 @@ enum { AWAIT_TRIES = 1000, AWAIT_STEP_MS = 10 };
 
 void pg_await_blocked(PGconn *watcher, const PGconn *waiting) {
     for (int i = 0; i < AWAIT_TRIES; i++) {
-        if (pg_number(watcher, "select count(*) from pg_locks where pid = %d and not granted", PQbackendPID(waiting)) > 0)
+        if (pg_number(watcher, "select count(*) from pg_locks where pid = %d and not granted",
+                      PQbackendPID(waiting)) > 0)
             return;
         pause_ms(AWAIT_STEP_MS);
     }
@@ -75,8 +76,10 @@ void pg_await_blocked(PGconn *watcher, const PGconn *waiting) {
 
 void pg_await_blocking(PGconn *watcher, const PGconn *holder) {
     for (int i = 0; i < AWAIT_TRIES; i++) {
-        if (pg_number(watcher, "select count(*) from pg_locks l where not l.granted and %d = any (pg_blocking_pids(l.pid))",
-                      PQbackendPID(holder)) > 0)
+        if (pg_number(
+                watcher,
+                "select count(*) from pg_locks l where not l.granted and %d = any (pg_blocking_pids(l.pid))",
+                PQbackendPID(holder)) > 0)
             return;
         pause_ms(AWAIT_STEP_MS);
     }

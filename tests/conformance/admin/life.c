@@ -6,13 +6,11 @@
 #include "boxes.h"
 #include "coordinators.h"
 #include "pg.h"
-#include "request/request.h"
 
 enum { LONG_LEASE_MS = 600000 };
 
 static void register_in(struct fixture *f, boxcar_owner owner, boxcar_box box) {
-    struct instance instance = {.owner = owner, .box = box, .host = BOXCAR_STR("h"), .pid = 7, .concurrency = 1};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, owner, box, "h", NULL, 0, &f->err));
 }
 
 /* As if everybody had been silent for this time. */
@@ -194,8 +192,7 @@ static void claim_without_topics_is_for_every_topic(void **state) {
 static void heartbeat_alone_keeps_what_is_registered(void **state) {
     struct fixture *f = *state;
     boxcar_str topic = BOXCAR_STR("mail.*");
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 3, .topics = &topic, .topic_count = 1};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", &topic, 1, &f->err));
     say_by_heartbeat_alone(f, f->owner, (struct taken){{0}, {0}, 0, 0});
     assert_int_equal(count_instances(f), 1);
     assert_int_equal(fixture_sql_number(f,

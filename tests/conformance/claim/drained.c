@@ -1,7 +1,6 @@
 /* Is there anything left to do? Asked by a worker that is to stop when there is not. */
 #include "borrow.h"
-#include "conformance.h"
-#include "store/store.h"
+#include "seam.h"
 
 enum { HOUR_MS = 3600000, MINUTE_MS = 60000 };
 
@@ -12,7 +11,7 @@ static bool is_drained_of(struct fixture *f, boxcar_box box, const char *const *
 
     for (size_t i = 0; i < count; i++)
         topics[i] = boxcar_str_of(patterns[i]);
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, box, topics, count, BOXCAR_NO_STR, horizon_ms, &drained, &f->err));
+    ASSERT_OK(f, seam_is_drained(f->store, box, topics, count, horizon_ms, &drained, &f->err));
     return drained;
 }
 

@@ -7,7 +7,7 @@
 #include "link.h"
 #include "pg.h"
 #include "scenes.h"
-#include "request/request.h"
+#include "seam.h"
 
 enum { ANSWER_MS = 400, CALL_MS = 150, ANSWERS_MAX = 4, LARGE = 24 << 20 };
 
@@ -120,8 +120,7 @@ static void large_request_ends_although_the_server_does_not_read(void **state) {
 typedef boxcar_status call_fn(struct fixture *f);
 
 static boxcar_status call_heartbeat(struct fixture *f) {
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    return request_beat(f->store, &instance, 1, &f->err);
+    return say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err);
 }
 
 static boxcar_status call_claim(struct fixture *f) {
@@ -146,20 +145,18 @@ static boxcar_status call_accept(struct fixture *f) {
 }
 
 static boxcar_status call_transaction(struct fixture *f) {
-    boxcar_status status = f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err);
+    boxcar_status status = seam_begin(f->store, &f->err);
     if (status == BOXCAR_OK)
         status = call_enqueue(f);
     if (status == BOXCAR_OK)
-        return f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err);
-    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
+        return seam_commit(f->store, &f->err);
+    seam_roll_back(f->store);
     return status;
 }
 
 static boxcar_status call_sleep(struct fixture *f) {
-    struct nap nap = {
-        .owner = f->owner, .boxes[BOXCAR_OUTBOX].awaited = true, .longest_ms = 30, .wake_fd = -1};
-    f->store->ops->sleep(f->store, &nap);
-    f->store->ops->sleep(f->store, &nap);
+    seam_sleep(f->store, f->owner, true, 30);
+    seam_sleep(f->store, f->owner, true, 30);
     return BOXCAR_OK;
 }
 
@@ -189,8 +186,7 @@ static void make_silent(struct far_store *far, call_fn *call, int which) {
     open_far(far);
     f->err = BOXCAR_ERROR_INIT;
     ASSERT_OK(f, call(f));
-    f->store->impatient = true;
-    f->store->call_ms = CALL_MS;
+    seam_hurry(f->store, CALL_MS);
     link_mute(&far->link, which);
 }
 

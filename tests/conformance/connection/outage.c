@@ -9,7 +9,7 @@
 #include "conformance.h"
 #include "pg.h"
 #include "scenes.h"
-#include "request/request.h"
+#include "seam.h"
 
 struct log_book {
     int lost, back; /* records about the connection */
@@ -79,7 +79,7 @@ static void impatient_store_reports_a_loss_at_once(void **state) {
     struct fixture *f = *state;
     struct outage o;
     setup(f, &o, 3600000);
-    f->store->impatient = true;
+    seam_hurry(f->store, 0);
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     boxcar_settlement settlement = settlement_of(taken);
     size_t count = 0;
@@ -105,21 +105,19 @@ static void impatient_store_waits_in_no_call(void **state) {
     struct fixture *f = *state;
     struct outage o;
     setup(f, &o, 3600000);
-    f->store->impatient = true;
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    struct nap nap = {.owner = f->owner, .longest_ms = 1, .wake_fd = -1};
+    seam_hurry(f->store, 0);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     bool drained;
     lock_out(f, &o);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, request_beat(f->store, &instance, 1, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, seam_begin(f->store, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintenance_run(f->store, &done, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                 f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
-    f->store->ops->sleep(f->store, &nap);
+                 seam_is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, 0, &drained, &f->err));
+    seam_sleep(f->store, f->owner, false, 1);
     let_in(f, &o);
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
+    ASSERT_OK(f, seam_commit(f->store, &f->err));
     assert_int_equal(o.book.lost + o.book.back, 0); /* whoever is impatient says so itself */
     teardown(f, &o);
 }
@@ -129,16 +127,13 @@ static void worker_role_may_live_sleep_and_drain(void **state) {
     struct fixture *f = *state;
     struct outage o;
     setup(f, &o, 3600000);
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    struct nap nap = {
-        .owner = f->owner, .boxes[BOXCAR_OUTBOX].awaited = true, .longest_ms = 100, .wake_fd = -1};
     bool drained = false;
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
-    f->store->ops->sleep(f->store, &nap);
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
+    seam_sleep(f->store, f->owner, true, 100);
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 1);
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, BOXCAR_NO_STR, 0, &drained, &f->err));
+    ASSERT_OK(f, seam_is_drained(f->store, BOXCAR_OUTBOX, NULL, 0, 0, &drained, &f->err));
     assert_true(drained);
-    ASSERT_OK(f, request_farewell(f->store, f->owner, &f->err));
+    ASSERT_OK(f, seam_farewell(f->store, f->owner, &f->err));
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from sleeper"), 0);
     teardown(f, &o);
 }
@@ -146,13 +141,12 @@ static void worker_role_may_live_sleep_and_drain(void **state) {
 /* BX-061, OBX-124 */
 static void viewer_role_sees_the_instances(void **state) {
     struct fixture *f = *state;
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     PGconn *conn = fixture_connect(f);
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     pg_exec(conn, "create role %s_viewer", f->schema);
     pg_exec(conn, "select grant_access('%s_viewer', 'viewer')", f->schema);
     pg_exec(conn, "set role %s_viewer", f->schema);
-    assert_int_equal(pg_number(conn, "select count(*) from instance where concurrency = 1"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from instance where concurrency = 4"), 1);
     pg_fails(conn, "42501", "select * from instance_row");
     pg_fails(conn, "42501", "select * from sleeper");
     pg_exec(conn, "reset role");
@@ -184,16 +178,14 @@ static void patient_store_logs_the_loss_and_the_return_once_each(void **state) {
 /* BX-023: a server that is connected but does not answer does not hold the work loop. */
 static void impatient_store_gives_up_on_an_answer_that_does_not_come(void **state) {
     struct fixture *f = *state;
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     PGconn *holder = fixture_connect(f);
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     PQclear(PQexec(holder, "begin; lock table instance_row in access exclusive mode"));
-    f->store->impatient = true;
-    f->store->call_ms = 200;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, request_beat(f->store, &instance, 1, &f->err));
+    seam_hurry(f->store, 200);
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     assert_true(f->err.retryable);
     PQclear(PQexec(holder, "rollback"));
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     PQfinish(holder);
 }
 
@@ -202,11 +194,11 @@ static void transaction_begins_on_a_new_connection_when_the_old_one_is_dead(void
     struct fixture *f = *state;
     struct outage o;
     setup(f, &o, 3600000);
-    f->store->impatient = true;
+    seam_hurry(f->store, 0);
     lock_out(f, &o);
     let_in(f, &o);
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
-    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
+    seam_roll_back(f->store);
     teardown(f, &o);
 }
 
@@ -245,7 +237,9 @@ static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     "alter function _maintain rename to _maintain_quickly; " \
     "create function _maintain(p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, " \
     "out purged_dead bigint, out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint, " \
-    "out ended uuid[], out purged_keys bigint) language plpgsql set search_path from current as $$ begin perform from frontier; perform pg_sleep(%s); " \
+    "out ended uuid[], out purged_keys bigint) language plpgsql set search_path from current as $$ begin " \
+    "perform pg_advisory_xact_lock_shared('frontier'::regclass::oid::bigint); " \
+    "perform pg_sleep(%s); " \
     "select * into reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys " \
     "from _maintain_quickly(p_box); end $$"
 
@@ -253,20 +247,32 @@ static void make_upkeep_slow(struct fixture *f, const char *seconds) {
     char sql[1000];
     snprintf(sql, sizeof(sql), SLOW_UPKEEP, seconds);
     fixture_sql(f, NULL, sql);
-    f->store->impatient = true;
-    f->store->call_ms = 100;
+    seam_hurry(f->store, 100);
+}
+
+#define AT_SLOW_UPKEEP "from pg_locks where locktype = 'advisory' and objid = 'frontier'::regclass::oid"
+
+/* Whether the server is at the slow upkeep of this schema. Off the main thread: an error is no reason to wait on. */
+static bool is_at_upkeep(PGconn *watcher) {
+    PGresult *result = PQexec(watcher, "select " AT_SLOW_UPKEEP);
+    bool is = PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 0;
+    PQclear(result);
+    return is;
+}
+
+/* What the server goes on with although nobody waits for its answer would meet the end of the schema. */
+static void end_slow_upkeep(struct fixture *f) {
+    fixture_sql(f, NULL, "select count(pg_terminate_backend(pid, 30000)) " AT_SLOW_UPKEEP);
 }
 
 /* The upkeep of a worker: BX-026, BX-023 */
 static void impatient_store_gives_upkeep_its_time(void **state) {
     struct fixture *f = *state;
     _Atomic bool is_over = false;
-    struct upkeep_done done;
     make_upkeep_slow(f, "0.5");
-    f->store->is_over = &is_over;
-    ASSERT_OK(f, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
-    f->store->is_over = NULL;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
+    ASSERT_OK(f, seam_upkeep(f->store, &is_over, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, seam_upkeep(f->store, NULL, &f->err));
+    end_slow_upkeep(f);
 }
 
 struct upkeep_end {
@@ -274,18 +280,9 @@ struct upkeep_end {
     _Atomic bool is_over;
 };
 
-/* Whether the server is at the slow upkeep of this schema. Off the main thread: an error is no reason to wait on. */
-static bool is_sleeping(PGconn *watcher) {
-    PGresult *result = PQexec(watcher, "select from pg_locks l join pg_stat_activity a using (pid) "
-                                       "where l.relation = 'frontier'::regclass and a.wait_event = 'PgSleep'");
-    bool is = PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 0;
-    PQclear(result);
-    return is;
-}
-
 static void *end_upkeep(void *context) {
     struct upkeep_end *end = context;
-    for (int i = 0; i < 4000 && !is_sleeping(end->watcher); i++)
+    for (int i = 0; i < 4000 && !is_at_upkeep(end->watcher); i++)
         pause_ms(5);
     atomic_store(&end->is_over, true);
     return NULL;
@@ -295,15 +292,14 @@ static void *end_upkeep(void *context) {
 static void upkeep_ends_when_its_worker_does(void **state) {
     struct fixture *f = *state;
     struct upkeep_end end = {.watcher = fixture_connect(f)};
-    struct upkeep_done done;
     pthread_t ender;
     make_upkeep_slow(f, "60"); /* longer than the test would wait for it */
-    f->store->is_over = &end.is_over;
     assert_int_equal(pthread_create(&ender, NULL, end_upkeep, &end), 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, f->store->ops->maintain(f->store, UPKEEP_ROUND, &done, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, seam_upkeep(f->store, &end.is_over, &f->err));
     pthread_join(ender, NULL);
     PQfinish(end.watcher);
     assert_non_null(strstr(f->err.message, "did not answer within 100 ms"));
+    end_slow_upkeep(f);
 }
 
 /* A third of the lease is too short for this server. A worker that was never more patient would try for ever. BX-023 */

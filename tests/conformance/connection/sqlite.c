@@ -6,7 +6,7 @@
 
 #include "borrow.h"
 #include "conformance.h"
-#include "request/request.h"
+#include "seam.h"
 
 static void store_uses_the_write_ahead_log(void **state) {
     struct fixture *f = *state;
@@ -197,16 +197,16 @@ static void statements_that_a_handler_left_halfway_hold_nothing_up(void **state)
     struct fixture *f = *state;
     fixture_sql(f, "create table mine (n)", NULL);
     boxcar_store *other = fixture_open(f);
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
     sqlite3_stmt *writing = step_once(f->store, "insert into mine values (1), (2) returning n");
     sqlite3_stmt *reading = step_once(f->store, "select n from mine");
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
+    ASSERT_OK(f, seam_commit(f->store, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 2);
     boxcar_new_message message = new_message("t", "p");
     ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* the view of `reading` is old now */
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
     assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
-    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
+    seam_roll_back(f->store);
     ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err));
     boxcar_store_close(other);
     enqueue(f, "t", "p");
@@ -219,14 +219,14 @@ static void full_disk_ends_the_handlers_transaction(void **state) {
     struct fixture *f = *state;
     fixture_sql(f, "create table mine (n)", NULL);
     sqlite3 *db = boxcar_store_sqlite_handle(f->store);
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
     assert_int_equal(sqlite3_exec(db, "insert into mine values (1)", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1", NULL, NULL, NULL), SQLITE_OK);
     fill(f, f->store);
     assert_true(f->err.must_roll_back);
     boxcar_new_message message = new_message("t", "p");
     ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, f->store->ops->transaction(f->store, TRANSACTION_COMMIT, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_TRANSACTION, seam_commit(f->store, &f->err));
     assert_int_equal(sqlite3_exec(db, "pragma max_page_count = 1000000", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 0);
     assert_nothing_claimable(f);
@@ -234,9 +234,8 @@ static void full_disk_ends_the_handlers_transaction(void **state) {
 }
 
 static boxcar_time sleep_up_to(struct fixture *f, int64_t longest_ms) {
-    struct nap nap = {.owner = f->owner, .longest_ms = longest_ms, .wake_fd = -1};
     boxcar_time start = database_now(f);
-    f->store->ops->sleep(f->store, &nap);
+    seam_sleep(f->store, f->owner, false, longest_ms);
     return (database_now(f) - start) / 1000;
 }
 
@@ -307,20 +306,9 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
     }
 }
 
-/* That it lives, as a worker says it: by itself, or with a batch. */
-static boxcar_status say_alive(struct fixture *f, bool with_batch) {
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    struct request batch = {.base.owner = f->owner, .instances = &instance, .instance_count = 1};
-    struct result result = {.arena = ARENA_INIT};
-    boxcar_status status;
-    if (!with_batch)
-        return request_beat(f->store, &instance, 1, &f->err);
-    status = f->store->ops->process(f->store, &batch, &result, &f->err);
-    result_release(&result);
-    return status;
-}
-
-static void follow_the_name(struct fixture *f, bool with_batch) {
+/* BX-023: a worker whose file is replaced works on the one that has its name. */
+static void worker_follows_the_name_of_its_file(void **state) {
+    struct fixture *f = *state;
     boxcar_store_options options = fixture_options(f);
     const char *path = f->url + strlen("sqlite:");
     char away[600];
@@ -328,7 +316,7 @@ static void follow_the_name(struct fixture *f, bool with_batch) {
     enqueue(f, "old", "p");
     snprintf(away, sizeof(away), "%s.away", path);
     assert_int_equal(rename(path, away), 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f, with_batch));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     assert_true(f->err.retryable);
     snprintf(away, sizeof(away), "%s-wal", path);
     (void)remove(away);
@@ -336,7 +324,7 @@ static void follow_the_name(struct fixture *f, bool with_batch) {
     (void)remove(away);
     options.deploy = true;
     ASSERT_OK(f, boxcar_store_open(&options, &other, &f->err));
-    ASSERT_OK(f, say_alive(f, with_batch));
+    ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     assert_int_equal(stats_of(f).ready, 0);
     boxcar_new_message message = new_message("new", "p");
     ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err));
@@ -346,9 +334,6 @@ static void follow_the_name(struct fixture *f, bool with_batch) {
     boxcar_list_free(list);
 }
 
-/* BX-023: a worker whose file is replaced works on the one that has its name. */
-static void worker_follows_the_name_of_its_file(void **state) { follow_the_name(*state, false); }
-static void worker_follows_the_name_with_its_batches(void **state) { follow_the_name(*state, true); }
 
 static const struct CMUnitTest TESTS[] = {
     TEST(store_uses_the_write_ahead_log),
@@ -364,7 +349,6 @@ static const struct CMUnitTest TESTS[] = {
     TEST(commit_of_another_connection_ends_a_nap),
     TEST(file_that_cannot_be_written_is_logged_once_and_so_is_its_return),
     TEST(worker_follows_the_name_of_its_file),
-    TEST(worker_follows_the_name_with_its_batches),
 };
 
 const struct suite SQLITE_SUITE = SUITE(TESTS);

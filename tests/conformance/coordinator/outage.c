@@ -6,7 +6,6 @@
 #include "boxcar/postgres.h"
 #include "coordinators.h"
 #include "downtime.h"
-#include "request/coordinator/coordinator.h"
 #include "pg.h"
 
 static void flush_while_the_store_is_down_loses_nothing(void **state) {
@@ -103,7 +102,7 @@ static void close_fails_while_the_store_is_down_and_succeeds_afterwards(void **s
 }
 
 static void make_read_only(struct fixture *f, struct downtime *d, boxcar_coordinator *c, bool read_only) {
-    sqlite3 *lite = boxcar_store_sqlite_handle(c->store);
+    sqlite3 *lite = coordinator_sqlite(c);
     if (lite) {
         assert_int_equal(sqlite3_exec(lite, read_only ? "pragma query_only = on" : "pragma query_only = off",
                                       NULL, NULL, NULL),

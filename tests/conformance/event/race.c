@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "events.h"
-#include "store/store.h"
+#include "seam.h"
 
 #define ANY BOXCAR_ANY_VERSION
 
@@ -39,7 +39,7 @@ static boxcar_status append_some(boxcar_store *store, int stream, size_t count, 
 static const char *write_in_transaction(struct crew_member *m, struct race *race, int turn) {
     boxcar_store *store = m->store;
     int first = turn % (STREAMS - 1), second = first + 1 + turn % (STREAMS - 1 - first);
-    if (store->ops->transaction(store, TRANSACTION_BEGIN, &m->err) != BOXCAR_OK)
+    if (seam_begin(store, &m->err) != BOXCAR_OK)
         return "begin";
     boxcar_status status = append_some(store, first, 1, &m->err);
     if (status == BOXCAR_OK && turn % 2 == 0)
@@ -47,10 +47,10 @@ static const char *write_in_transaction(struct crew_member *m, struct race *race
     if (status == BOXCAR_OK)
         status = append_some(store, second, 2, &m->err);
     if (status != BOXCAR_OK || turn % 5 == 4) {
-        (void)store->ops->transaction(store, TRANSACTION_ROLLBACK, NULL);
+        seam_roll_back(store);
         return status == BOXCAR_OK ? NULL : "append in a transaction";
     }
-    if (store->ops->transaction(store, TRANSACTION_COMMIT, &m->err) != BOXCAR_OK)
+    if (seam_commit(store, &m->err) != BOXCAR_OK)
         return "commit";
     race->stored += 3;
     return NULL;

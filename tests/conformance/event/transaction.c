@@ -4,7 +4,7 @@
 
 #include "borrow.h"
 #include "events.h"
-#include "store/store.h"
+#include "seam.h"
 
 #define ANY BOXCAR_ANY_VERSION
 
@@ -118,16 +118,16 @@ static void handlers_events_and_its_ack_happen_together(void **state) {
     boxcar_store *hand = fixture_open(f), *own = f->store;
     struct taken taken = take(f, f->owner, enqueue(f, "t", "p").work_id);
     for (int commit = 0; commit < 2; commit++) {
-        ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+        ASSERT_OK(f, seam_begin(hand, &f->err));
         f->store = hand;
         append(f, "done", 0, "p");
         assert_true(ack(f, f->owner, taken));
         f->store = own;
         assert_int_equal(count_stream(f, "done"), 0);
         if (commit)
-            ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
+            ASSERT_OK(f, seam_commit(hand, &f->err));
         else
-            (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
+            seam_roll_back(hand);
         assert_int_equal(count_stream(f, "done"), commit);
         assert_status(f, taken.work_id, commit ? BOXCAR_DONE : BOXCAR_IN_PROGRESS);
     }

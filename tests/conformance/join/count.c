@@ -2,7 +2,7 @@
 #include "borrow.h"
 #include "joins.h"
 #include "log_capture.h"
-#include "store/store.h"
+#include "seam.h"
 
 /* JOIN-030, OBX-033, OBX-089 */
 static void ack_counts_a_completed_step(void **state) {
@@ -99,12 +99,7 @@ static void die_by_cancel_while_deferred(struct fixture *f, boxcar_work_id id) {
 }
 
 static void die_without_a_handler(struct fixture *f, boxcar_work_id id) {
-    boxcar_settlement settlement = settlement_of(take(f, f->owner, id));
-    struct request batch = {.base.owner = f->owner, .own[BOXCAR_OUTBOX].fail_reason = BOXCAR_REASON_NO_HANDLER};
-    struct result result = {.arena = ARENA_INIT};
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (boxcar_settlement_list){&settlement, 1};
-    ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-    result_release(&result);
+    assert_true(seam_fail_unhandled(f, take(f, f->owner, id)));
 }
 
 /* JOIN-031, BX-003, BX-005, BX-028 */

@@ -5,7 +5,7 @@
 #include "joins.h"
 #include "log_capture.h"
 #include "runner.h"
-#include "store/store.h"
+#include "seam.h"
 
 static size_t count_claimed(struct fixture *f, const char *topic) {
     boxcar_message_list *list = topic ? claim_topic(f, f->owner, 100, topic) : claim(f, f->owner, 100);
@@ -156,9 +156,9 @@ static void continuation_is_undone_with_the_end_of_the_join(void **state) {
     boxcar_join_id id = start_join(f, 1);
     boxcar_enqueued wait = enqueue_wait(f, id);
     boxcar_store *hand = fixture_open(f);
-    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(hand, &f->err));
     ASSERT_OK(f, boxcar_join_cancel(hand, id, &f->err));
-    (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
+    seam_roll_back(hand);
     assert_status(f, wait.work_id, BOXCAR_READY);
     assert_no_continuation(f, wait);
     ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));

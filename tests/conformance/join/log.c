@@ -7,7 +7,7 @@
 #include "joins.h"
 #include "log_capture.h"
 #include "runner.h"
-#include "store/store.h"
+#include "seam.h"
 
 static size_t records_of(struct log_capture *captured, boxcar_join_id join_id) {
     char text[BOXCAR_UUID_TEXT_SIZE], field[64];
@@ -151,7 +151,7 @@ static void end_in_a_transaction_that_is_never_committed_is_not_logged(void **st
     boxcar_store *hand = NULL;
     log_capture_attach(captured, &options);
     ASSERT_OK(f, boxcar_store_open(&options, &hand, &f->err));
-    ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(hand, &f->err));
     ASSERT_OK(f, boxcar_join_cancel(hand, id, &f->err));
     boxcar_store_close(hand);
     assert_join(f, id, BOXCAR_JOIN_PENDING, 0, 0);
@@ -168,13 +168,10 @@ static void calls_in_one_transaction_of_the_callers_log_each_end_once(void **sta
     boxcar_join_id ids[3] = {start_join(f, 1), start_join(f, 1), start_join(f, 1)};
     struct taken taken[2] = {take_step(f, ids[0]), take_step(f, ids[1])};
     boxcar_enqueued later = enqueue_step(f, ids[2]);
-    struct borrowed b = borrow(f);
     boxcar_store_options options = fixture_options(f);
     boxcar_store *own = f->store;
     log_capture_attach(captured, &options);
-    b.store->log = options.log;
-    b.store->log_context = options.log_context;
-    b.store->log_level = BOXCAR_LOG_INFO;
+    struct borrowed b = borrow_with(f, &options);
     f->store = b.store;
     borrowed_exec(&b, "begin");
     for (int i = 0; i < 2; i++)

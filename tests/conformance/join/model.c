@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boxes.h"
 #include "joins.h"
-#include "store/store.h"
 
 enum { WALKS = 5, STEPS = 120, MESSAGES = 40, JOINS = 5, NO_MEMBER = -1 };
 
@@ -188,8 +188,7 @@ static void settle_some(struct model *m) {
     boxcar_settlement settlements[4][12];
     struct model_message *settled[4][12];
     size_t counts[4] = {0};
-    struct request batch = {.base.owner = m->f->owner};
-    struct result result = {.arena = ARENA_INIT};
+    struct batch batch = batch_for(m->f->owner);
     boxcar_message_list *list = claim_topic(m->f, m->f->owner, 1 + draw(m, 12), STEP);
     int mostly = draw(m, 8); /* often all alike, so that runs of neighbours end together */
     for (size_t i = 0; i < list->count; i++) {
@@ -202,8 +201,7 @@ static void settle_some(struct model *m) {
     boxcar_list_free(list);
     for (int how = 0; how < 4; how++)
         batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (boxcar_settlement_list){settlements[how], counts[how]};
-    ASSERT_OK(m->f, m->f->store->ops->process(m->f->store, &batch, &result, &m->f->err));
-    result_release(&result);
+    boxcar_result_free(send_batch(m->f, &batch));
     for (int how = 0; how < 4; how++) {
         qsort(settled[how], counts[how], sizeof(settled[how][0]), by_work_id);
         for (size_t i = 0; i < counts[how]; i++)

@@ -4,7 +4,7 @@
 
 #include "joins.h"
 #include "runner.h"
-#include "store/store.h"
+#include "seam.h"
 
 static void assert_waiting(struct fixture *f, boxcar_enqueued wait) {
     boxcar_message_list *list = find(f, wait.work_id);
@@ -253,14 +253,14 @@ static void ack_of_the_wait_and_its_continuation_commit_together(void **state) {
     assert_true(ack(f, f->owner, take_step(f, id))); /* the wait is in our hands */
     boxcar_store *hand = fixture_open(f);
     for (int commit = 0; commit < 2; commit++) {
-        ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_BEGIN, &f->err));
+        ASSERT_OK(f, seam_begin(hand, &f->err));
         assert_int_equal(resolve_in(f, hand, taken), WAIT_COMPLETED);
         assert_no_continuation(f, wait); /* not for others */
         assert_status(f, wait.work_id, BOXCAR_IN_PROGRESS);
         if (commit)
-            ASSERT_OK(f, hand->ops->transaction(hand, TRANSACTION_COMMIT, &f->err));
+            ASSERT_OK(f, seam_commit(hand, &f->err));
         else
-            (void)hand->ops->transaction(hand, TRANSACTION_ROLLBACK, NULL);
+            seam_roll_back(hand);
         assert_status(f, wait.work_id, commit ? BOXCAR_DONE : BOXCAR_IN_PROGRESS);
     }
     assert_continuation(f, wait, "completed", "yes");

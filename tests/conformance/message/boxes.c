@@ -4,6 +4,7 @@
 #include "borrow.h"
 #include "boxes.h"
 #include "joins.h"
+#include "seam.h"
 
 static boxcar_settlement_list just(const boxcar_settlement *settlement) {
     return (boxcar_settlement_list){settlement, 1};
@@ -13,19 +14,18 @@ static void one_batch_claims_from_both_boxes(void **state) {
     struct fixture *f = *state;
     boxcar_work_id in = put_into(f, BOXCAR_INBOX, "t", "in", NULL);
     boxcar_work_id out = put_into(f, BOXCAR_OUTBOX, "t", "out", NULL);
-    struct request batch = {.base.owner = f->owner,
-                          .parts = {{.claim_size = 5, .lease_ms = 30000},
-                                    {.claim_size = 5, .lease_ms = 30000}}};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 1);
-    assert_int_equal(result.parts[BOXCAR_INBOX].claimed_count, 1);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed[0].work_id.value, out.value);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed[0].box, BOXCAR_OUTBOX);
-    assert_text(result.parts[BOXCAR_OUTBOX].claimed[0].payload, "out");
-    assert_int_equal(result.parts[BOXCAR_INBOX].claimed[0].work_id.value, in.value);
-    assert_int_equal(result.parts[BOXCAR_INBOX].claimed[0].box, BOXCAR_INBOX);
-    assert_text(result.parts[BOXCAR_INBOX].claimed[0].payload, "in");
-    result_release(&result);
+    struct batch batch = batch_for(f->owner);
+    batch.parts[BOXCAR_OUTBOX].claim_size = batch.parts[BOXCAR_INBOX].claim_size = 5;
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->claimed[BOXCAR_OUTBOX]->count, 1);
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->count, 1);
+    assert_int_equal(result->claimed[BOXCAR_OUTBOX]->items[0]->work_id.value, out.value);
+    assert_int_equal(result->claimed[BOXCAR_OUTBOX]->items[0]->box, BOXCAR_OUTBOX);
+    assert_text(result->claimed[BOXCAR_OUTBOX]->items[0]->payload, "out");
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->items[0]->work_id.value, in.value);
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->items[0]->box, BOXCAR_INBOX);
+    assert_text(result->claimed[BOXCAR_INBOX]->items[0]->payload, "in");
+    boxcar_result_free(result);
 }
 
 static void each_box_has_topics_and_size_of_its_own(void **state) {
@@ -36,18 +36,20 @@ static void each_box_has_topics_and_size_of_its_own(void **state) {
             put_into(f, (boxcar_box)box, "a", "x", NULL);
             put_into(f, (boxcar_box)box, "b", "x", NULL);
         }
-    struct request batch = {
-        .base.owner = f->owner,
-        .parts = {{.claim_size = 2, .lease_ms = 30000, .topics = &a, .topic_count = 1},
-                  {.claim_size = 10, .lease_ms = 30000, .topics = &b, .topic_count = 1}}};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].claimed_count, 2);
-    assert_int_equal(result.parts[BOXCAR_INBOX].claimed_count, 3);
+    struct batch batch = batch_for(f->owner);
+    for (int box = 0; box < BOXES; box++) {
+        batch.parts[box].claim_size = box == BOXCAR_OUTBOX ? 2 : 10;
+        batch.parts[box].topics = box == BOXCAR_OUTBOX ? &a : &b;
+        batch.parts[box].topic_count = 1;
+    }
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->claimed[BOXCAR_OUTBOX]->count, 2);
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->count, 3);
     for (size_t i = 0; i < 2; i++)
-        assert_text(result.parts[BOXCAR_OUTBOX].claimed[i].topic, "a");
+        assert_text(result->claimed[BOXCAR_OUTBOX]->items[i]->topic, "a");
     for (size_t i = 0; i < 3; i++)
-        assert_text(result.parts[BOXCAR_INBOX].claimed[i].topic, "b");
-    result_release(&result);
+        assert_text(result->claimed[BOXCAR_INBOX]->items[i]->topic, "b");
+    boxcar_result_free(result);
 }
 
 /* Results go out and work comes in at once. */
@@ -56,27 +58,24 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
     struct taken held[BOXES];
     boxcar_settlement acks[BOXES];
     boxcar_new_message messages[BOXES];
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     for (int box = 0; box < BOXES; box++) {
         held[box] = take_from(f, (boxcar_box)box, f->owner, put_into(f, (boxcar_box)box, "t", "old", NULL));
         acks[box] = settlement_of(held[box]);
         messages[box] = new_message("t", "new");
-        messages[box].message_id.uuid = boxcar_uuid_new();
-        batch.base.messages[box] = (boxcar_new_message_list){&messages[box], 1};
-        batch.parts[box] = (boxcar_request_part){
-            .settle[BOXCAR_ACK] = just(&acks[box]), .claim_size = 10, .lease_ms = 30000};
+        batch.request.messages[box] = (boxcar_new_message_list){&messages[box], 1};
+        batch.parts[box].settle[BOXCAR_ACK] = just(&acks[box]);
+        batch.parts[box].claim_size = 10;
     }
     come_from(&messages[BOXCAR_INBOX], "1");
-    struct result result = send_batch(f, &batch);
+    boxcar_result *result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) {
-        const struct part_result *part = &result.parts[box];
-        assert_int_equal(part->settled[BOXCAR_ACK].count, 1);
-        assert_int_equal(part->settled[BOXCAR_ACK].items[0].value, held[box].work_id.value);
-        assert_int_equal(part->claimed_count, 1);
-        assert_int_equal(part->claimed[0].work_id.value, part->enqueued[0].work_id.value);
+        assert_int_equal(result->settled[box][BOXCAR_ACK].count, 1);
+        assert_int_equal(result->settled[box][BOXCAR_ACK].items[0].value, held[box].work_id.value);
+        assert_int_equal(look(result->claimed[box])->work_id.value, result->enqueued[box].items[0]->work_id.value);
         assert_int_equal(status_in(f, (boxcar_box)box, held[box].work_id), BOXCAR_DONE);
     }
-    result_release(&result);
+    boxcar_result_free(result);
 }
 
 /* BX-002: the box is part of the fence. */
@@ -89,20 +88,20 @@ static void settlement_in_the_wrong_box_changes_nothing(void **state) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         boxcar_settlement given = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
         for (size_t k = 0; k < sizeof(KINDS) / sizeof(KINDS[0]); k++) {
-            struct request batch = {.base.owner = f->owner};
+            struct batch batch = batch_for(f->owner);
             batch.parts[other].settle[KINDS[k]] = just(&given);
             batch.parts[other].renew_lease_ms = 30000;
-            struct result result = send_batch(f, &batch);
-            assert_int_equal(result.parts[other].settled[KINDS[k]].count, 0);
-            assert_int_equal(result.parts[box].settled[KINDS[k]].count, 0);
-            result_release(&result);
+            boxcar_result *result = send_batch(f, &batch);
+            assert_int_equal(result->settled[other][KINDS[k]].count, 0);
+            assert_int_equal(result->settled[box][KINDS[k]].count, 0);
+            boxcar_result_free(result);
             assert_int_equal(status_in(f, (boxcar_box)box, id), BOXCAR_IN_PROGRESS);
         }
-        struct request batch = {.base.owner = f->owner};
+        struct batch batch = batch_for(f->owner);
         batch.parts[box].settle[BOXCAR_ACK] = just(&given);
-        struct result result = send_batch(f, &batch);
-        assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, 1);
-        result_release(&result);
+        boxcar_result *result = send_batch(f, &batch);
+        assert_int_equal(result->settled[box][BOXCAR_ACK].count, 1);
+        boxcar_result_free(result);
     }
 }
 
@@ -113,15 +112,14 @@ static void boxes_are_settled_each_in_its_way(void **state) {
         settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
     boxcar_settlement in =
         settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     out.delay_ms = 60000;
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ABANDON] = just(&out);
     batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
-    batch.own[BOXCAR_INBOX].fail_reason = BOXCAR_REASON_NO_HANDLER;
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ABANDON].count, 1);
-    assert_int_equal(result.parts[BOXCAR_INBOX].settled[BOXCAR_FAIL].count, 1);
-    result_release(&result);
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ABANDON].count, 1);
+    assert_int_equal(result->settled[BOXCAR_INBOX][BOXCAR_FAIL].count, 1);
+    boxcar_result_free(result);
     assert_int_equal(status_in(f, BOXCAR_OUTBOX, out.work_id), BOXCAR_READY);
     assert_int_equal(retry_count_of(f, out.work_id), 1);
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_FAILED);
@@ -133,15 +131,16 @@ static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **stat
     boxcar_settlement in =
         settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put_into(f, BOXCAR_INBOX, "t", "x", NULL)));
     boxcar_new_message messages[BOXES] = {new_message("t", "x"), new_message("t", "x")};
-    struct result result = {.arena = ARENA_INIT};
-    messages[BOXCAR_OUTBOX].message_id.uuid = boxcar_uuid_new();
+    boxcar_result *result = NULL;
     messages[BOXCAR_OUTBOX].join_id = unknown_join();
     come_from(&messages[BOXCAR_INBOX], "1");
-    struct request batch = {.base = {.owner = f->owner,
-                                     .messages = {[BOXCAR_OUTBOX] = {&messages[BOXCAR_OUTBOX], 1},
-                                                  [BOXCAR_INBOX] = {&messages[BOXCAR_INBOX], 1}}},
-                            .parts[BOXCAR_INBOX] = {.settle[BOXCAR_ACK] = just(&in)}};
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, f->store->ops->process(f->store, &batch, &result, &f->err));
+    struct batch batch = batch_for(f->owner);
+    for (int box = 0; box < BOXES; box++)
+        batch.request.messages[box] = (boxcar_new_message_list){&messages[box], 1};
+    batch.parts[BOXCAR_INBOX].settle[BOXCAR_ACK] = just(&in);
+    batch.request.parts[BOXCAR_INBOX] = &batch.parts[BOXCAR_INBOX];
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_process(f->store, &batch.request, &result, &f->err));
+    assert_null(result);
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_IN_PROGRESS);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox_receipt where external_id = '1'",
                                         "select count(*) from inbox_receipt where external_id = '1'"),
@@ -154,18 +153,16 @@ static void steps_in_both_boxes_count_together(void **state) {
     boxcar_join_id id = start_join(f, 2);
     boxcar_new_message message = new_message("in", "x");
     come_from(&message, "1");
-    ASSERT_OK(f, boxcar_join_attach(f->store, id, &message.message_id, 1, NULL, &f->err)); /* before it is there */
-    struct request put = {.base.messages[BOXCAR_INBOX] = {&message, 1}};
-    struct result result = send_batch(f, &put);
-    boxcar_work_id work_id = result.parts[BOXCAR_INBOX].enqueued[0].work_id;
-    result_release(&result);
-    boxcar_settlement in = settlement_of(take_from(f, BOXCAR_INBOX, f->owner, work_id));
+    boxcar_message_id in_id = boxcar_inbox_message_id((boxcar_inbox_key){message.source, message.external_id});
+    ASSERT_OK(f, boxcar_join_attach(f->store, id, &in_id, 1, NULL, &f->err)); /* before it is there */
+    boxcar_enqueued put;
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, &put, &f->err));
+    boxcar_settlement in = settlement_of(take_from(f, BOXCAR_INBOX, f->owner, put.work_id));
     boxcar_settlement out = settlement_of(take_step(f, id));
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = just(&out);
     batch.parts[BOXCAR_INBOX].settle[BOXCAR_FAIL] = just(&in);
-    result = send_batch(f, &batch);
-    result_release(&result);
+    boxcar_result_free(send_batch(f, &batch));
     assert_join(f, id, BOXCAR_JOIN_FAILED, 1, 1);
     assert_consistent(f, id);
 }
@@ -174,19 +171,18 @@ static void steps_in_both_boxes_count_together(void **state) {
 static void repeated_batch_reports_what_the_first_did(void **state) {
     struct fixture *f = *state;
     boxcar_settlement given[BOXES];
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     for (int box = 0; box < BOXES; box++) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         given[box] = settlement_of(take_from(f, (boxcar_box)box, f->owner, id));
         batch.parts[box].settle[BOXCAR_ACK] = just(&given[box]);
     }
-    struct result result = send_batch(f, &batch);
-    result_release(&result);
-    batch.base.sent_before = true;
-    result = send_batch(f, &batch);
+    boxcar_result_free(send_batch(f, &batch));
+    batch.request.sent_before = true;
+    boxcar_result *result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++) /* no answer of SQLite is ever lost */
-        assert_int_equal(result.parts[box].settled[BOXCAR_ACK].count, fixture_is_sqlite(f) ? 0 : 1);
-    result_release(&result);
+        assert_int_equal(result->settled[box][BOXCAR_ACK].count, fixture_is_sqlite(f) ? 0 : 1);
+    boxcar_result_free(result);
 }
 
 /* Some were settled by the first try, the others by this one, and one is nobody's: each counts once. */
@@ -196,7 +192,7 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
     boxcar_settlement given[COUNT + 1] = {{.work_id = {0}}};
     struct taken taken[COUNT];
     int seen[COUNT] = {0};
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     for (int i = 0; i < COUNT; i++)
         enqueue(f, "t", "p");
     assert_int_equal(take_all(f, f->owner, 30000, taken, COUNT), COUNT);
@@ -205,20 +201,20 @@ static void repeated_batch_adds_what_it_does_to_what_the_first_did(void **state)
     given[COUNT] = given[0];
     given[COUNT].work_id.value = INT64_MAX;
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){given, FIRST};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK].count, FIRST);
-    result_release(&result);
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].count, FIRST);
+    boxcar_result_free(result);
     batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_ACK].count = COUNT + 1;
-    batch.base.sent_before = true;
+    batch.request.sent_before = true;
     result = send_batch(f, &batch);
-    const struct work_id_list *settled = &result.parts[BOXCAR_OUTBOX].settled[BOXCAR_ACK];
+    const boxcar_work_id_list *settled = &result->settled[BOXCAR_OUTBOX][BOXCAR_ACK];
     assert_int_equal(settled->count, fixture_is_sqlite(f) ? COUNT - FIRST : COUNT);
     for (size_t i = 0; i < settled->count; i++)
         for (int k = 0; k < COUNT; k++)
             seen[k] += settled->items[i].value == given[k].work_id.value;
     for (int k = 0; k < COUNT; k++)
         assert_int_equal(seen[k], fixture_is_sqlite(f) && k < FIRST ? 0 : 1);
-    result_release(&result);
+    boxcar_result_free(result);
 }
 
 /* OBX-049: the leases of a box are released, and nobody else's. */
@@ -238,11 +234,11 @@ static void reaping_a_box_leaves_the_other_alone(void **state) {
 
 static void batch_that_asks_nothing_answers(void **state) {
     struct fixture *f = *state;
-    struct request batch = {.base.owner = f->owner};
-    struct result result = send_batch(f, &batch);
+    struct batch batch = batch_for(f->owner);
+    boxcar_result *result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++)
-        assert_int_equal(result.parts[box].claimed_count, 0);
-    result_release(&result);
+        assert_int_equal(result->claimed[box]->count, 0);
+    boxcar_result_free(result);
 }
 
 /* In the caller's transaction both boxes go with it. */
@@ -251,15 +247,14 @@ static void batch_in_a_transaction_goes_with_it(void **state) {
     boxcar_work_id ids[BOXES];
     for (int box = 0; box < BOXES; box++)
         ids[box] = put_into(f, (boxcar_box)box, "t", "x", NULL);
-    struct request batch = {.base.owner = f->owner,
-                          .parts = {{.claim_size = 5, .lease_ms = 30000},
-                                    {.claim_size = 5, .lease_ms = 30000}}};
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
-    struct result result = send_batch(f, &batch);
+    struct batch batch = batch_for(f->owner);
+    batch.parts[BOXCAR_OUTBOX].claim_size = batch.parts[BOXCAR_INBOX].claim_size = 5;
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
+    boxcar_result *result = send_batch(f, &batch);
     for (int box = 0; box < BOXES; box++)
-        assert_int_equal(result.parts[box].claimed_count, 1);
-    result_release(&result);
-    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
+        assert_int_equal(result->claimed[box]->count, 1);
+    boxcar_result_free(result);
+    seam_roll_back(f->store);
     for (int box = 0; box < BOXES; box++)
         assert_int_equal(status_in(f, (boxcar_box)box, ids[box]), BOXCAR_READY);
 }

@@ -48,13 +48,13 @@ static void messages_of_the_inbox_keep_them_too(void **state) {
     }
     deliver_message(f, &messages[0]);
     ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 2, NULL, &f->err));
-    struct request batch = {.base.owner = f->owner};
-    batch.parts[BOXCAR_INBOX] = (boxcar_request_part){.claim_size = 10, .lease_ms = 30000};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[BOXCAR_INBOX].claimed_count, 2);
+    struct batch batch = batch_for(f->owner);
+    batch.parts[BOXCAR_INBOX].claim_size = 10;
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->count, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_extras(&result.parts[BOXCAR_INBOX].claimed[i], "cause", "{\"a\": 1}");
-    result_release(&result);
+        assert_extras(result->claimed[BOXCAR_INBOX]->items[i], "cause", "{\"a\": 1}");
+    boxcar_result_free(result);
 }
 
 /* A retry, a list, a dead letter. */

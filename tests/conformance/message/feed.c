@@ -4,7 +4,7 @@
 
 #include "borrow.h"
 #include "conformance.h"
-#include "store/store.h"
+#include "seam.h"
 
 enum { CHUNKS_MAX = 6, CHUNK_SIZE = 3 };
 
@@ -197,10 +197,10 @@ static void feed_is_part_of_a_handlers_transaction(void **state) {
     struct fixture *f = *state;
     struct script s;
     script_start(&s, f, 3);
-    ASSERT_OK(f, f->store->ops->transaction(f->store, TRANSACTION_BEGIN, &f->err));
+    ASSERT_OK(f, seam_begin(f->store, &f->err));
     enqueue(f, "t", "of the handler");
     ASSERT_OK(f, run(&s));
-    (void)f->store->ops->transaction(f->store, TRANSACTION_ROLLBACK, NULL);
+    seam_roll_back(f->store);
     assert_nothing_stored(f);
 }
 

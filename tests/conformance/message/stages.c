@@ -31,24 +31,24 @@ static int stages_of(struct fixture *f, boxcar_box box, boxcar_work_id id) {
 
 static void settle_in(struct fixture *f, boxcar_box box, boxcar_settle_kind kind, struct taken taken) {
     boxcar_settlement given = settlement_of(taken);
-    struct request batch = {.base.owner = f->owner};
+    struct batch batch = batch_for(f->owner);
     given.delay_ms = 0;
     batch.parts[box].settle[kind] = (boxcar_settlement_list){&given, 1};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[box].settled[kind].count, 1);
-    result_release(&result);
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->settled[box][kind].count, 1);
+    boxcar_result_free(result);
 }
 
 /* The claimed row of the next attempt. */
 static int claimed_stages(struct fixture *f, boxcar_box box, struct taken *ret_taken) {
-    struct request batch = {.base.owner = f->owner};
-    batch.parts[box] = (boxcar_request_part){.claim_size = 10, .lease_ms = 30000};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[box].claimed_count, 1);
-    const boxcar_message *m = &result.parts[box].claimed[0];
+    struct batch batch = batch_for(f->owner);
+    batch.parts[box].claim_size = 10;
+    boxcar_result *result = send_batch(f, &batch);
+    assert_int_equal(result->claimed[box]->count, 1);
+    const boxcar_message *m = result->claimed[box]->items[0];
     int stages = m->stages;
     *ret_taken = (struct taken){m->work_id, m->epoch, m->retry_count, m->crash_count};
-    result_release(&result);
+    boxcar_result_free(result);
     return stages;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "log_capture.h"
+#include "seam.h"
 #include "streams.h"
 
 static void halt_by_default(struct fixture *f) { set_setting(f, "stream_policy", "halt"); }
@@ -120,13 +121,7 @@ static void claim_that_buries_a_message_halts_its_stream(void **state) {
 static void message_without_a_handler_that_dies_halts_its_stream(void **state) {
     struct fixture *f = *state;
     halt_by_default(f);
-    boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue_streamed(f, "s", "p").work_id));
-    struct request batch = {.base.owner = f->owner, .own[BOXCAR_OUTBOX].fail_reason = BOXCAR_REASON_NO_HANDLER};
-    struct result result;
-    batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_FAIL] = (boxcar_settlement_list){&settlement, 1};
-    ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-    assert_int_equal(result.parts[BOXCAR_OUTBOX].settled[BOXCAR_FAIL].count, 1);
-    result_release(&result);
+    assert_true(seam_fail_unhandled(f, take(f, f->owner, enqueue_streamed(f, "s", "p").work_id)));
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }
 
@@ -321,12 +316,10 @@ static void halted_stream_keeps_nobody_from_being_drained(void **state) {
     enqueue_run(f, "s", 3, NULL);
     struct batch_taken batch = claim_batch(f, f->owner, 1);
     assert_true(bury(f, f->owner, batch.items[0], "no"));
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, &topic, 1, BOXCAR_NO_STR, HOUR, &drained,
-                                           &f->err));
+    ASSERT_OK(f, seam_is_drained(f->store, BOXCAR_OUTBOX, &topic, 1, HOUR, &drained, &f->err));
     assert_true(drained);
     resume(f, "s", false);
-    ASSERT_OK(f, f->store->ops->is_drained(f->store, BOXCAR_OUTBOX, &topic, 1, BOXCAR_NO_STR, HOUR, &drained,
-                                           &f->err));
+    ASSERT_OK(f, seam_is_drained(f->store, BOXCAR_OUTBOX, &topic, 1, HOUR, &drained, &f->err));
     assert_false(drained);
 }
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "streams.h"
 
 enum { WALKS = 6, STEPS = 150, STREAMS = 4, MESSAGES = 200, MAX_ATTEMPTS = 3 };
@@ -247,11 +246,11 @@ static bool check_claim(struct model *m, const struct batch_taken *batch, int ow
 #define SLOW_MS 50
 
 static size_t claim_some(struct model *m, int owner, int size, int64_t lease_ms) {
-    int64_t began = clock_ms();
+    boxcar_time began = database_now(m->f);
     struct batch_taken batch = claim_batch_for(m->f, m->owners[owner], size, lease_ms);
     size_t count = batch.count;
     bool left_out = check_claim(m, &batch, owner, size);
-    if (left_out && !fixture_is_sqlite(m->f) && clock_ms() - began >= SLOW_MS) {
+    if (left_out && !fixture_is_sqlite(m->f) && database_now(m->f) - began >= SLOW_MS * 1000) {
         batch = claim_batch_for(m->f, m->owners[owner], size - (int)count, lease_ms);
         left_out = check_claim(m, &batch, owner, size - (int)count);
         count += batch.count;

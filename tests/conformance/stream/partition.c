@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "seam.h"
 #include "streams.h"
 
 enum { PARTITIONS = BOXCAR_PARTITION_COUNT_DEFAULT };
@@ -33,7 +34,7 @@ static boxcar_instance instance_of(struct fixture *f, boxcar_owner owner) {
 }
 
 static void say_farewell(struct fixture *f, boxcar_owner owner) {
-    ASSERT_OK(f, request_farewell(f->store, owner, &f->err));
+    ASSERT_OK(f, seam_farewell(f->store, owner, &f->err));
 }
 
 static boxcar_maintenance maintain(struct fixture *f) {
@@ -190,9 +191,7 @@ static void message_that_has_waited_is_anybodys(void **state) {
 }
 
 static void beat_for(struct fixture *f, boxcar_owner owner, const boxcar_str *topics, size_t count) {
-    struct instance instance = {
-        .owner = owner, .host = BOXCAR_STR("h"), .concurrency = 1, .topics = topics, .topic_count = count};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, owner, BOXCAR_OUTBOX, "h", topics, count, &f->err));
 }
 
 /* BX-061: nobody waits for a worker that would not come. The order in which topics are given does not matter. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boxes.h"
 #include "streams.h"
 
 /* BX-062 */
@@ -353,24 +354,24 @@ static void batch_that_acks_a_run_brings_the_next_one(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[30];
     boxcar_settlement settlements[8];
-    struct request batch = {.base.owner = f->owner, .parts[BOXCAR_OUTBOX] = {.claim_size = 8, .lease_ms = 30000}};
+    struct batch batch = batch_for(f->owner);
     boxcar_request_part *part = &batch.parts[BOXCAR_OUTBOX];
     size_t done = 0, rounds = 0;
     enqueue_run(f, "s", 30, ids);
+    part->claim_size = 8;
     for (; done < 30; rounds++) {
-        struct result result;
-        const struct part_result *got = &result.parts[BOXCAR_OUTBOX];
-        ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));
-        assert_int_equal(got->settled[BOXCAR_ACK].count, part->settle[BOXCAR_ACK].count);
-        assert_in_range(got->claimed_count, 1, 8);
-        for (size_t i = 0; i < got->claimed_count; i++) {
-            assert_int_equal(got->claimed[i].work_id.value, ids[done++].value);
+        boxcar_result *result = send_batch(f, &batch);
+        const boxcar_message_list *claimed = result->claimed[BOXCAR_OUTBOX];
+        assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].count, part->settle[BOXCAR_ACK].count);
+        assert_in_range(claimed->count, 1, 8);
+        for (size_t i = 0; i < claimed->count; i++) {
+            assert_int_equal(claimed->items[i]->work_id.value, ids[done++].value);
             settlements[i] = BOXCAR_SETTLEMENT_INIT;
-            settlements[i].work_id = got->claimed[i].work_id;
-            settlements[i].epoch = got->claimed[i].epoch;
+            settlements[i].work_id = claimed->items[i]->work_id;
+            settlements[i].epoch = claimed->items[i]->epoch;
         }
-        part->settle[BOXCAR_ACK] = (boxcar_settlement_list){settlements, got->claimed_count};
-        result_release(&result);
+        part->settle[BOXCAR_ACK] = (boxcar_settlement_list){settlements, claimed->count};
+        boxcar_result_free(result);
     }
     assert_true(rounds < 30); /* several at a time */
 }

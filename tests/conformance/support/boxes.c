@@ -1,44 +1,46 @@
 #include "boxes.h"
 
-struct result send_batch(struct fixture *f, const struct request *batch) {
-    struct result result = {.arena = ARENA_INIT};
-    ASSERT_OK(f, f->store->ops->process(f->store, batch, &result, &f->err));
+struct batch batch_for(boxcar_owner owner) {
+    struct batch batch = {BOXCAR_REQUEST_INIT, {BOXCAR_REQUEST_PART_INIT, BOXCAR_REQUEST_PART_INIT}};
+    batch.request.owner = owner;
+    return batch;
+}
+
+boxcar_result *send_batch(struct fixture *f, struct batch *batch) {
+    boxcar_result *result = NULL;
+    for (int box = 0; box < BOXES; box++)
+        batch->request.parts[box] = &batch->parts[box];
+    ASSERT_OK(f, boxcar_process(f->store, &batch->request, &result, &f->err));
     return result;
 }
 
 void come_from(boxcar_new_message *message, const char *id) {
     message->source = BOXCAR_STR("bank");
     message->external_id = boxcar_str_of(id);
-    message->message_id = boxcar_inbox_message_id((boxcar_inbox_key){message->source, message->external_id});
 }
 
 boxcar_work_id put_into(struct fixture *f, boxcar_box box, const char *topic, const char *payload,
                         const char *stream) {
     boxcar_new_message message = new_message(topic, payload);
     char id[BOXCAR_UUID_TEXT_SIZE];
-    message.message_id.uuid = boxcar_uuid_new();
+    boxcar_enqueued enqueued;
     message.stream = boxcar_str_of(stream);
-    boxcar_uuid_format(message.message_id.uuid, id);
+    boxcar_uuid_format(boxcar_uuid_new(), id);
     if (box == BOXCAR_INBOX)
         come_from(&message, id);
-    struct request batch = {.own[BOXCAR_OUTBOX].fresh_ids = true};
-    batch.base.messages[box] = (boxcar_new_message_list){&message, 1};
-    struct result result = send_batch(f, &batch);
-    boxcar_work_id work_id = result.parts[box].enqueued[0].work_id;
-    result_release(&result);
-    return work_id;
+    ASSERT_OK(f, boxcar_enqueue(f->store, box, &message, &enqueued, &f->err));
+    return enqueued.work_id;
 }
 
 struct taken take_from(struct fixture *f, boxcar_box box, boxcar_owner owner, boxcar_work_id wanted) {
-    struct request batch = {.base.owner = owner};
-    batch.parts[box] = (boxcar_request_part){.claim_size = 10, .lease_ms = 30000};
-    struct result result = send_batch(f, &batch);
-    assert_int_equal(result.parts[box].claimed_count, 1);
-    const boxcar_message *m = &result.parts[box].claimed[0];
+    struct batch batch = batch_for(owner);
+    batch.parts[box].claim_size = 10;
+    boxcar_result *result = send_batch(f, &batch);
+    const boxcar_message *m = look(result->claimed[box]);
     assert_int_equal(m->work_id.value, wanted.value);
     assert_int_equal(m->box, box);
     struct taken taken = {m->work_id, m->epoch, m->retry_count, m->crash_count};
-    result_release(&result);
+    boxcar_result_free(result);
     return taken;
 }
 

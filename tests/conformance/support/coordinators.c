@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "request/coordinator/coordinator.h"
 
 void ear_init(struct ear *ear) {
@@ -95,6 +94,8 @@ const boxcar_flushed *result_of(const boxcar_flush *flushed, uint64_t ticket) {
     return result;
 }
 
+sqlite3 *coordinator_sqlite(boxcar_coordinator *coordinator) { return boxcar_store_sqlite_handle(coordinator->store); }
+
 /* ---- lost answers ---- */
 
 static const struct store_ops *REAL_OPS;
@@ -110,8 +111,7 @@ static boxcar_status process_and_forget(struct boxcar_store *store, const struct
     result_release(&lost);
     if (status != BOXCAR_OK)
         return status;
-    error_set(err, BOXCAR_E_UNAVAILABLE, "the answer was lost");
-    err->outcome_unknown = true;
+    *err = (boxcar_error){.status = BOXCAR_E_UNAVAILABLE, .retryable = true, .outcome_unknown = true, .message = "the answer was lost"};
     return BOXCAR_E_UNAVAILABLE;
 }
 

@@ -30,6 +30,8 @@ boxcar_flush *flush(struct fixture *f, boxcar_coordinator *coordinator); /* succ
 /* The result of a ticket, which the flush must have. */
 const boxcar_flushed *result_of(const boxcar_flush *flush, uint64_t ticket);
 
+/* The handle of the coordinator's own store; NULL on PostgreSQL. */
+sqlite3 *coordinator_sqlite(boxcar_coordinator *coordinator);
 /* From now on the next answer of the coordinator's store is lost on its way back: what was asked is
  * done. */
 void lose_the_next_answer(boxcar_coordinator *coordinator);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "request/request.h"
-
 boxcar_finding_list *diagnose_with(struct fixture *f, boxcar_store *store) {
     boxcar_finding_list *list = NULL;
     ASSERT_OK(f, boxcar_doctor_run(store, BOXCAR_OUTBOX, &list, &f->err));
@@ -64,12 +62,5 @@ void assert_found(struct fixture *f, const char *check, boxcar_severity severity
 
 void report_worker(struct fixture *f, boxcar_owner owner, boxcar_box box, const char *host,
                    const boxcar_str *topics, size_t topic_count) {
-    struct instance instance = {.owner = owner,
-                                .box = box,
-                                .host = boxcar_str_of(host),
-                                .pid = 42,
-                                .concurrency = 1,
-                                .topics = topics,
-                                .topic_count = topic_count};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, owner, box, host, topics, topic_count, &f->err));
 }

@@ -117,9 +117,7 @@ void set_rule(struct fixture *f, const char *pattern, boxcar_stream_policy polic
 }
 
 void beat(struct fixture *f, boxcar_owner owner) {
-    struct instance instance = {
-        .owner = owner, .host = BOXCAR_STR("the-host"), .pid = 4711, .concurrency = 4};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, say_alive(f->store, owner, BOXCAR_OUTBOX, "the-host", NULL, 0, &f->err));
 }
 
 void go_silent_31s(struct fixture *f) {

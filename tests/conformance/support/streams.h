@@ -3,7 +3,6 @@
 #define BOXCAR_TESTS_STREAMS_H
 
 #include "conformance.h"
-#include "request/request.h"
 
 enum { HOUR = 3600000, RUN_MAX = 128 };
 

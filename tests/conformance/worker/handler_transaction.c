@@ -3,7 +3,6 @@
  * is buried. */
 #include <stdio.h>
 
-#include "base/uuid.h"
 #include "conformance.h"
 #include "store/store.h"
 
@@ -353,7 +352,7 @@ static void messages_of_a_batch_that_was_sent_before_are_stored_once(void **stat
     boxcar_new_message message = new_message("t", "p");
     struct request batch = {.base.messages[BOXCAR_OUTBOX] = {&message, 1}, .own[BOXCAR_OUTBOX].fresh_ids = true};
     boxcar_work_id ids[2];
-    assert_true(uuid_new_v7(&message.message_id.uuid.bytes, 1));
+    message.message_id.uuid = boxcar_uuid_new();
     for (int i = 0; i < 2; i++) {
         struct result result = {.arena = ARENA_INIT};
         ASSERT_OK(f, f->store->ops->process(f->store, &batch, &result, &f->err));

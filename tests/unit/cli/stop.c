@@ -33,7 +33,8 @@ static void raise_at_once(void) {
 
 static void raise_later(void) {
     raise(SIGTERM);
-    for (int64_t later_ms = clock_ms() + STOP_ECHO_MS + 1; clock_ms() < later_ms;) /* no sooner: that is what later means */
+    for (int64_t later_ms = clock_ms() + STOP_ECHO_MS + 1;
+         clock_ms() < later_ms;) /* no sooner: that is what later means */
         usleep(10000);
     raise(SIGTERM);
 }
