@@ -1,8 +1,8 @@
 #!/bin/sh
-# event_account.sh [STORE]: an account kept as events, two writers at the same time, and a projection.
+# account.sh [STORE]: an account kept as events, two writers at the same time, and a projection.
 #
 # STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
-# boxcar and jq on the PATH. event_account.c is the same in C.
+# boxcar and jq on the PATH. account.c is the same in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -50,6 +50,6 @@ withdraw "the second" account-ada "${state% *}" "${state#* }" 70
 project
 
 [ "$(load account-ada)" = "2 30" ] && [ "$(cat "$work/position")" = 3 ] || {
-    echo "event_account.sh: the account is not as it should be" >&2
+    echo "account.sh: the account is not as it should be" >&2
     exit 1
 }

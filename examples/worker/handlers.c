@@ -1,4 +1,4 @@
-/* worker STORE: a worker with three handlers.
+/* worker_handlers STORE: a worker with three handlers.
  *
  * Messages of orders.* go to one handler, mail.send to another that fails now and then, and
  * audit.* is dropped on purpose. The worker drains: it stops by itself when nothing is left. A

@@ -1,11 +1,11 @@
 #!/bin/sh
-# join_partial_failure.sh [STORE]: a report of five sections is assembled from those that could be made.
+# partial_failure.sh [STORE]: a report of five sections is assembled from those that could be made.
 #
 # Section 3 fails for good. The join fails with it, but its wait allows failures: the assembler runs, and
 # asks the join which sections there are. A second, strict wait takes its failure path.
 #
 # STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
-# boxcar and jq on the PATH. join_partial_failure.c is the same in C.
+# boxcar and jq on the PATH. partial_failure.c is the same in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,7 +53,7 @@ boxcar join show "$join"
 
 sections=$(sort "$work/report" | paste -s -d ' ' -)
 [ "$sections" = "1 2 4 5" ] && [ -e "$work/complained" ] && [ ! -e "$work/praised" ] || {
-    echo "join_partial_failure.sh: the report is not as it should be" >&2
+    echo "partial_failure.sh: the report is not as it should be" >&2
     exit 1
 }
 echo

@@ -1,8 +1,8 @@
 #!/bin/sh
-# join_multi_stage.sh [STORE]: a workflow of phases. Each phase begins when the one before it is complete.
+# multi_stage.sh [STORE]: a workflow of phases. Each phase begins when the one before it is complete.
 #
 # ingest three sources -> validate in two ways -> publish. A program starts each phase. It cannot do that
-# in one transaction, as join_multi_stage.c does, and it may run twice for its message. So it derives every
+# in one transaction, as multi_stage.c does, and it may run twice for its message. So it derives every
 # id from the message's id: a second run finds everything there and changes nothing. To show it, the program
 # fails once after it has started the second phase.
 #
@@ -56,7 +56,7 @@ boxcar join ls --grouping-key "$workflow"
 
 completed=$(boxcar join ls --grouping-key "$workflow" --status completed -o jsonl | wc -l)
 [ "$completed" -eq 2 ] && [ "$(cat "$work/published")" = "$workflow" ] && [ ! -e "$work/failed" ] || {
-    echo "join_multi_stage.sh: the workflow did not run through once" >&2
+    echo "multi_stage.sh: the workflow did not run through once" >&2
     exit 1
 }
 echo

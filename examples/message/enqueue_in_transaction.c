@@ -1,4 +1,4 @@
-/* enqueue_in_transaction STORE: an order and the message about it, in one transaction.
+/* message_enqueue_in_transaction STORE: an order and the message about it, in one transaction.
  *
  * The program has its own database connection and lends it to Boxcar. While a transaction is open on
  * it, boxcar_enqueue(, BOXCAR_OUTBOX,) is part of that transaction. If the transaction commits, the message is
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
     struct shop shop = {NULL, NULL, NULL};
 
     if (argc != 2)
-        die("usage", "enqueue_in_transaction sqlite:PATH|postgres://...");
+        die("usage", "message_enqueue_in_transaction sqlite:PATH|postgres://...");
     deploy(argv[1]);
     if (strncmp(argv[1], "sqlite:", 7) == 0)
         open_sqlite(&shop, argv[1] + 7);

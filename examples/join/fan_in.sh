@@ -1,8 +1,8 @@
 #!/bin/sh
-# join_fan_in.sh [STORE]: three extractions at once, and one transformation when all of them are done.
+# fan_in.sh [STORE]: three extractions at once, and one transformation when all of them are done.
 #
 # STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
-# boxcar on the PATH. join_fan_in.c is the same in C.
+# boxcar on the PATH. fan_in.c is the same in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -27,7 +27,7 @@ echo "After:"
 boxcar join show "$join"
 
 [ ! -e "$work/failed" ] && [ "$(cat "$work/transformed")" = '{"customer": 7}' ] || {
-    echo "join_fan_in.sh: the transformation did not run once" >&2
+    echo "fan_in.sh: the transformation did not run once" >&2
     exit 1
 }
 echo

@@ -1,8 +1,8 @@
 #!/bin/sh
-# inbox_webhook.sh [STORE]: a webhook that is called more than once for each event; each is handled once.
+# webhook.sh [STORE]: a webhook that is called more than once for each event; each is handled once.
 #
 # STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs boxcar on
-# the PATH, and jq. inbox_exactly_once.c shows more, in C.
+# the PATH, and jq. exactly_once.c shows more, in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,6 +30,6 @@ boxcar inbox check payments.example evt-1
 boxcar inbox show payments.example evt-1
 
 [ "$(sort "$work/handled" | tr '\n' ' ')" = 'evt-1 evt-2 evt-3 ' ] || {
-    echo "inbox_webhook.sh: not every event was handled once" >&2
+    echo "webhook.sh: not every event was handled once" >&2
     exit 1
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# stream_halt.sh [STORE]: the changes of an account are handled in order, and halt where one fails.
+# halt.sh [STORE]: the changes of an account are handled in order, and halt where one fails.
 #
 # STORE is sqlite:PATH or postgres://... (default $BOXCAR_STORE, else a temporary file). Needs
-# boxcar on the PATH. stream_halt.c is the same in C.
+# boxcar on the PATH. halt.c is the same in C.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,6 +38,6 @@ echo "After one more try of it:"
 cat "$work/done"
 
 [ "$(tr '\n' , <"$work/done")" = 'open,deposit 10,withdraw 5,close,' ] || {
-    echo "stream_halt.sh: that is not the order in which it was enqueued" >&2
+    echo "halt.sh: that is not the order in which it was enqueued" >&2
     exit 1
 }

@@ -1,4 +1,4 @@
-/* claim_and_ack STORE: a small worker that claims, works, and says how each message ended.
+/* message_claim_and_ack STORE: a small worker that claims, works, and says how each message ended.
  *
  * Four messages show the possible ends. One works (ack). One works the second time (abandon, then
  * ack). One can never work (fail). One keeps failing until its attempts are used up. The last two
@@ -151,7 +151,7 @@ static void print_dead_letters(boxcar_store *store) {
 
 int main(int argc, char **argv) {
     if (argc != 2) {
-        fprintf(stderr, "usage: claim_and_ack sqlite:PATH|postgres://...\n");
+        fprintf(stderr, "usage: message_claim_and_ack sqlite:PATH|postgres://...\n");
         return 2;
     }
     boxcar_store *store = open_store(argv[1]);

@@ -5,7 +5,7 @@
  * tried again.
  *
  * The three calls here are three transactions. A crash between them would leave a join that nobody waits for.
- * join_partial_failure.c makes the calls repeatable, join_multi_stage.c puts them into one transaction.
+ * partial_failure.c makes the calls repeatable, multi_stage.c puts them into one transaction.
  *
  *   join_fan_in sqlite:etl.db
  *   join_fan_in postgres:///etl

@@ -1,4 +1,4 @@
-/* ordered_coordinator STORE: receive, handle in order, settle and enqueue in one flush.
+/* coordinator_ordered STORE: receive, handle in order, settle and enqueue in one flush.
  *
  * Each order is a stream of changes. The changes of an order are handled in order, and no order waits for
  * another. Each round of the loop is one flush and one round trip. It sends the results of the last round and

@@ -1,4 +1,4 @@
-/* process STORE: a program that works without a worker, one request after the other.
+/* message_process STORE: a program that works without a worker, one request after the other.
  *
  * Each round trip sends the results of the last messages and brings the next ones. A message that fails half
  * way has recorded which stages are done, and its next attempt goes on from there.
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
     boxcar_owner me = {boxcar_uuid_new()};
 
     if (argc != 2) {
-        fprintf(stderr, "usage: process STORE\n");
+        fprintf(stderr, "usage: message_process STORE\n");
         return 2;
     }
     store = open_store(argv[1]);

@@ -1,4 +1,4 @@
-/* transactional_handler STORE: effects that happen exactly once.
+/* worker_transactional_handler STORE: effects that happen exactly once.
  *
  * For each paid order the handler books the amount and enqueues the next message, in the transaction
  * in which the worker acks the message. If the handler fails, the worker crashes or the lease is lost,

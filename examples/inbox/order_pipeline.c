@@ -1,4 +1,4 @@
-/* order_pipeline STORE: from a message that comes in to a message that goes out, in one transaction.
+/* inbox_order_pipeline STORE: from a message that comes in to a message that goes out, in one transaction.
  *
  * A shop sends us each order twice. The inbox keeps one of each. The handler changes a row of the program's own
  * table, appends an event to the history of the customer, and enqueues a message for the warehouse. All this and the
