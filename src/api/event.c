@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "check.h"
-#include "core/limits.h"
-#include "core/limits_event.h"
+#include "core/limits/event.h"
+#include "core/limits/limits.h"
 #include "store/store.h"
 
 /* ---- ids ---- */

@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "base/utf8.h"
 #include "check.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/wait.h"
 #include "store/join_log.h"
 #include "store/store.h"

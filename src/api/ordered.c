@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "check.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "request/coordinator/coordinator.h"
 #include "worker/ordered.h"
 

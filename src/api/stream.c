@@ -3,7 +3,7 @@
 #include "base/options.h"
 #include "base/utf8.h"
 #include "check.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/store.h"
 
 static boxcar_status check_store_and_output(const boxcar_store *store, const void *output,

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "check.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "worker/exec/exec.h"
 #include "worker/loop/loop.h"
 

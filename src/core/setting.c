@@ -7,8 +7,8 @@
 #include "base/utf8.h"
 #include "boxcar/instance.h"
 #include "boxcar/stream.h"
+#include "core/limits/limits.h"
 #include "digits.h"
-#include "limits.h"
 #include "names.h"
 #include "wait.h"
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "core/limits/limits.h"
 #include "json.h"
-#include "limits.h"
 
 #define UUID_NAMESPACE_CONTINUATION "boxcar:continuation:"
 
@@ -84,7 +84,8 @@ static boxcar_status read_join_id(const json_t *object, boxcar_join_id *ret_id, 
 
     if (!json_is_string(value))
         return refuse(JOIN_ID, "is missing or not a string", err);
-    if (!boxcar_uuid_parse((boxcar_str){json_string_value(value), json_string_length(value)}, &ret_id->uuid) ||
+    if (!boxcar_uuid_parse((boxcar_str){json_string_value(value), json_string_length(value)},
+                           &ret_id->uuid) ||
         boxcar_uuid_is_none(ret_id->uuid))
         return refuse(JOIN_ID, "is not the id of a join", err);
     return BOXCAR_OK;

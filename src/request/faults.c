@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 
 #define STALE_MS_MIN 1000
 #define WHERE_SIZE 40

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 
 #define DEFAULT_SCHEMA "boxcar"
 #define BUSY_TIMEOUT_MS_DEFAULT 30000

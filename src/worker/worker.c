@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/wait.h"
 
 /* ---- a policy of its own ---- */

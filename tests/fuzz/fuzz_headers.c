@@ -1,7 +1,7 @@
 /* Headers: what is accepted is a JSON object of texts, and jansson reads it as one. */
 #include <jansson.h>
 
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

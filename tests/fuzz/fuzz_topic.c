@@ -1,6 +1,6 @@
 /* Topics, topic patterns and stream keys: first line a pattern, second a topic. */
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/topic.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* The payload of a wait, which any program may have written. What is read and written again says the same. */
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/wait.h"
 #include "base/memory.h"
 #include "fuzz.h"

@@ -3,7 +3,7 @@
 #include "api/check.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/store.h"
 
 /* Dead letters handled in one transaction: enough to be fast, too few to be in the way. */

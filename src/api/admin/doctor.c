@@ -2,7 +2,7 @@
 
 #include "api/check.h"
 #include "boxcar/doctor.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/store.h"
 
 boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,

@@ -1,6 +1,6 @@
 #include "api/check.h"
 #include "base/options.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/store.h"
 
 static boxcar_status check_store_and_output(const boxcar_store *store, const void *ret_list,

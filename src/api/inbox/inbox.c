@@ -1,7 +1,7 @@
 /* The inbox: asking, accepting, reviving. Its messages are stored, claimed and settled in message/message.c. */
 #include "api/check.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/inbox_log.h"
 #include "store/store.h"
 

@@ -12,7 +12,7 @@
 #include "api/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "request/prepare.h"
 #include "request/request.h"
 

@@ -3,7 +3,7 @@
 
 #include "api/check.h"
 #include "base/options.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "request/request.h"
 
 /* ---- storing ---- */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "redact_payload.h"
 #include "request/request.h"
 

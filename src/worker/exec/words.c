@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 
 /* Where reading and writing are. Taking quotes off only shortens, so `into` never runs out. */
 struct splitter {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/limits.h"
+#include "core/limits/limits.h"
 
 static char LONG_ASCII[1100]; /* 'a' repeated */
 static char LONG_MULTI[2200]; /* a two-byte character repeated */

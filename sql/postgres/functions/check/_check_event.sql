@@ -1,4 +1,4 @@
--- The rules for an event (core/limits_event.c has the same for C callers). place: prefix of the argument's name.
+-- The rules for an event (core/limits/event.c has the same for C callers). place: prefix of the argument's name.
 create or replace function :"schema"._check_event(
     place text, type text, payload text, event_id uuid, headers jsonb, correlation_id text, topic text,
     causation_id text default null)

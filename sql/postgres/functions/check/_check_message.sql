@@ -1,4 +1,4 @@
--- The rules for a message (core/limits.c has the same for C callers). place: prefix of the
+-- The rules for a message (core/limits/message.c has the same for C callers). place: prefix of the
 -- argument's name.
 create or replace function :"schema"._check_message(
     place text, topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text,

@@ -1,4 +1,4 @@
--- The rules for a new join (core/limits.c has the same for C callers).
+-- The rules for a new join (core/limits/join.c has the same for C callers).
 create or replace function :"schema"._check_new_join(
     expected_steps int, grouping_key text, metadata text, deadline timestamptz)
 returns void language plpgsql stable :pinned as $$

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/uuid.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "objects.h"
 #include "steps.h"
 #include "store/postgres/connection/connection.h"

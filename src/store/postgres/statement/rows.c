@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/names.h"
 #include "params.h"
 

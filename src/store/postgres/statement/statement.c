@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "store/postgres/state.h"
 
 /* What the tokens in our SQL stand for. No function of ours is worth compiling (jit). Those that are

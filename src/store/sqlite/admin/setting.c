@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "boxcar/instance.h"
-#include "core/limits.h"
+#include "core/limits/limits.h"
 #include "core/names.h"
 #include "core/setting.h"
 #include "store/sqlite/connection/transaction.h"

@@ -3,8 +3,8 @@
  * Each function returns BOXCAR_OK or BOXCAR_E_INVALID with the argument's name and the
  * remedy (BOXCAR_E_NO_MEMORY where JSON is read). `where` prefixes the argument's name
  * ("messages[3]."), or is "". Pointers to structs must not be NULL. */
-#ifndef BOXCAR_CORE_LIMITS_H
-#define BOXCAR_CORE_LIMITS_H
+#ifndef BOXCAR_CORE_LIMITS_LIMITS_H
+#define BOXCAR_CORE_LIMITS_LIMITS_H
 
 #include "base/arena.h"
 #include "boxcar/dead_letter.h"
@@ -27,8 +27,8 @@
 /* How many things one call may bring. */
 #define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
 
-/* Limits by name, for rules in another language: where a function of PostgreSQL says :topic_max, the store fills in the value.
- * The last one has no name. */
+/* Limits by name, for rules in another language: where a function of PostgreSQL says :topic_max, the store
+ * fills in the value. The last one has no name. */
 struct limit {
     const char *name;
     int64_t value;
@@ -43,6 +43,10 @@ boxcar_status limits_check_new_messages(boxcar_box box, boxcar_new_message_list 
 /* The same for messages that come from outside, whose structs may be smaller: see options_read_array(). */
 boxcar_status limits_read_new_messages(struct arena *arena, boxcar_box box, boxcar_new_message_list *messages,
                                        size_t first, boxcar_error *err);
+/* From min to max, both included. */
+boxcar_status limits_check_range(int64_t value, const char *argument, int64_t min, int64_t max,
+                                 boxcar_error *err);
+boxcar_status limits_check_time(boxcar_time time, const char *argument, boxcar_error *err);
 /* UTF-8 without NUL of at most max_characters (SIZE_MAX = any length); absent is fine. */
 boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
                                 boxcar_error *err);
@@ -68,10 +72,12 @@ boxcar_status limits_check_claim(const boxcar_claimer *claimer, boxcar_error *er
 boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err);
 /* Flags of boxcar_stage, at least one. */
 boxcar_status limits_check_stages(int stages, boxcar_error *err);
-/* The same rules for every way to settle, also for fields it does not look at; only a record looks at the stages. */
-boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement, boxcar_error *err);
-boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements, size_t count,
-                                       boxcar_error *err);
+/* The same rules for every way to settle, also for fields it does not look at; only a record looks at the
+ * stages. */
+boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement,
+                                      boxcar_error *err);
+boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements,
+                                       size_t count, boxcar_error *err);
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err);
 /* The page size of a listing and where it goes on. */
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);
@@ -91,7 +97,8 @@ boxcar_status limits_check_join_outcome(boxcar_member_status outcome, boxcar_err
 boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_error *err);
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err);
 /* Whether a text of this many bytes is within a limit that is a setting. */
-boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, const char *setting, boxcar_error *err);
+boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, const char *setting,
+                                boxcar_error *err);
 /* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);

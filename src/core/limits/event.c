@@ -1,4 +1,4 @@
-#include "limits_event.h"
+#include "event.h"
 
 #include <stdio.h>
 

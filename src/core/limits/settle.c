@@ -1,0 +1,88 @@
+/* Claims, and what ends or changes a lease. */
+#include "limits.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err) {
+    return limits_check_range(lease_ms, "lease_ms", BOXCAR_LEASE_MS_MIN, BOXCAR_LEASE_MS_MAX, err);
+}
+
+boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err) {
+    return limits_check_range(batch_size, "batch_size", 1, BOXCAR_BATCH_SIZE_MAX, err);
+}
+
+boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err) {
+    return limits_check_range(batch_bytes, argument, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX, err);
+}
+
+boxcar_status limits_check_claimer(const boxcar_claimer *options, boxcar_error *err) {
+    boxcar_status status = limits_check_box(options->box, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_owner(options->owner, err);
+    return status == BOXCAR_OK ? limits_check_lease_ms(options->lease_ms, err) : status;
+}
+
+boxcar_status limits_check_claim(const boxcar_claimer *options, boxcar_error *err) {
+    boxcar_status status = limits_check_claimer(options, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_batch_size(options->batch_size, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_batch_bytes(options->batch_bytes, "batch_bytes", err);
+    if (status == BOXCAR_OK)
+        status = limits_check_topic_patterns(options->topics, options->topic_count, err);
+    return status;
+}
+
+boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err) {
+    if ((unsigned)kind < BOXCAR_SETTLE_KINDS && kind != BOXCAR_RESOLVE)
+        return BOXCAR_OK;
+    return error_invalid(err, "kind",
+                         "kind is none that a caller settles by: give BOXCAR_ACK or one of its siblings");
+}
+
+boxcar_status limits_check_stages(int stages, boxcar_error *err) {
+    if (stages <= 0 || (stages & ~BOXCAR_STAGES_ALL) != 0)
+        return error_invalid(err, "stages",
+                             "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 "
+                             "and 16",
+                             stages);
+    return BOXCAR_OK;
+}
+
+boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement,
+                                      boxcar_error *err) {
+    boxcar_status status = limits_check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_range(settlement->epoch.value, "epoch", 0, INT64_MAX, err);
+    if (status == BOXCAR_OK && settlement->delay_ms != BOXCAR_BACKOFF)
+        status = limits_check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_text(settlement->error, "error", SIZE_MAX, err);
+    if (status == BOXCAR_OK && (kind == BOXCAR_RECORD || settlement->stages != 0))
+        status = limits_check_stages(settlement->stages, err);
+    return status;
+}
+
+boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements,
+                                       size_t count, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+    char where[40];
+
+    if (count > 0 && !settlements)
+        return error_invalid(err, "settlements", "settlements is NULL: give `count` of them");
+    if (count > LIMITS_COUNT_MAX)
+        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        status = limits_check_settlement(kind, &settlements[i], err);
+        if (status == BOXCAR_OK)
+            continue;
+        snprintf(where, sizeof(where), "settlements[%zu].", i);
+        return error_locate(status, where, err);
+    }
+    return BOXCAR_OK;
+}
