@@ -144,19 +144,13 @@ static boxcar_status add_stages(struct arena *arena, boxcar_request_part *part, 
     return BOXCAR_OK;
 }
 
-boxcar_status prepare_stages(struct arena *arena, struct request *request, boxcar_error *err) {
+boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
         status = add_stages(arena, &request->parts[box], err);
-    return status;
-}
-
-boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err) {
-    boxcar_status status = prepare_stages(arena, request, err);
-
-    for (int box = 0; box < BOXES; box++)
         for (int kind = 0; status == BOXCAR_OK && kind < BOXCAR_SETTLE_KINDS; kind++)
             status = prepare_list(arena, (boxcar_settle_kind)kind, &request->parts[box].settle[kind], err);
+    }
     return status;
 }

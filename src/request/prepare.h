@@ -15,12 +15,10 @@ boxcar_status prepare_ids(boxcar_new_message *messages, size_t count, size_t mis
 boxcar_status prepare_messages(struct arena *arena, struct request *request, boxcar_box box,
                                boxcar_new_message_list messages, boxcar_error *err);
 
-/* Stages that come with results are recorded before these: they join the records of stages. */
-boxcar_status prepare_stages(struct arena *arena, struct request *request, boxcar_error *err);
-
 /* Error texts are cut, and a defer has no backoff: what BOXCAR_SETTLEMENT_INIT says about it means "now". */
 void prepare_settlement(boxcar_settle_kind kind, boxcar_settlement *settlement);
-/* Both for all lists of a request; they are copied only if something has to change. */
+/* Both for all lists of a request; they are copied only if something has to change. Stages that come with results are
+ * recorded before these: they join the records of stages. */
 boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err);
 
 #endif

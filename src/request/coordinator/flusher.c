@@ -65,7 +65,7 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
 
     if (generation)
         generation_fill(generation, generation->search.from, count, &request);
-    status = prepare_stages(&arena, &request, err);
+    status = prepare_settlements(&arena, &request, err);
     for (int box = 0; claims && box < BOXES; box++)
         if (flusher->claims[box])
             request_set_claim(&request, flusher->claims[box]);
