@@ -259,7 +259,7 @@ static bool look(struct exec_family *family) {
 
 /* ---- signals ---- */
 
-static int open_process(pid_t pid) {
+int exec_open_process(pid_t pid) {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);
 #else
@@ -280,7 +280,7 @@ static void send_signal(int pidfd, pid_t pid, int signal_number) {
  * program's group get theirs with it. */
 static void signal_member(const struct exec_family *family, const struct exec_relative *member,
                           int signal_number) {
-    int pidfd = open_process(member->pid);
+    int pidfd = exec_open_process(member->pid);
     struct process now;
 
     if (read_process(member->pid, &now) && now.started == member->started && now.group != family->pid)

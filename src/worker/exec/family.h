@@ -36,4 +36,8 @@ void exec_family_signal(struct exec_family *family, int signal_number);
 /* Ends them all with SIGKILL. They are stopped first, so that none has a child that is overlooked. */
 void exec_family_kill(struct exec_family *family);
 
+/* A descriptor that means this process and no later one, and is readable when it has ended; -1 = not to be
+ * had. */
+int exec_open_process(pid_t pid);
+
 #endif

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,15 +30,6 @@ struct watch {
     int64_t kill_ms; /* when SIGKILL is due; INT64_MAX = not */
     struct exec_end *end;
 };
-
-static int open_end_fd(pid_t pid) {
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
 
 /* Until the next thing to do without being told; -1 = none. */
 static int pause_ms(const struct watch *watch) {
@@ -98,7 +88,7 @@ void exec_watch(struct exec_child *child, const char *mark, const struct boxcar_
                           .delivery = delivery,
                           .tail = tail,
                           .started_ms = clock_ms(),
-                          .end_fd = open_end_fd(child->pid),
+                          .end_fd = exec_open_process(child->pid),
                           .kill_ms = INT64_MAX,
                           .end = ret_end};
 
