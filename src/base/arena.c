@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FIRST_BLOCK_SIZE ((size_t)4096)
+#define FIRST_ARRAY_SIZE ((size_t)2048) /* of one that grows */
 #define LARGEST_BLOCK_SIZE ((size_t)1 << 20)
 
 struct arena_block {
@@ -93,6 +94,26 @@ void *arena_alloc_array(struct arena *arena, size_t count, size_t size) {
     if (size != 0 && count > SIZE_MAX / size)
         return NULL;
     return arena_alloc(arena, count * size);
+}
+
+/* As many as fit into this many bytes, and a few of large ones. */
+static size_t first_capacity(size_t size) {
+    return size < FIRST_ARRAY_SIZE / 8 ? FIRST_ARRAY_SIZE / size : 8;
+}
+
+void *arena_make_room(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size) {
+    size_t more = *capacity == 0 ? first_capacity(size) : *capacity * 2;
+    void *larger;
+
+    if (count < *capacity)
+        return array;
+    larger = arena_alloc_array(arena, more, size);
+    if (!larger)
+        return NULL;
+    if (count > 0)
+        memcpy(larger, array, count * size);
+    *capacity = more;
+    return larger;
 }
 
 char *arena_alloc_text(struct arena *arena, size_t len) {

@@ -19,6 +19,9 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t size);
 /* As arena_alloc(count * size), NULL on overflow. count == 0 gives a valid pointer. */
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size);
+/* Room for one more item in an array of the arena that has `count` of *capacity (0 at first: there is none
+ * yet): the array itself, or a copy with more room. NULL = out of memory; the array is as it was. */
+void *arena_make_room(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size);
 /* Copies bytes and adds a NUL behind them; an absent text stays absent and is no failure:
  * false only when out of memory. */
 bool arena_copy_str(struct arena *arena, boxcar_str text, boxcar_str *ret_copy);

@@ -19,17 +19,10 @@ struct findings findings_begin(void) {
 static boxcar_finding *add_empty(struct findings *findings) {
     struct finding_rows *list = findings->list;
 
-    if (list->count == findings->capacity) {
-        size_t capacity = findings->capacity ? findings->capacity * 2 : 16;
-        boxcar_finding *items = arena_alloc_array(&list->arena, capacity, sizeof(*items));
-
-        if (!items)
-            return NULL;
-        if (list->count)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-        findings->capacity = capacity;
-    }
+    boxcar_finding *items = arena_make_room(&list->arena, list->items, list->count, &findings->capacity, sizeof(*items));
+    if (!items)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 

@@ -47,6 +47,36 @@ static void arena_refuses_sizes_that_cannot_be(void **state) {
     assert_non_null(arena_alloc(&arena, 0));
 }
 
+static void array_that_grows_keeps_what_is_in_it(void **state) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    size_t *numbers = NULL, capacity = 0, copies = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 10000; i++) {
+        size_t *room = arena_make_room(&arena, numbers, i, &capacity, sizeof(*numbers));
+        assert_non_null(room);
+        assert_true(capacity > i);
+        copies += room != numbers;
+        numbers = room;
+        assert_true(is_zero((const unsigned char *)&numbers[i], sizeof(numbers[i])));
+        numbers[i] = i;
+    }
+    assert_in_range(copies, 1, 12); /* it doubles */
+    for (size_t i = 0; i < 10000; i++)
+        assert_int_equal(numbers[i], i);
+}
+
+static void array_of_large_items_and_one_that_cannot_be(void **state) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    size_t capacity = 0, huge = SIZE_MAX / 4;
+
+    (void)state;
+    assert_non_null(arena_make_room(&arena, NULL, 0, &capacity, 100000));
+    assert_true(capacity > 1);
+    assert_null(arena_make_room(&arena, &capacity, huge, &huge, 16));
+    assert_int_equal(huge, SIZE_MAX / 4); /* as it was */
+}
+
 static void arena_copies_text_with_a_nul_behind(void **state) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_str copy = BOXCAR_STR("x");
@@ -254,6 +284,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(arena_refuses_sizes_that_cannot_be),
+        cmocka_unit_test(array_that_grows_keeps_what_is_in_it),
+        cmocka_unit_test(array_of_large_items_and_one_that_cannot_be),
         cmocka_unit_test(arena_copies_text_with_a_nul_behind),
         cmocka_unit_test(arena_takes_over_what_another_has),
         cmocka_unit_test(arena_releases_what_was_attached_exactly_once),

@@ -249,15 +249,10 @@ static boxcar_status read_instance(struct sqlite_store *store, struct query *que
 
 static boxcar_status add_instance(struct sqlite_store *store, struct query *query,
                                   struct instance_rows *list, size_t *capacity, boxcar_error *err) {
-    if (list->count == *capacity) {
-        *capacity = *capacity == 0 ? 16 : *capacity * 2;
-        boxcar_instance *items = arena_alloc_array(&list->arena, *capacity, sizeof(*items));
-        if (items == NULL)
-            return error_no_memory(err);
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-    }
+    boxcar_instance *items = arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
+    if (items == NULL)
+        return error_no_memory(err);
+    list->items = items;
     return read_instance(store, query, &list->arena, &list->items[list->count++], err);
 }
 

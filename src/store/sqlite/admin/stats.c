@@ -33,16 +33,11 @@ static void note_ready_since(struct stats_row *row, boxcar_time since) {
 }
 
 static struct stats_row *add_row(struct sqlite_store *store, struct gathering *gathering) {
-    if (gathering->count == gathering->capacity) {
-        size_t capacity = gathering->capacity == 0 ? 16 : gathering->capacity * 2;
-        struct stats_row *rows = arena_alloc_array(&store->scratch, capacity, sizeof(*rows));
-        if (rows == NULL)
-            return NULL;
-        for (size_t i = 0; i < gathering->count; i++)
-            rows[i] = gathering->rows[i];
-        gathering->rows = rows;
-        gathering->capacity = capacity;
-    }
+    struct stats_row *rows =
+        arena_make_room(&store->scratch, gathering->rows, gathering->count, &gathering->capacity, sizeof(*rows));
+    if (rows == NULL)
+        return NULL;
+    gathering->rows = rows;
     struct stats_row *row = &gathering->rows[gathering->count++];
     *row = (struct stats_row){
         .oldest = BOXCAR_TIME_NONE, .oldest_fresh = BOXCAR_TIME_NONE, .stats = {.exact = true}};

@@ -38,16 +38,10 @@ struct topic_list {
 };
 
 static bool topic_list_add(struct arena *arena, struct topic_list *list, boxcar_str topic) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        boxcar_str *items = arena_alloc_array(arena, capacity, sizeof(*items));
-        if (items == NULL)
-            return false;
-        for (size_t i = 0; i < list->count; i++)
-            items[i] = list->items[i];
-        list->items = items;
-        list->capacity = capacity;
-    }
+    boxcar_str *items = arena_make_room(arena, list->items, list->count, &list->capacity, sizeof(*items));
+    if (items == NULL)
+        return false;
+    list->items = items;
     return arena_copy_str(arena, topic, &list->items[list->count++]);
 }
 
@@ -129,16 +123,6 @@ static boxcar_status read_candidate(struct sqlite_store *store, struct claim *cl
     return status == BOXCAR_OK ? sqlite_read_payload(&query, P_PAYLOAD, arena, message, err) : status;
 }
 
-static boxcar_status bury_candidate(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
-    struct parked row;
-    bool found;
-    boxcar_status status = sqlite_parked_read(store, work_id, &row, &found, err);
-
-    if (status != BOXCAR_OK || !found)
-        return status;
-    return sqlite_bury_parked(store, &row, BOXCAR_REASON_EXPIRED, "expired", err);
-}
-
 static boxcar_status mark_leased(struct sqlite_store *store, const boxcar_message *message,
                                  enum parked_state state, boxcar_error *err) {
     struct query query = query_on(store, S_PARKED_LEASE);
@@ -158,7 +142,7 @@ boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim,
     if (status == BOXCAR_OK)
         status = read_candidate(store, claim, work_id, message, &expired, err);
     if (status == BOXCAR_OK && expired)
-        return bury_candidate(store, work_id, err);
+        return sqlite_bury_expired(store, work_id, err);
     if (status == BOXCAR_OK)
         status = mark_leased(store, message, state, err);
     if (status == BOXCAR_OK)

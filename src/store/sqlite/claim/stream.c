@@ -144,16 +144,10 @@ static boxcar_status follow(struct sqlite_store *store, struct claim *claim, str
 static struct run *add_run(struct sqlite_store *store, struct claim *claim) {
     struct run_list *runs = &claim->runs;
 
-    if (runs->count == runs->capacity) {
-        size_t capacity = runs->capacity == 0 ? 32 : runs->capacity * 2;
-        struct run *items = arena_alloc_array(&store->scratch, capacity, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        if (runs->count > 0)
-            memcpy(items, runs->items, runs->count * sizeof(*items));
-        runs->items = items;
-        runs->capacity = capacity;
-    }
+    struct run *items = arena_make_room(&store->scratch, runs->items, runs->count, &runs->capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    runs->items = items;
     return &runs->items[runs->count++];
 }
 

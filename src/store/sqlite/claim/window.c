@@ -166,16 +166,11 @@ static bool grow_streams(struct sqlite_store *store, struct outlook *outlook) {
 }
 
 static struct entry *add_entry(struct sqlite_store *store, struct outlook *outlook) {
-    if (outlook->count == outlook->capacity) {
-        size_t capacity = outlook->capacity == 0 ? 128 : outlook->capacity * 2;
-        struct entry *entries = arena_alloc_array(&store->scratch, capacity, sizeof(*entries));
-        if (entries == NULL)
-            return NULL;
-        if (outlook->count > 0)
-            memcpy(entries, outlook->entries, outlook->count * sizeof(*entries));
-        outlook->entries = entries;
-        outlook->capacity = capacity;
-    }
+    struct entry *entries =
+        arena_make_room(&store->scratch, outlook->entries, outlook->count, &outlook->capacity, sizeof(*entries));
+    if (entries == NULL)
+        return NULL;
+    outlook->entries = entries;
     return &outlook->entries[outlook->count++];
 }
 

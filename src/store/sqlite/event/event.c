@@ -197,16 +197,11 @@ struct event_look {
 static boxcar_event *add_event(struct event_look *look) {
     struct event_rows *list = look->list;
 
-    if (list->count == look->capacity) {
-        size_t more = look->capacity == 0 ? 64 : look->capacity * 2;
-        boxcar_event *items = arena_alloc_array(&list->arena, more, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-        look->capacity = more;
-    }
+    boxcar_event *items =
+        arena_make_room(&list->arena, list->items, list->count, &look->capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 

@@ -25,16 +25,11 @@ struct step_list {
 };
 
 static struct step *add_step(struct sqlite_store *store, struct step_list *list) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        struct step *items = arena_alloc_array(&store->scratch, capacity, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-        list->capacity = capacity;
-    }
+    struct step *items =
+        arena_make_room(&store->scratch, list->items, list->count, &list->capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 
@@ -190,16 +185,10 @@ boxcar_status sqlite_join_count_done(struct sqlite_store *store, const int64_t *
 boxcar_status sqlite_join_note_burial(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     struct burial_list *list = &store->buried;
 
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        int64_t *ids = arena_alloc_array(&store->scratch, capacity, sizeof(*ids));
-        if (ids == NULL)
-            return error_no_memory(err);
-        if (list->count > 0)
-            memcpy(ids, list->ids, list->count * sizeof(*ids));
-        list->ids = ids;
-        list->capacity = capacity;
-    }
+    int64_t *ids = arena_make_room(&store->scratch, list->ids, list->count, &list->capacity, sizeof(*ids));
+    if (ids == NULL)
+        return error_no_memory(err);
+    list->ids = ids;
     list->ids[list->count++] = work_id;
     return BOXCAR_OK;
 }

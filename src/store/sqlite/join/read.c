@@ -8,30 +8,18 @@
 /* ---- lists that grow in their arena ---- */
 
 static boxcar_join *add_join(struct join_rows *list, size_t *capacity) {
-    if (list->count == *capacity) {
-        size_t more = *capacity == 0 ? 16 : *capacity * 2;
-        boxcar_join *items = arena_alloc_array(&list->arena, more, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-        *capacity = more;
-    }
+    boxcar_join *items = arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 
 static boxcar_join_member *add_member(struct join_member_rows *list, size_t *capacity) {
-    if (list->count == *capacity) {
-        size_t more = *capacity == 0 ? 64 : *capacity * 2;
-        boxcar_join_member *items = arena_alloc_array(&list->arena, more, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-        *capacity = more;
-    }
+    boxcar_join_member *items = arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 

@@ -121,16 +121,11 @@ struct recalling {
 static boxcar_attempt *add_attempt(struct recalling *recalling) {
     struct attempt_rows *list = recalling->list;
 
-    if (list->count == recalling->capacity) {
-        size_t capacity = recalling->capacity == 0 ? 16 : recalling->capacity * 2;
-        boxcar_attempt *items = arena_alloc_array(&list->arena, capacity, sizeof(*items));
-        if (items == NULL)
-            return NULL;
-        for (size_t i = 0; i < list->count; i++)
-            items[i] = list->items[i];
-        list->items = items;
-        recalling->capacity = capacity;
-    }
+    boxcar_attempt *items =
+        arena_make_room(&list->arena, list->items, list->count, &recalling->capacity, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    list->items = items;
     return &list->items[list->count++];
 }
 

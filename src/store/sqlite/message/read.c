@@ -175,15 +175,9 @@ boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query
     boxcar_status status;
 
     while ((status = query_step(query, &row, err)) == BOXCAR_OK && row) {
-        if (count == capacity) {
-            capacity = capacity == 0 ? 32 : capacity * 2;
-            int64_t *more = arena_alloc_array(&store->scratch, capacity, sizeof(*more));
-            if (more == NULL)
-                return error_no_memory(err);
-            if (count > 0)
-                memcpy(more, ids, count * sizeof(*ids));
-            ids = more;
-        }
+        ids = arena_make_room(&store->scratch, ids, count, &capacity, sizeof(*ids));
+        if (ids == NULL)
+            return error_no_memory(err);
         ids[count++] = query_get_int(query, 0);
     }
     query_end(query);

@@ -233,7 +233,7 @@ boxcar_status sqlite_reap_box(struct sqlite_store *store, boxcar_box box, int64_
     return BOXCAR_OK;
 }
 
-static boxcar_status bury_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+boxcar_status sqlite_bury_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     struct parked row;
     bool found;
     boxcar_status status = sqlite_parked_read(store, work_id, &row, &found, err);
@@ -253,7 +253,7 @@ boxcar_status sqlite_expire(struct sqlite_store *store, int limit, int64_t *ret_
     query_int(&query, limit);
     status = sqlite_collect_ids(store, &query, &ids, &count, err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = bury_expired(store, ids[i], err);
+        status = sqlite_bury_expired(store, ids[i], err);
     if (status == BOXCAR_OK)
         *ret_count = (int64_t)count;
     return status;

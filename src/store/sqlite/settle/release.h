@@ -40,6 +40,8 @@ struct burial {
 boxcar_status sqlite_bury(struct sqlite_store *store, const struct burial *burial, boxcar_error *err);
 boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked *row, boxcar_reason reason,
                                  const char *outcome, boxcar_error *err);
+/* A parked message whose time to live is over; nothing happens if it is not there any more. */
+boxcar_status sqlite_bury_expired(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
 
 struct attempt {
     int64_t work_id;

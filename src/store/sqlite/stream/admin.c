@@ -178,15 +178,10 @@ static boxcar_status add_stream(struct sqlite_store *store, struct stream_paging
     bool found = false;
     boxcar_status status;
 
-    if (list->count == paging->capacity) {
-        paging->capacity = paging->capacity == 0 ? 16 : paging->capacity * 2;
-        boxcar_stream *items = arena_alloc_array(&list->arena, paging->capacity, sizeof(*items));
-        if (items == NULL)
-            return error_no_memory(err);
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        list->items = items;
-    }
+    boxcar_stream *items = arena_make_room(&list->arena, list->items, list->count, &paging->capacity, sizeof(*items));
+    if (items == NULL)
+        return error_no_memory(err);
+    list->items = items;
     status = describe(store, (struct stream_key){(int)paging->filter->box, key}, &list->arena,
                       &list->items[list->count], &found, err);
     list->count += found;

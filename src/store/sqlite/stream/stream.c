@@ -27,15 +27,11 @@ boxcar_status sqlite_stream_rules_load(struct sqlite_store *store, boxcar_error 
         return BOXCAR_OK;
     *rules = (struct stream_rules){0};
     while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
-        if (rules->count == capacity) {
-            capacity = capacity == 0 ? 16 : capacity * 2;
-            boxcar_stream_rule *items = arena_alloc_array(&store->scratch, capacity, sizeof(*items));
-            if (items == NULL)
-                return error_no_memory(err);
-            if (rules->count > 0)
-                memcpy(items, rules->items, rules->count * sizeof(*items));
-            rules->items = items;
-        }
+        boxcar_stream_rule *items =
+            arena_make_room(&store->scratch, rules->items, rules->count, &capacity, sizeof(*items));
+        if (items == NULL)
+            return error_no_memory(err);
+        rules->items = items;
         rules->items[rules->count].policy = (boxcar_stream_policy)query_get_int(&query, 1);
         status = query_copy_text(&query, 0, &store->scratch, &rules->items[rules->count++].pattern, err);
     }
@@ -130,16 +126,10 @@ boxcar_status sqlite_stream_note_replay(struct sqlite_store *store, struct strea
 static boxcar_status note_acked(struct sqlite_store *store, struct acked item, boxcar_error *err) {
     struct acked_list *acked = &store->acked;
 
-    if (acked->count == acked->capacity) {
-        size_t capacity = acked->capacity == 0 ? 64 : acked->capacity * 2;
-        struct acked *items = arena_alloc_array(&store->scratch, capacity, sizeof(*items));
-        if (items == NULL)
-            return error_no_memory(err);
-        if (acked->count > 0)
-            memcpy(items, acked->items, acked->count * sizeof(*items));
-        acked->items = items;
-        acked->capacity = capacity;
-    }
+    struct acked *items = arena_make_room(&store->scratch, acked->items, acked->count, &acked->capacity, sizeof(*items));
+    if (items == NULL)
+        return error_no_memory(err);
+    acked->items = items;
     acked->items[acked->count++] = item;
     return BOXCAR_OK;
 }
