@@ -231,8 +231,9 @@ static void reap_in_sql_releases_and_counts(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     enqueue_many(f, "t", 3, NULL);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '100 ms', 10)"), 3);
-    wait_out(f, 100);
+    /* Long enough that the lease outlives the claim itself on a crowded machine. */
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '600 ms', 10)"), 3);
+    wait_out(f, 600);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 3);
     assert_int_equal(pg_number(conn, "select outbox_reap()"), 0);
     assert_int_equal(
