@@ -46,8 +46,8 @@ static void work(const boxcar_message *message, struct results *results) {
     settlement.delay_ms = 0;
     if (!(message->stages & BOXCAR_STAGE_PUBLISHED)) {
         printf("%.*s: published\n", (int)message->payload.len, message->payload.data);
-        results->stages[results->stage_count++] =
-            (boxcar_settlement){.work_id = message->work_id, .epoch = message->epoch, .stages = BOXCAR_STAGE_PUBLISHED};
+        results->stages[results->stage_count] = settlement;
+        results->stages[results->stage_count++].stages = BOXCAR_STAGE_PUBLISHED;
     }
     if (message->retry_count == 0 && message->payload.data[0] == 'b') {
         printf("%.*s: failed half way\n", (int)message->payload.len, message->payload.data);

@@ -54,9 +54,11 @@ typedef struct boxcar_flushed {
     boxcar_settle_kind kind;
     boxcar_box box;
     boxcar_outcome outcome;
-    boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused, and for a
-                                     duplicate in the inbox that has no message (any more) */
-    boxcar_message_id message_id; /* of an enqueue; for a duplicate that of what is there */
+    boxcar_work_id work_id;       /* of the message; 0 for an enqueue that was refused, for a duplicate in the
+                                     inbox that has no message (any more), and for a settlement by a message
+                                     id that the box does not have */
+    boxcar_message_id message_id; /* of an enqueue; for a duplicate that of what is there. Of a settlement by
+                                     message id: that id; else none */
     const boxcar_error *error;    /* of a refused operation, else NULL */
     bool hash_mismatch;           /* of an enqueue into the inbox: its key came with another hash before */
 } boxcar_flushed;
@@ -143,10 +145,13 @@ typedef struct boxcar_flush_options {
     const boxcar_claimer *claims[BOXCAR_BOXES]; /* by box; NULL = claim nothing there */
     bool best_effort; /* waits for nobody and never fails: what somebody else is flushing, or the thread of the strategy
                          will, is left to them, and what a store does not take now stays queued. Without claims */
+    bool claim_stored; /* the claims take first what the last request of this flush stores, as in
+                          boxcar/request.h. A flush is one request, unless operations cannot go together or some
+                          are refused */
 } boxcar_flush_options;
 
 #ifdef __cplusplus
-#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false})
+#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false, false})
 #else
 #define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
 #endif

@@ -240,23 +240,28 @@ typedef enum boxcar_settle_kind {
 /* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
 
-/* Says how one message ended. `epoch` fences: with it only the lease it names is touched,
- * without (0) any lease this owner holds on the message. */
+/* Says how one message ended. Name it by its work id or by its message id. `epoch` fences: with it only
+ * the lease it names is touched, without (0) any lease this owner holds on the message. */
 typedef struct boxcar_settlement {
+    size_t struct_size;
     boxcar_work_id work_id;
     boxcar_epoch epoch;
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
                          BOXCAR_BACKOFF = now */
     boxcar_str error; /* abandon and fail: kept as last_error, cut at 4 KiB; optional */
     int stages;       /* boxcar_stage flags that are done, recorded before the result; 0 = none. A record needs one */
+    boxcar_message_id message_id; /* instead of work_id. The store is asked for the work ids first: on
+                                     PostgreSQL that is one more round trip for a call that has any */
 } boxcar_settlement;
 
 #define BOXCAR_BACKOFF INT64_C(-1)
 
 #ifdef __cplusplus
-#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{{0}, {0}, BOXCAR_BACKOFF, {0, 0}, 0})
+#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{sizeof(boxcar_settlement), {0}, {0}, BOXCAR_BACKOFF, \
+    {0, 0}, 0, {{{0}}}})
 #else
-#define BOXCAR_SETTLEMENT_INIT ((boxcar_settlement){.delay_ms = BOXCAR_BACKOFF})
+#define BOXCAR_SETTLEMENT_INIT \
+    ((boxcar_settlement){.struct_size = sizeof(boxcar_settlement), .delay_ms = BOXCAR_BACKOFF})
 #endif
 
 /* Settles messages in one way. Of `claimer` the box and the owner count, and for BOXCAR_RENEW lease_ms: the leases end
@@ -264,7 +269,7 @@ typedef struct boxcar_settlement {
  *
  * Ids that do not exist, are not leased to the owner in this box, or are leased under another epoch are passed over
  * without an error. ret_affected has room for `count` work ids and receives those that were changed,
- * *ret_affected_count how many; both may be NULL. An id given twice counts once. A late call whose lease expired still
+ * *ret_affected_count how many; both may be NULL. A message given twice counts once. A late call whose lease expired still
  * counts as long as nobody reaped or claimed the message in between. */
 BOXCAR_API boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *claimer, boxcar_settle_kind kind,
                                        const boxcar_settlement *settlements, size_t count,

@@ -40,6 +40,14 @@ typedef struct boxcar_settlement_list {
     size_t count;
 } boxcar_settlement_list;
 
+/* Which leased messages come back with the answer, beside those that are claimed: for a program that has
+ * lost its copies, such as one that starts again under the owner it had. */
+typedef enum boxcar_return {
+    BOXCAR_RETURN_NONE = 0,
+    BOXCAR_RETURN_RENEWED = 1, /* those that this request has renewed */
+    BOXCAR_RETURN_OWNED = 2    /* all that the owner holds in the box */
+} boxcar_return;
+
 /* What is asked of one box. */
 typedef struct boxcar_request_part {
     size_t struct_size;
@@ -51,11 +59,15 @@ typedef struct boxcar_request_part {
     int64_t claim_bytes;    /* 1 KiB to 1 GiB: claim no further message once the payloads have this many bytes */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
+    bool claim_stored;        /* claim first what this request stores in the box and is due: nobody else can
+                                 have it before. Messages of streams come as in any claim: others may have
+                                 enqueued into the stream, and the order decides */
+    boxcar_return returns;    /* see boxcar_result.returned */
 } boxcar_request_part;
 
 #ifdef __cplusplus
 #define BOXCAR_REQUEST_PART_INIT (boxcar_request_part{sizeof(boxcar_request_part), {{0, 0}}, \
-    BOXCAR_LEASE_MS_DEFAULT, 0, false, 0, BOXCAR_BATCH_BYTES_DEFAULT, 0, 0})
+    BOXCAR_LEASE_MS_DEFAULT, 0, false, 0, BOXCAR_BATCH_BYTES_DEFAULT, 0, 0, false, BOXCAR_RETURN_NONE})
 #else
 #define BOXCAR_REQUEST_PART_INIT ((boxcar_request_part){.struct_size = sizeof(boxcar_request_part), \
     .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .claim_bytes = BOXCAR_BATCH_BYTES_DEFAULT})
@@ -89,10 +101,12 @@ typedef struct boxcar_request {
                                    as done by this one */
     int64_t stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d; 0 = with a
                                    heartbeat the setting instance_timeout counts, without one nobody is removed */
+    int partition_count;        /* that the store must have, 1 to 1,000,000 (boxcar/instance.h); 0 = any. A store
+                                   that never had a message in a stream takes the number over */
 } boxcar_request;
 
 #ifdef __cplusplus
-#define BOXCAR_REQUEST_INIT (boxcar_request{sizeof(boxcar_request), {{{0}}}, {{0, 0}}, {0, 0}, 0, false, 0})
+#define BOXCAR_REQUEST_INIT (boxcar_request{sizeof(boxcar_request), {{{0}}}, {{0, 0}}, {0, 0}, 0, false, 0, 0})
 #else
 #define BOXCAR_REQUEST_INIT ((boxcar_request){.struct_size = sizeof(boxcar_request)})
 #endif
@@ -115,12 +129,16 @@ typedef struct boxcar_result {
                                                                        owner's any more */
     int64_t reaped[BOXCAR_BOXES];
     const boxcar_message_list *claimed[BOXCAR_BOXES]; /* never NULL; boxcar_list_free() is not for them */
+    const boxcar_message_list *returned[BOXCAR_BOXES]; /* what boxcar_request_part.returns asks for, in the order
+                                                          of work ids, with the leases as they are now. None of
+                                                          them is among `claimed`. Never NULL; boxcar_list_free()
+                                                          is not for them */
 } boxcar_result;
 
 /* Does all of it. Bad input changes nothing: BOXCAR_E_INVALID, err->argument is the first fault's place
  * ("messages[1].topic", "inbox.acks[3].work_id", "inbox.messages[3].source"), err->message says it and how many there
  * are; boxcar_request_faults() lists them all. Ids that are not leased to the owner are passed over, as everywhere. A
- * request that asks nothing succeeds.
+ * request that asks nothing succeeds. BOXCAR_E_CONFLICT, and nothing is done: the store has another partition_count.
  *
  * Repeating a request is safe when err->outcome_unknown says that nobody knows: set sent_before, and give the messages
  * of the outbox ids or keys of their own, so that those which are there already are found; they are duplicates then,

@@ -144,7 +144,9 @@ boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar
 boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box, boxcar_settle_kind kind,
                                         const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
                                         uint64_t *ticket, boxcar_error *err) {
-    struct call call = {.box = box, .kind = kind, .settlements = settlements, .lease_ms = lease_ms};
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_settlement_list list = {settlements, count};
+    struct call call = {.box = box, .kind = kind, .lease_ms = lease_ms};
     boxcar_status status = check_given(coordinator, "coordinator", err);
 
     if (status == BOXCAR_OK)
@@ -154,7 +156,8 @@ boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_
     if (status == BOXCAR_OK && kind == BOXCAR_RENEW)
         status = limits_check_lease_ms(lease_ms, err);
     if (status == BOXCAR_OK)
-        status = limits_check_settlements(kind, settlements, count, err);
+        status = limits_read_settlements(&arena, kind, &list, err);
+    call.settlements = list.items;
     return queue(coordinator, status, &call, count, ticket, err);
 }
 
@@ -208,8 +211,8 @@ boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const bo
     if (status == BOXCAR_OK && read.best_effort)
         coordinator_flush_at_once(coordinator, flush);
     else if (status == BOXCAR_OK)
-        status = coordinator_flush(coordinator, read.claims[BOXCAR_OUTBOX] || read.claims[BOXCAR_INBOX] ? read.claims : NULL,
-                                   flush, err);
+        status = coordinator_flush(
+            coordinator, read.claims[BOXCAR_OUTBOX] || read.claims[BOXCAR_INBOX] ? &read : NULL, flush, err);
     return status;
 }
 

@@ -72,11 +72,14 @@ static bool records_stages(const boxcar_ordered_result *result) {
 }
 
 static boxcar_settlement settlement_of(const boxcar_ordered_result *result) {
-    return (boxcar_settlement){.work_id = result->message->work_id,
-                               .epoch = result->message->epoch,
-                               .delay_ms = result->delay_ms,
-                               .error = result->error,
-                               .stages = records_stages(result) ? result->stages : 0};
+    boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
+
+    settlement.work_id = result->message->work_id;
+    settlement.epoch = result->message->epoch;
+    settlement.delay_ms = result->delay_ms;
+    settlement.error = result->error;
+    settlement.stages = records_stages(result) ? result->stages : 0;
+    return settlement;
 }
 
 /* Results as settlements, made before the queue is touched; first the records of stages. */
@@ -127,12 +130,14 @@ static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordere
                             uint64_t *ret_ticket, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     struct operations operations = {.get = get_result};
+    boxcar_settlement_list settlements;
     struct settle_list list;
     boxcar_status status;
 
     if (!make_list(&arena, results, &list))
         return error_no_memory(err);
-    status = limits_check_settlements(BOXCAR_ACK, list.settlements, results->count, err);
+    settlements = (boxcar_settlement_list){list.settlements, results->count};
+    status = limits_read_settlements(&arena, BOXCAR_ACK, &settlements, err);
     if (status != BOXCAR_OK)
         return status;
     operations.count = list.recorded_count + results->count;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "boxcar/instance.h"
 #include "core/limits/limits.h"
 
 #define STALE_MS_MIN 1000
@@ -66,11 +67,8 @@ static const struct field MESSAGE_FIELDS[] = {
 };
 
 static const struct field SETTLEMENT_FIELDS[] = {
-    FIELD(boxcar_settlement, work_id),
-    FIELD(boxcar_settlement, epoch),
-    FIELD(boxcar_settlement, delay_ms),
-    FIELD(boxcar_settlement, error),
-    FIELD(boxcar_settlement, stages),
+    FIELD(boxcar_settlement, work_id), FIELD(boxcar_settlement, epoch),  FIELD(boxcar_settlement, delay_ms),
+    FIELD(boxcar_settlement, error),   FIELD(boxcar_settlement, stages), FIELD(boxcar_settlement, message_id),
 };
 
 /* False = no field of that name, or it was not the field. */
@@ -152,14 +150,18 @@ static void check_messages(struct search *search, boxcar_box box, boxcar_new_mes
     }
 }
 
-static void check_settlements(struct search *search, boxcar_settle_kind kind, const boxcar_settlement_list *list,
+static void check_settlements(struct search *search, boxcar_settle_kind kind, boxcar_settlement_list *list,
                               const char *box) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
     char where[WHERE_SIZE], name[12];
 
     snprintf(name, sizeof(name), "%ss", boxcar_settle_kind_name(kind));
     if (!check_list(search, list->items, list->count, box, name))
         return;
-    for (size_t i = 0; i < list->count; i++) {
+    status = OPTIONS_READ_ARRAY(search->arena, BOXCAR_SETTLEMENT_INIT, &list->items, list->count, name, &err);
+    take(search, box, status, &err);
+    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
         snprintf(where, sizeof(where), "%s%s[%zu].", box, name, i);
         check_settlement(search, kind, &list->items[i], where);
     }
@@ -187,7 +189,7 @@ static void check_claim(struct search *search, const boxcar_request_part *part, 
     }
 }
 
-static void check_part(struct search *search, const boxcar_request_part *part, const char *box) {
+static void check_part(struct search *search, boxcar_request_part *part, const char *box) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
@@ -197,6 +199,9 @@ static void check_part(struct search *search, const boxcar_request_part *part, c
         take(search, box, error_invalid(&err, "resolves", "resolves is not empty: waits for joins are resolved by workers"),
              &err);
     check_claim(search, part, box);
+    if ((unsigned)part->returns > BOXCAR_RETURN_OWNED)
+        take(search, box, error_invalid(&err, "returns", "returns is unknown: give one of BOXCAR_RETURN_*"),
+             &err);
 }
 
 /* ---- the whole ---- */
@@ -205,7 +210,8 @@ static bool needs_owner(const struct whole_request *whole) {
     bool needed = whole->request.heartbeat != NULL;
 
     for (int box = 0; box < BOXCAR_BOXES; box++) {
-        needed = needed || whole->parts[box].claim_size != 0;
+        needed =
+            needed || whole->parts[box].claim_size != 0 || whole->parts[box].returns != BOXCAR_RETURN_NONE;
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             needed = needed || whole->parts[box].settle[kind].count > 0;
     }
@@ -232,6 +238,17 @@ static void check_stale_threshold(struct search *search, int64_t ms) {
         take(search, "",
              error_invalid(&err, "stale_threshold_ms",
                            "stale_threshold_ms is out of range: give 1 second to 1 day, or 0 for the setting"),
+             &err);
+}
+
+static void check_partition_count(struct search *search, int count) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    if (count < 0 || count > BOXCAR_PARTITION_COUNT_MAX)
+        take(search, "",
+             error_invalid(&err, "partition_count",
+                           "partition_count is out of range: give 1 to %d, or 0 for any",
+                           BOXCAR_PARTITION_COUNT_MAX),
              &err);
 }
 
@@ -278,6 +295,7 @@ boxcar_status faults_find(struct arena *arena, const boxcar_request *given, stru
     if (whole.request.heartbeat)
         check_heartbeat(&search, &whole.heartbeat);
     check_stale_threshold(&search, whole.request.stale_threshold_ms);
+    check_partition_count(&search, whole.request.partition_count);
     if (search.no_memory)
         return error_no_memory(err);
     if (search.count > 0 && err)

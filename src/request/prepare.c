@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "core/event_type.h"
 #include "boxcar/inbox.h"
+#include "core/event_type.h"
 
 #define IDS_AT_ONCE 256 /* so that the system is not asked for each */
 
@@ -81,6 +82,93 @@ boxcar_status prepare_messages(struct arena *arena, struct request *request, box
     return prepare_ids(copies, messages.count, missing, err);
 }
 
+/* ---- message ids ---- */
+
+static bool needs_work_id(const boxcar_settlement *settlement) {
+    return settlement->work_id.value == 0 && !boxcar_uuid_is_none(settlement->message_id.uuid);
+}
+
+static size_t count_named(const boxcar_settlement *items, size_t count) {
+    size_t named = 0;
+
+    for (size_t i = 0; i < count; i++)
+        named += needs_work_id(&items[i]);
+    return named;
+}
+
+static void collect_ids(const struct settlements *settlements, boxcar_message_id *ids) {
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+        for (size_t i = 0; i < settlements->lists[kind].count; i++)
+            if (needs_work_id(&settlements->lists[kind].items[i]))
+                *ids++ = settlements->lists[kind].items[i].message_id;
+}
+
+static void fill_in_work_ids(const struct settlements *settlements, const boxcar_work_id *work_ids) {
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+        for (size_t i = 0; i < settlements->lists[kind].count; i++)
+            if (needs_work_id(&settlements->lists[kind].items[i]))
+                settlements->lists[kind].items[i].work_id = *work_ids++;
+}
+
+boxcar_status prepare_work_ids(struct boxcar_store *store, boxcar_box box,
+                               const struct settlements *settlements, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_message_id *ids;
+    boxcar_work_id *work_ids;
+    boxcar_status status;
+    size_t count = 0;
+
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+        count += count_named(settlements->lists[kind].items, settlements->lists[kind].count);
+    if (count == 0)
+        return BOXCAR_OK;
+    ids = arena_alloc_array(&arena, count, sizeof(*ids));
+    work_ids = arena_alloc_array(&arena, count, sizeof(*work_ids));
+    if (!ids || !work_ids)
+        return error_no_memory(err);
+    collect_ids(settlements, ids);
+    status = store->ops->work_ids(store, box, ids, count, work_ids, err);
+    if (status == BOXCAR_OK)
+        fill_in_work_ids(settlements, work_ids);
+    return status;
+}
+
+/* Copies of the lists in which a message is named by its id. */
+static boxcar_status copy_named(struct arena *arena, boxcar_request_part *part,
+                                struct settlements *ret_settlements, boxcar_error *err) {
+    *ret_settlements = (struct settlements){.lists = {{NULL, 0}}};
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+        boxcar_settlement_list *list = &part->settle[kind];
+        boxcar_settlement *copies;
+
+        if (count_named(list->items, list->count) == 0)
+            continue;
+        copies = arena_alloc_array(arena, list->count, sizeof(*copies));
+        if (!copies)
+            return error_no_memory(err);
+        memcpy(copies, list->items, list->count * sizeof(*copies));
+        list->items = ret_settlements->lists[kind].items = copies;
+        ret_settlements->lists[kind].count = list->count;
+    }
+    return BOXCAR_OK;
+}
+
+boxcar_status prepare_request_work_ids(struct arena *arena, struct boxcar_store *store,
+                                       struct request *request, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
+
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        struct settlements settlements;
+
+        status = copy_named(arena, &request->parts[box], &settlements, err);
+        if (status == BOXCAR_OK)
+            status = prepare_work_ids(store, (boxcar_box)box, &settlements, err);
+    }
+    return status;
+}
+
+/* ---- what a way does not want ---- */
+
 static bool is_needed(boxcar_settle_kind kind, const boxcar_settlement *settlement) {
     return settlement->error.len > BOXCAR_ERROR_TEXT_MAX ||
            (kind == BOXCAR_DEFER && settlement->delay_ms == BOXCAR_BACKOFF);
@@ -110,6 +198,8 @@ static boxcar_status prepare_list(struct arena *arena, boxcar_settle_kind kind, 
     list->items = copies;
     return BOXCAR_OK;
 }
+
+/* ---- stages ---- */
 
 static const boxcar_settle_kind RESULTS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL};
 #define RESULT_KINDS (sizeof(RESULTS) / sizeof(RESULTS[0]))

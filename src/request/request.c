@@ -98,8 +98,10 @@ boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, b
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
                           boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    boxcar_status status = prepare_settlements(&arena, request, err);
+    boxcar_status status = prepare_request_work_ids(&arena, store, request, err);
 
+    if (status == BOXCAR_OK)
+        status = prepare_settlements(&arena, request, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         if (request->base.messages[box].count > 0)
             status = prepare_messages(&arena, request, (boxcar_box)box, request->base.messages[box], err);

@@ -19,13 +19,66 @@ struct message_rows *result_into_list(struct result *result, boxcar_box box) {
     return list;
 }
 
-boxcar_message_list result_lend(struct result *result, boxcar_box box) {
-    const struct part_result *part = &result->parts[box];
+boxcar_message_list result_lend(struct result *result, const boxcar_message *messages, size_t count) {
     boxcar_message_list list = {NULL, 0};
 
-    list.items = list_pointers(&result->arena, part->claimed, part->claimed_count, sizeof(*part->claimed));
-    list.count = list.items ? part->claimed_count : 0;
+    list.items = list_pointers(&result->arena, messages, count, sizeof(*messages));
+    list.count = list.items ? count : 0;
     return list;
+}
+
+static int compare_work_ids(int64_t left, int64_t right) { return (left > right) - (left < right); }
+
+static int compare_messages(const void *a, const void *b) {
+    return compare_work_ids(((const boxcar_message *)a)->work_id.value,
+                            ((const boxcar_message *)b)->work_id.value);
+}
+
+static int compare_ids(const void *a, const void *b) {
+    return compare_work_ids(((const boxcar_work_id *)a)->value, ((const boxcar_work_id *)b)->value);
+}
+
+void messages_sort(boxcar_message *messages, size_t count) {
+    if (count > 1)
+        qsort(messages, count, sizeof(*messages), compare_messages);
+}
+
+static bool is_claimed(const struct part_result *result, const boxcar_message *message) {
+    return result->claimed_count > 0 && bsearch(message, result->claimed, result->claimed_count,
+                                                sizeof(*result->claimed), compare_messages) != NULL;
+}
+
+static bool is_renewed(const struct part_result *result, const boxcar_message *message) {
+    const struct work_id_list *renewed = &result->settled[BOXCAR_RENEW];
+
+    return renewed->count > 0 && bsearch(&message->work_id, renewed->items, renewed->count,
+                                         sizeof(*renewed->items), compare_ids) != NULL;
+}
+
+void request_part_trim_returned(const boxcar_request_part *part, struct part_result *result) {
+    struct work_id_list *renewed = &result->settled[BOXCAR_RENEW];
+    size_t kept = 0;
+
+    if (result->returned_count == 0)
+        return;
+    messages_sort(result->claimed, result->claimed_count);
+    messages_sort(result->returned, result->returned_count);
+    if (renewed->count > 1)
+        qsort(renewed->items, renewed->count, sizeof(*renewed->items), compare_ids);
+    for (size_t i = 0; i < result->returned_count; i++) {
+        const boxcar_message *message = &result->returned[i];
+
+        if (!is_claimed(result, message) &&
+            (part->returns == BOXCAR_RETURN_OWNED || is_renewed(result, message)))
+            result->returned[kept++] = *message;
+    }
+    result->returned_count = kept;
+}
+
+bool request_claims_stored(const struct request *request, boxcar_box box) {
+    const boxcar_request_part *part = &request->parts[box];
+
+    return part->claim_stored && part->claim_size > 0 && request->base.messages[box].count > 0;
 }
 
 bool request_part_settles(const boxcar_request_part *part) {

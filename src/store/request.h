@@ -104,6 +104,8 @@ struct part_result {
     int64_t reaped;            /* messages, when the part asked to reap */
     boxcar_message *claimed;
     size_t claimed_count;
+    boxcar_message *returned; /* by boxcar_request_part.returns; none of them was claimed */
+    size_t returned_count;
     bool held_up;              /* the claim's turn did not come in time: there may be more */
 };
 
@@ -120,12 +122,20 @@ struct result {
 void result_release(struct result *result);
 /* What was claimed from a box as a list of its own; takes the arena over. NULL = out of memory. */
 struct message_rows *result_into_list(struct result *result, boxcar_box box);
-/* What was claimed from a box, lent by the result. Empty also when out of memory: those leases will expire. */
-boxcar_message_list result_lend(struct result *result, boxcar_box box);
+/* Messages of the result as a list that it lends. Empty also when out of memory: those leases will expire. */
+boxcar_message_list result_lend(struct result *result, const boxcar_message *messages, size_t count);
 
 /* Whether a box is settled, stored to or reaped: all but claims, what the durable transaction is for. */
 bool request_changes(const struct request *request, boxcar_box box);
 /* Whether there is anything to settle. */
 bool request_part_settles(const boxcar_request_part *part);
+/* Whether a claim from this box takes first what the request stores there. */
+bool request_claims_stored(const struct request *request, boxcar_box box);
+
+/* By work id, which is the order of messages in an answer. */
+void messages_sort(boxcar_message *messages, size_t count);
+/* Finishes part->returned, which has all that the owner holds, or what it wanted to renew: leaves out what
+ * was not renewed and what was claimed just now. */
+void request_part_trim_returned(const boxcar_request_part *part, struct part_result *result);
 
 #endif

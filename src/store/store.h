@@ -201,6 +201,9 @@ struct store_ops {
     boxcar_status (*message_change)(struct boxcar_store *store, const struct message_choice *choice,
                                     enum message_action action, boxcar_str note, struct message_change *ret_change,
                                     boxcar_error *err);
+    /* The work ids of messages of a box, in the order of their ids; 0 = the box has no such message. */
+    boxcar_status (*work_ids)(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
+                              size_t count, boxcar_work_id *ret_ids, boxcar_error *err);
     boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,

@@ -12,6 +12,7 @@
 #include <boxcar/instance.h>
 #include <boxcar/join.h>
 #include <boxcar/maintain.h>
+#include <boxcar/request.h>
 #include <boxcar/store.h>
 #include <boxcar/stream.h>
 #include <boxcar/version.h>
@@ -127,7 +128,7 @@ static void enqueue_and_settle(boxcar_store *store) {
     GUARDED(boxcar_new_message, messages, 2, BOXCAR_NEW_MESSAGE_INIT);
     GUARDED(boxcar_claimer, claimer, 1, BOXCAR_CLAIMER_INIT);
     boxcar_enqueued enqueued[2];
-    boxcar_settlement settlements[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
+    GUARDED(boxcar_settlement, settlements, 2, BOXCAR_SETTLEMENT_INIT);
     boxcar_message_list *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t affected = 0;
@@ -143,16 +144,51 @@ static void enqueue_and_settle(boxcar_store *store) {
     must(boxcar_claim(store, &claimer.items[0], &list, &err), &err, "claim");
     check(list->count == 2 && is(list->items[0]->payload, "first") && is(list->items[1]->payload, "second"),
           "claimed");
+    settlements.items[1] = BOXCAR_SETTLEMENT_INIT;
     for (int i = 0; i < 2; i++) {
         check(list->items[i]->work_id.value == enqueued[i].work_id.value, "work_id");
-        settlements[i].work_id = list->items[i]->work_id;
-        settlements[i].epoch = list->items[i]->epoch;
+        settlements.items[i].work_id = list->items[i]->work_id;
+        settlements.items[i].epoch = list->items[i]->epoch;
     }
-    must(boxcar_settle(store, &claimer.items[0], BOXCAR_ACK, settlements, 2, NULL, &affected, &err), &err,
-         "ack");
+    must(boxcar_settle(store, &claimer.items[0], BOXCAR_ACK, settlements.items, 2, NULL, &affected, &err),
+         &err, "ack");
     CHECK_GUARD(claimer);
+    CHECK_GUARD(settlements);
     check(affected == 2, "affected");
     boxcar_list_free(list);
+}
+
+/* One call that stores and claims, and one that settles what came: the structs of a request grow, too. */
+static void send_requests(boxcar_store *store) {
+    GUARDED(boxcar_new_message, message, 1, BOXCAR_NEW_MESSAGE_INIT);
+    GUARDED(boxcar_request_part, part, 1, BOXCAR_REQUEST_PART_INIT);
+    GUARDED(boxcar_request, request, 1, BOXCAR_REQUEST_INIT);
+    GUARDED(boxcar_settlement, settlements, 2, BOXCAR_SETTLEMENT_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_result *result = NULL;
+
+    message.items[0].topic = BOXCAR_STR("plain");
+    message.items[0].payload = BOXCAR_STR("third");
+    request.items[0].owner.uuid = boxcar_uuid_new();
+    request.items[0].messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){message.items, 1};
+    request.items[0].parts[BOXCAR_OUTBOX] = part.items;
+    part.items[0].claim_size = 5;
+    must(boxcar_process(store, request.items, &result, &err), &err, "request that claims");
+    check(result->claimed[BOXCAR_OUTBOX]->count == 1, "claimed");
+    settlements.items[0].work_id = result->claimed[BOXCAR_OUTBOX]->items[0]->work_id;
+    settlements.items[1] = settlements.items[0];
+    settlements.items[1].work_id.value += 1000;
+    boxcar_result_free(result);
+    request.items[0].messages[BOXCAR_OUTBOX].count = 0;
+    part.items[0].claim_size = 0;
+    part.items[0].settle[BOXCAR_ACK] = (boxcar_settlement_list){settlements.items, 2};
+    must(boxcar_process(store, request.items, &result, &err), &err, "request that settles");
+    check(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].count == 1, "settled");
+    boxcar_result_free(result);
+    CHECK_GUARD(message);
+    CHECK_GUARD(part);
+    CHECK_GUARD(request);
+    CHECK_GUARD(settlements);
 }
 
 static void join_messages(boxcar_store *store) {
@@ -229,6 +265,7 @@ int main(int argc, char **argv) {
     check(argc == 2, "usage: older URL");
     boxcar_store *store = open_store(argv[1]);
     enqueue_and_settle(store);
+    send_requests(store);
     append_and_read(store);
     look_at_messages(store);
     join_messages(store);

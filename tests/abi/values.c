@@ -17,6 +17,5 @@ HAS_SIZE(boxcar_epoch, 8);
 HAS_SIZE(boxcar_time, 8);
 HAS_SIZE(boxcar_message_ref, 24);
 HAS_SIZE(boxcar_enqueued, 32);
-HAS_SIZE(boxcar_settlement, 32 + sizeof(boxcar_str));
 HAS_SIZE(boxcar_error, 592);
 HAS_SIZE(boxcar_log_field, sizeof(char *) + sizeof(boxcar_str));

@@ -152,10 +152,10 @@ done
 refuses "an empty topic" 2 "*--topic*" boxcar claim --owner "$owner" --topic ''
 refuses "an argument too many" 2 "*unexpected argument*" boxcar claim --owner "$owner" 5
 for command in ack abandon defer fail renew; do
-    refuses "$command without ids" 2 "boxcar: $command: WORK_ID is missing*" boxcar "$command" --owner "$owner"
+    refuses "$command without ids" 2 "boxcar: $command: ID is missing*" boxcar "$command" --owner "$owner"
     refuses "$command without an owner" 2 "boxcar: $command: --owner is missing*" boxcar "$command" 1
     for bad in 0 abc 1: :5 1:0 1:2:3 1x 9223372036854775808 "${owner%?}" "$owner:" 00000000-0000-0000-0000-000000000000; do
-        refuses "$command of '$bad'" 2 "boxcar: $command: WORK_ID is '$bad'*" boxcar "$command" --owner "$owner" 1 "$bad"
+        refuses "$command of '$bad'" 2 "boxcar: $command: ID is '$bad'*" boxcar "$command" --owner "$owner" 1 "$bad"
     done
 done
 refuses "renew for 0" 2 "*renew: --lease*100ms to 24h" boxcar renew --owner "$owner" 1 --lease 0

@@ -109,6 +109,8 @@ boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *given, bo
                             const boxcar_settlement *settlements, size_t count, boxcar_work_id *ret_affected,
                             size_t *ret_affected_count, boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_settlement_list list = {settlements, count};
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
     struct request request = {.instances = NULL};
     boxcar_status status = read_claimer(store, given, &claimer, err);
@@ -118,12 +120,12 @@ boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *given, bo
     if (status == BOXCAR_OK)
         status = limits_check_settle_kind(kind, err);
     if (status == BOXCAR_OK)
-        status = limits_check_settlements(kind, settlements, count, err);
+        status = limits_read_settlements(&arena, kind, &list, err);
     if (status != BOXCAR_OK)
         return status;
     request.base.owner = claimer.owner;
     request.parts[claimer.box].lease_ms = claimer.lease_ms;
-    request.parts[claimer.box].settle[kind] = (boxcar_settlement_list){settlements, count};
+    request.parts[claimer.box].settle[kind] = list;
     if (count > 0)
         status = request_run(store, &request, &result, err);
     if (status == BOXCAR_OK)

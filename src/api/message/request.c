@@ -11,7 +11,7 @@
 struct answer {
     boxcar_result result; /* first: the caller's pointer */
     struct result memory;
-    boxcar_message_list claimed[BOXES]; /* their memory is the result's */
+    boxcar_message_list claimed[BOXES], returned[BOXES]; /* their memory is the result's */
 };
 
 /* ---- checking ---- */
@@ -109,8 +109,10 @@ static bool give_box(struct answer *answer, boxcar_box box, size_t message_count
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         answer->result.settled[box][kind] =
             (boxcar_work_id_list){part->settled[kind].items, part->settled[kind].count};
-    answer->claimed[box] = result_lend(&answer->memory, box);
+    answer->claimed[box] = result_lend(&answer->memory, part->claimed, part->claimed_count);
     answer->result.claimed[box] = &answer->claimed[box];
+    answer->returned[box] = result_lend(&answer->memory, part->returned, part->returned_count);
+    answer->result.returned[box] = &answer->returned[box];
     answer->result.reaped[box] = part->reaped;
     return give_enqueued(answer, box, message_count);
 }

@@ -24,16 +24,15 @@ struct settle_given {
 #define SETTLE_OPTION_STAGES(given)                                                                          \
     { "stages", 0, POPT_ARG_STRING, &(given).stages, 0, "what is done of the messages, a sum of flags", "N" }
 
-#define SETTLE_OUTPUT \
-    "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n" \
-    "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or under another\n" \
-    "epoch, is passed over: exit status 0 also when none was affected. A message id may stand for a\n" \
-    "work id.\n"
+#define SETTLE_OUTPUT                                                                                        \
+    "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n"           \
+    "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or under another\n"           \
+    "epoch, is passed over: exit status 0 also when none was affected. ID is a work id (digits) or a\n"      \
+    "message id (a UUID).\n"
 
 struct settlements {
     boxcar_settlement *items;
     boxcar_work_id *affected;
-    boxcar_message_id *ids; /* none where a work id was given */
     size_t count, affected_count;
 };
 
@@ -41,37 +40,14 @@ static bool read_ids(const struct cli *cli, const char *const *args, struct sett
     settlements->count = cli_args_count(args);
     settlements->items = calloc(settlements->count + 1, sizeof(*settlements->items));
     settlements->affected = calloc(settlements->count + 1, sizeof(*settlements->affected));
-    settlements->ids = calloc(settlements->count + 1, sizeof(*settlements->ids));
-    if (!settlements->items || !settlements->affected || !settlements->ids) {
+    if (!settlements->items || !settlements->affected) {
         cli_no_memory(cli);
         return false;
     }
     for (size_t i = 0; i < settlements->count; i++)
-        if (!value_lease(cli, args[i], &settlements->items[i], &settlements->ids[i]))
+        if (!value_lease(cli, args[i], &settlements->items[i]))
             return false;
     return true;
-}
-
-/* Work ids for the messages that were named by their ids. One that is not there is nobody's, and is passed over. */
-static int find_work_ids(struct cli *cli, boxcar_box box, struct settlements *settlements) {
-    size_t found = 0;
-    for (size_t i = 0; i < settlements->count; i++) {
-        boxcar_error err = BOXCAR_ERROR_INIT;
-        boxcar_message_ref ref = {.message_id = settlements->ids[i]};
-        boxcar_message_list *list = NULL;
-        if (!boxcar_uuid_is_none(ref.message_id.uuid)) {
-            boxcar_status status = boxcar_message_find(cli->store, box, ref, &list, &err);
-            if (status == BOXCAR_E_NOT_FOUND)
-                continue;
-            if (status != BOXCAR_OK)
-                return cli_fail_with(cli, &err);
-            settlements->items[i].work_id = list->items[0]->work_id;
-            boxcar_list_free(list);
-        }
-        settlements->items[found++] = settlements->items[i];
-    }
-    settlements->count = found;
-    return CLI_DONE;
 }
 
 static json_t *affected_json(const struct settlements *settlements) {
@@ -100,8 +76,6 @@ static int settle_all(struct cli *cli, boxcar_settle_kind kind, const boxcar_cla
                       struct settlements *settlements) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     int result = cli_store_open(cli);
-    if (result == CLI_DONE)
-        result = find_work_ids(cli, claimer->box, settlements);
     if (result != CLI_DONE)
         return result;
     if (boxcar_settle(cli->store, claimer, kind, settlements->items, settlements->count, settlements->affected,
@@ -120,7 +94,8 @@ static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct set
         !value_count(cli, "--stages", given->stages, &stages))
         return CLI_USAGE;
     if (!args[0])
-        return cli_usage(cli, "WORK_ID is missing: give one or more, as claim printed them");
+        return cli_usage(cli,
+                         "ID is missing: give one or more, work ids or message ids, as claim printed them");
     struct settlements settlements = {0};
     int result = CLI_USAGE;
     if (read_ids(cli, args, &settlements)) {
@@ -133,7 +108,6 @@ static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct set
     }
     free(settlements.items);
     free(settlements.affected);
-    free(settlements.ids);
     return result;
 }
 
@@ -153,7 +127,7 @@ static int run_ack(struct cli *cli, const char *const *args) {
 static const struct command CMD_ACK = {
     .name = "ack",
     .summary = "mark leased messages as done",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--stages N] [--box BOX]",
     .description =
         "Finishes messages for good. With :EPOCH only the lease that claim printed counts, without it\n"
         "any lease that this owner holds. An ack that comes after the lease ended still counts until\n"
@@ -187,13 +161,13 @@ static int run_abandon(struct cli *cli, const char *const *args) {
 static const struct command CMD_ABANDON = {
     .name = "abandon",
     .summary = "give messages back after a bad attempt",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--delay DUR] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--delay DUR] [--stages N] [--box BOX]",
     .description =
         "Counts an attempt and makes the messages ready again after a backoff that grows with each.\n"
         "A message whose attempts are used up becomes a dead letter (exhausted).\n"
         "\n" SETTLE_OUTPUT,
-    .examples =
-        "boxcar abandon --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'connection refused' --delay 10s\n",
+    .examples = "boxcar abandon --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'connection refused' "
+                "--delay 10s\n",
     .options = ABANDON_OPTIONS,
     .run = run_abandon,
 };
@@ -217,7 +191,7 @@ static int run_defer(struct cli *cli, const char *const *args) {
 static const struct command CMD_DEFER = {
     .name = "defer",
     .summary = "give messages back for later, no attempt spent",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX]",
     .description = "For waiting, rate limits and shutting down with work unstarted.\n"
                    "\n" SETTLE_OUTPUT,
     .examples = "boxcar defer --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --delay 1m\n",
@@ -244,7 +218,7 @@ static int run_fail(struct cli *cli, const char *const *args) {
 static const struct command CMD_FAIL = {
     .name = "fail",
     .summary = "give messages up: they become dead letters",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
     .description =
         "Buries messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
         "\n" SETTLE_OUTPUT,
@@ -271,7 +245,7 @@ static int run_renew(struct cli *cli, const char *const *args) {
 static const struct command CMD_RENEW = {
     .name = "renew",
     .summary = "extend leases",
-    .usage = "--owner UUID WORK_ID[:EPOCH]... [--lease DUR] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--lease DUR] [--box BOX]",
     .description =
         "The leases end the given time from now, never earlier than before. An id that is not printed\n"
         "is lost: somebody else may work on that message already.\n"

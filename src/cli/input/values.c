@@ -232,21 +232,22 @@ bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_r
     return true;
 }
 
-bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement, boxcar_message_id *ret_id) {
+bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement) {
     const char *colon = strchr(text, ':');
     char *work_id = strndup(text, colon ? (size_t)(colon - text) : strlen(text));
     boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
-    boxcar_message_id id = {{{0}}};
+    boxcar_uuid *uuid = &settlement.message_id.uuid;
     bool good = work_id &&
                 (parse_positive(work_id, &settlement.work_id.value) ||
-                 (boxcar_uuid_parse(boxcar_str_of(work_id), &id.uuid) && !boxcar_uuid_is_none(id.uuid))) &&
+                 (boxcar_uuid_parse(boxcar_str_of(work_id), uuid) && !boxcar_uuid_is_none(*uuid))) &&
                 (!colon || parse_positive(colon + 1, &settlement.epoch.value));
     free(work_id);
     if (!good) {
-        cli_usage(cli, "WORK_ID is '%.64s': give a work id or a message id, or either with :EPOCH; numbers begin at 1", text);
+        cli_usage(cli,
+                  "ID is '%.64s': give a work id or a message id, or either with :EPOCH; numbers begin at 1",
+                  text);
         return false;
     }
     *ret_settlement = settlement;
-    *ret_id = id;
     return true;
 }

@@ -37,8 +37,8 @@ bool value_ref(const struct cli *cli, const char *text, boxcar_message_ref *ret_
 /* The ID arguments of a command; *ret_refs is the caller's to free(). */
 bool value_refs(const struct cli *cli, const char *const *args, boxcar_message_ref **ret_refs,
                 size_t *ret_count);
-/* WORK_ID[:EPOCH], or a message id in its place: then the work id is 0, and *ret_id not none. */
-bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement, boxcar_message_id *ret_id);
+/* ID[:EPOCH]: a work id or a message id, and a lease of it. */
+bool value_lease(const struct cli *cli, const char *text, boxcar_settlement *ret_settlement);
 
 /* --lease, --delay and --ttl with the ranges that the library has. */
 bool value_lease_time(const struct cli *cli, const char *text, int64_t *ret_ms);

@@ -76,8 +76,9 @@ boxcar_status limits_check_stages(int stages, boxcar_error *err);
  * stages. */
 boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement,
                                       boxcar_error *err);
-boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements,
-                                       size_t count, boxcar_error *err);
+/* A whole list. One of another size than today's becomes a copy in the arena. */
+boxcar_status limits_read_settlements(struct arena *arena, boxcar_settle_kind kind,
+                                      boxcar_settlement_list *list, boxcar_error *err);
 boxcar_status limits_check_ref(boxcar_message_ref ref, const char *argument, boxcar_error *err);
 /* The page size of a listing and where it goes on. */
 boxcar_status limits_check_page(int64_t limit, boxcar_work_id after, boxcar_error *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/options.h"
 
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err) {
     return limits_check_range(lease_ms, "lease_ms", BOXCAR_LEASE_MS_MIN, BOXCAR_LEASE_MS_MAX, err);
@@ -53,9 +54,19 @@ boxcar_status limits_check_stages(int stages, boxcar_error *err) {
     return BOXCAR_OK;
 }
 
+/* Which message: by one of its ids. */
+static boxcar_status check_named(const boxcar_settlement *settlement, boxcar_error *err) {
+    if (boxcar_uuid_is_none(settlement->message_id.uuid))
+        return limits_check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
+    if (settlement->work_id.value != 0)
+        return error_invalid(err, "message_id",
+                             "message_id cannot go together with work_id: give one of them");
+    return BOXCAR_OK;
+}
+
 boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement,
                                       boxcar_error *err) {
-    boxcar_status status = limits_check_range(settlement->work_id.value, "work_id", 1, INT64_MAX, err);
+    boxcar_status status = check_named(settlement, err);
 
     if (status == BOXCAR_OK)
         status = limits_check_range(settlement->epoch.value, "epoch", 0, INT64_MAX, err);
@@ -68,21 +79,22 @@ boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_sett
     return status;
 }
 
-boxcar_status limits_check_settlements(boxcar_settle_kind kind, const boxcar_settlement *settlements,
-                                       size_t count, boxcar_error *err) {
+boxcar_status limits_read_settlements(struct arena *arena, boxcar_settle_kind kind,
+                                      boxcar_settlement_list *list, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     char where[40];
 
-    if (count > 0 && !settlements)
+    if (list->count > 0 && !list->items)
         return error_invalid(err, "settlements", "settlements is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
+    if (list->count > LIMITS_COUNT_MAX)
         return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < count; i++) {
-        status = limits_check_settlement(kind, &settlements[i], err);
+    status = OPTIONS_READ_ARRAY(arena, BOXCAR_SETTLEMENT_INIT, &list->items, list->count, "settlements", err);
+    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
+        status = limits_check_settlement(kind, &list->items[i], err);
         if (status == BOXCAR_OK)
             continue;
         snprintf(where, sizeof(where), "settlements[%zu].", i);
         return error_locate(status, where, err);
     }
-    return BOXCAR_OK;
+    return status;
 }

@@ -158,8 +158,11 @@ static void settle_accounts(struct boxcar_coordinator *c, const struct flush *fl
 }
 
 /* Whoever has the turn: seals what is queued. What comes later gets behind it. */
-static struct flusher plan(struct boxcar_coordinator *c, const boxcar_claimer *const *claims) {
-    struct flusher flusher = {.store = c->store, .owner = c->owner, .claims = claims};
+static struct flusher plan(struct boxcar_coordinator *c, const boxcar_flush_options *asked) {
+    struct flusher flusher = {.store = c->store,
+                              .owner = c->owner,
+                              .claims = asked ? asked->claims : NULL,
+                              .claim_stored = asked && asked->claim_stored};
 
     pthread_mutex_lock(&c->mutex);
     flusher.head = c->head;
@@ -171,16 +174,16 @@ static struct flusher plan(struct boxcar_coordinator *c, const boxcar_claimer *c
     return flusher;
 }
 
-static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_flush_options *asked,
                                enum manner manner, struct flush **told, boxcar_error *err) {
-    struct flusher flusher = plan(c, claims);
+    struct flusher flusher = plan(c, asked);
     uint64_t first = flusher.head ? flusher.head->first + flusher.head->decided : 0;
     size_t room = flusher.head ? (size_t)(flusher.last->first + flusher.last->count - first) : 0;
     bool impatient = c->store->impatient;
     boxcar_status status;
 
     *told = NULL;
-    if (room == 0 && !claims) {
+    if (room == 0 && !asked) {
         pthread_mutex_lock(&c->mutex);
         drop_decided(c);
         pthread_mutex_unlock(&c->mutex);
@@ -190,7 +193,7 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_claime
     if (!flusher.flush)
         return error_no_memory(err);
     if (c->has_thread)
-        presence_note(&c->presence, flusher.head, flusher.last, claims);
+        presence_note(&c->presence, flusher.head, flusher.last, flusher.claims);
     c->store->impatient = manner == IMPATIENT;
     status = flusher_run(&flusher, err);
     c->store->impatient = impatient;
@@ -214,7 +217,7 @@ static void finish(struct boxcar_coordinator *c, struct flush *flush, boxcar_flu
         boxcar_flush_free(&flush->base);
 }
 
-static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_flush_options *asked,
                                enum manner manner, boxcar_flush **told, boxcar_error *err) {
     struct flush *flush;
     boxcar_status status;
@@ -222,7 +225,7 @@ static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_claime
     pthread_mutex_lock(&c->mutex);
     take_turn(c);
     pthread_mutex_unlock(&c->mutex);
-    status = run_flush(c, claims, manner, &flush, err);
+    status = run_flush(c, asked, manner, &flush, err);
     finish(c, flush, told);
     return status;
 }
@@ -242,11 +245,11 @@ void coordinator_flush_at_once(struct boxcar_coordinator *c, boxcar_flush **told
     finish(c, flush, told);
 }
 
-boxcar_status coordinator_flush(struct boxcar_coordinator *c, const boxcar_claimer *const *claims,
+boxcar_status coordinator_flush(struct boxcar_coordinator *c, const boxcar_flush_options *asked,
                                 boxcar_flush **told, boxcar_error *err) {
     if (is_closed(c))
-        return claims ? refuse_closed(err) : BOXCAR_OK;
-    return flush_now(c, claims, PATIENT, told, err);
+        return asked ? refuse_closed(err) : BOXCAR_OK;
+    return flush_now(c, asked, PATIENT, told, err);
 }
 
 /* ---- queueing ---- */

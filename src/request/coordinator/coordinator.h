@@ -55,8 +55,8 @@ struct operations {
 boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const struct operations *operations,
                                 uint64_t *ticket, boxcar_error *err);
 
-/* claims: one for each box, NULL = none; or NULL. *told (may be NULL) is always written. */
-boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_claimer *const *claims,
+/* asked: the claims, which are checked and complete; NULL = none. *told (may be NULL) is always written. */
+boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_flush_options *asked,
                                 boxcar_flush **told, boxcar_error *err);
 
 /* What a flush can do that waits for nobody. */

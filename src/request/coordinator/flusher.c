@@ -49,7 +49,8 @@ static void take_claimed(struct flusher *flusher, struct result *answer) {
     struct flush *flush = flusher->flush;
 
     for (int box = 0; box < BOXES; box++)
-        flush->claimed[box] = result_lend(answer, box);
+        flush->claimed[box] =
+            result_lend(answer, answer->parts[box].claimed, answer->parts[box].claimed_count);
     arena_adopt(&flush->arena, &answer->arena);
     flusher->claimed = true;
 }
@@ -67,8 +68,10 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
         generation_fill(generation, generation->search.from, count, &request);
     status = prepare_settlements(&arena, &request, err);
     for (int box = 0; claims && box < BOXES; box++)
-        if (flusher->claims[box])
+        if (flusher->claims[box]) {
             request_set_claim(&request, flusher->claims[box]);
+            request.parts[box].claim_stored = flusher->claim_stored;
+        }
     if (status == BOXCAR_OK)
         status = request_send(flusher->store, &request, &answer, err);
     arena_release(&arena);
@@ -130,7 +133,7 @@ static boxcar_status send_some(struct flusher *flusher, struct generation *gener
 
 static boxcar_status send_generation(struct flusher *flusher, struct generation *generation,
                                      boxcar_error *err) {
-    boxcar_status status = generation_prepare(generation, err);
+    boxcar_status status = generation_prepare(generation, flusher->store, err);
     size_t count;
 
     while (status == BOXCAR_OK && (count = refusal_next(&generation->search)) > 0)

@@ -18,6 +18,7 @@ struct flusher {
     boxcar_owner owner;
     struct generation *head, *last;  /* what to send, sealed; NULL = nothing */
     const boxcar_claimer *const *claims; /* one for each box, NULL = none; or NULL */
+    bool claim_stored;                   /* they take first what goes with them */
     struct flush *flush;      /* has room for all of them */
     size_t patience;                 /* so many undecided refusals end the flush */
     /* Its own. */

@@ -9,8 +9,19 @@
 
 /* ---- the set of what is settled ---- */
 
-static uint64_t set_key(boxcar_box box, boxcar_work_id work_id) {
-    return (uint64_t)work_id.value << 1 | (uint64_t)box; /* never 0: work ids begin at 1 */
+static bool is_by_message_id(const boxcar_settlement *settlement) {
+    return !boxcar_uuid_is_none(settlement->message_id.uuid);
+}
+
+/* Two message ids may have one key: then a request more is sent. */
+static uint64_t set_key(boxcar_box box, const boxcar_settlement *settlement) {
+    uint64_t halves[2] = {(uint64_t)settlement->work_id.value, 0};
+    uint64_t key;
+
+    if (is_by_message_id(settlement))
+        memcpy(halves, settlement->message_id.uuid.bytes, sizeof(halves));
+    key = (halves[0] ^ halves[1]) << 1 | (uint64_t)box;
+    return key != 0 ? key : 2; /* 0 is a free slot */
 }
 
 /* Where the key is, or would be. There is always a free slot. */
@@ -86,6 +97,7 @@ void generation_reset(struct generation *generation, uint64_t first) {
         generation->messages[box].count = generation->messages[box].missing_ids = 0;
         generation->messages[box].given_ids = generation->messages[box].has_keys = false;
         generation->renew_lease_ms[box] = 0;
+        generation->by_work_id[box] = generation->by_message_id[box] = false;
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             gather_clear(&generation->settle[box][kind]);
     }
@@ -106,7 +118,10 @@ bool generation_fits(const struct generation *generation, const struct operation
 
     if (operation->message)
         return true;
-    key = set_key(operation->box, operation->settlement->work_id);
+    if (is_by_message_id(operation->settlement) ? generation->by_work_id[operation->box]
+                                                : generation->by_message_id[operation->box])
+        return false;
+    key = set_key(operation->box, operation->settlement);
     if (operation->kind == BOXCAR_RECORD && set_has(&generation->recorded, key))
         return false;
     if (operation->kind == BOXCAR_RENEW && lease_ms != 0 && lease_ms != operation->lease_ms)
@@ -201,9 +216,13 @@ static bool add_settlement(struct generation *generation, const struct operation
         settlement.error = BOXCAR_NO_STR; /* nobody would read it */
     if (!arena_copy_str(&generation->arena, settlement.error, &settlement.error) ||
         !set_add(kind == BOXCAR_RECORD ? &generation->recorded : &generation->settled,
-                 set_key(operation->box, settlement.work_id)) ||
+                 set_key(operation->box, &settlement)) ||
         !gather_add(list, &settlement, tag))
         return false;
+    if (is_by_message_id(&settlement))
+        generation->by_message_id[operation->box] = true;
+    else
+        generation->by_work_id[operation->box] = true;
     if (kind == BOXCAR_RENEW)
         generation->renew_lease_ms[operation->box] = operation->lease_ms;
     return true;
@@ -237,16 +256,31 @@ void generation_truncate(struct generation *generation, size_t count) {
 
 /* ---- sending ---- */
 
-boxcar_status generation_prepare(struct generation *generation, boxcar_error *err) {
+static boxcar_status find_work_ids(struct generation *generation, struct boxcar_store *store, boxcar_box box,
+                                   boxcar_error *err) {
+    struct settlements settlements;
+
+    if (!generation->by_message_id[box])
+        return BOXCAR_OK;
+    for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+        settlements.lists[kind].items = generation->settle[box][kind].items;
+        settlements.lists[kind].count = generation->settle[box][kind].count;
+    }
+    return prepare_work_ids(store, box, &settlements, err);
+}
+
+boxcar_status generation_prepare(struct generation *generation, struct boxcar_store *store,
+                                 boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
         struct queued_messages *list = &generation->messages[box];
 
-        if (list->missing_ids == 0)
-            continue;
-        status = prepare_ids(list->items, list->count, list->missing_ids, err);
+        if (list->missing_ids > 0)
+            status = prepare_ids(list->items, list->count, list->missing_ids, err);
         list->missing_ids = status == BOXCAR_OK ? 0 : list->missing_ids;
+        if (status == BOXCAR_OK)
+            status = find_work_ids(generation, store, (boxcar_box)box, err);
     }
     generation->search.end = generation->count;
     return status;
@@ -318,7 +352,8 @@ static void take_settled(void *context, union gather_tag tag, const boxcar_settl
                          .kind = taking->kind,
                          .box = taking->box,
                          .outcome = affected ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_LOST,
-                         .work_id = settlement->work_id};
+                         .work_id = settlement->work_id,
+                         .message_id = settlement->message_id};
 }
 
 static void take_part(const struct generation *generation, struct taking *taking, uint64_t end,

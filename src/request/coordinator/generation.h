@@ -2,8 +2,9 @@
  *
  * A request applies its lists in an order of its own. So that the outcome is that of the order in which
  * operations were queued, a generation settles no message twice, records stages of a message once and before
- * it is settled, and has one length of renewed leases for each box; what would break that goes into the
- * next one (generation_fits).
+ * it is settled, and has one length of renewed leases for each box. In each box all settlements name their
+ * messages by work ids, or all by message ids: nobody knows here which work id a message id has. What would
+ * break that goes into the next one (generation_fits).
  *
  * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
  * list, so any part of a generation can be sent without copying. */
@@ -13,7 +14,7 @@
 #include "boxcar/coordinator.h"
 #include "request/gather.h"
 #include "request/refusal.h"
-#include "store/request.h"
+#include "store/store.h"
 
 /* One thing to queue. Validated; borrowed. */
 struct operation {
@@ -34,7 +35,7 @@ struct queued_messages {
     bool has_keys;
 };
 
-/* Messages by box and work id. */
+/* Messages by box and work id, or message id. */
 struct id_set {
     uint64_t *slots; /* 0 = free */
     size_t count, capacity;
@@ -50,6 +51,7 @@ struct generation {
     struct gather_list settle[BOXES][BOXCAR_SETTLE_KINDS];
     int64_t renew_lease_ms[BOXES];
     struct id_set settled, recorded;
+    bool by_work_id[BOXES], by_message_id[BOXES]; /* how settlements name their messages */
     bool sealed;      /* nothing is added any more */
     bool sent_before; /* a try may have taken effect */
     struct refusal_search search;
@@ -67,8 +69,10 @@ bool generation_add(struct generation *generation, const struct operation *opera
 /* Takes the last ones back until `count` are left. */
 void generation_truncate(struct generation *generation, size_t count);
 
-/* Before it is sent: every message gets an id, once. Nothing is added any more. */
-boxcar_status generation_prepare(struct generation *generation, boxcar_error *err);
+/* Before it is sent: every message gets an id, once, and settlements by message id get the work ids. Nothing
+ * is added any more. */
+boxcar_status generation_prepare(struct generation *generation, struct boxcar_store *store,
+                                 boxcar_error *err);
 /* Fills a request with `count` operations from the `from`-th on. */
 void generation_fill(const struct generation *generation, size_t from, size_t count, struct request *request);
 

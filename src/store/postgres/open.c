@@ -49,6 +49,7 @@ static const struct store_ops OPS = {
     .sleep = pg_sleep,
     .is_drained = pg_is_drained,
     .message_read = pg_message_read,
+    .work_ids = pg_work_ids,
     .message_change = pg_message_change,
     .attempts = pg_attempts,
     .stats = pg_stats,

@@ -49,6 +49,7 @@ static const struct store_ops SQLITE_OPS = {
     .sleep = sqlite_sleep,
     .is_drained = sqlite_is_drained,
     .message_read = sqlite_message_read,
+    .work_ids = sqlite_work_ids,
     .message_change = sqlite_message_change,
     .attempts = sqlite_attempts,
     .stats = sqlite_stats,

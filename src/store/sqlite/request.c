@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/sqlite/admin/instance.h"
+#include "store/sqlite/admin/setting.h"
 #include "store/sqlite/claim/claim.h"
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
@@ -43,8 +44,12 @@ static boxcar_status settle_part(struct sqlite_store *store, struct processing *
 
 static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct processing *processing,
                                         boxcar_error *err) {
-    boxcar_status status = sqlite_inbox_enqueue(store, processing->request, &processing->result, err);
+    boxcar_status status = BOXCAR_OK;
 
+    if (processing->request->base.partition_count > 0)
+        status = sqlite_want_partitions(store, processing->request->base.partition_count, err);
+    if (status == BOXCAR_OK)
+        status = sqlite_inbox_enqueue(store, processing->request, &processing->result, err);
     if (status == BOXCAR_OK)
         status = sqlite_enqueue(store, processing->request, &processing->result, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
@@ -59,8 +64,12 @@ static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct proce
 /* ---- who lives ---- */
 
 static bool names_owner(const struct request *request) {
-    return request_part_settles(&request->parts[BOXCAR_OUTBOX]) || request_part_settles(&request->parts[BOXCAR_INBOX]) ||
-           request->instance_count > 0;
+    bool named = request->instance_count > 0;
+
+    for (int box = 0; box < BOXES; box++)
+        named = named || request_part_settles(&request->parts[box]) ||
+                request->parts[box].returns != BOXCAR_RETURN_NONE;
+    return named;
 }
 
 /* After the claims: what they found tells whether this transaction writes at all. */
@@ -117,6 +126,8 @@ static boxcar_status process(struct sqlite_store *store, void *context, boxcar_e
         status = remove_stale(store, processing, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
         status = claim(store, processing, (boxcar_box)box, err);
+    for (int box = 0; status == BOXCAR_OK && !processing->claim_only && box < BOXES; box++)
+        status = sqlite_read_returned(store, processing->request, (boxcar_box)box, &processing->result, err);
     return status == BOXCAR_OK ? note_owner(store, processing, err) : status;
 }
 
@@ -133,7 +144,8 @@ static bool box_is_durable(const struct request *request, boxcar_box box) {
 }
 
 static bool is_durable(const struct request *request) {
-    return box_is_durable(request, BOXCAR_OUTBOX) || box_is_durable(request, BOXCAR_INBOX);
+    return box_is_durable(request, BOXCAR_OUTBOX) || box_is_durable(request, BOXCAR_INBOX) ||
+           request->base.partition_count > 0;
 }
 
 /* A second try of a later transaction must not leave out the box whose claim was through in the first. */
@@ -203,6 +215,8 @@ boxcar_status sqlite_process(struct boxcar_store *base, const struct request *re
         result_release(&processing.result);
         return status;
     }
+    for (int box = 0; box < BOXES; box++)
+        request_part_trim_returned(&request->parts[box], &processing.result.parts[box]);
     *ret_result = processing.result;
     return BOXCAR_OK;
 }

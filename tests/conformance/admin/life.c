@@ -86,9 +86,10 @@ static void say_by_renew(struct fixture *f, boxcar_owner owner, struct taken hel
 }
 
 static void say_by_stages(struct fixture *f, boxcar_owner owner, struct taken held) {
-    boxcar_settlement record = {.work_id = held.work_id, .epoch = held.epoch, .stages = 8};
+    boxcar_settlement record = settlement_of(held);
     boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
     boxcar_request batch = batch_of(owner);
+    record.stages = 8;
     part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&record, 1};
     batch.parts[BOXCAR_OUTBOX] = &part;
     boxcar_result_free(process(f, &batch));

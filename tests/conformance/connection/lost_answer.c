@@ -290,6 +290,67 @@ static void claim_costs_no_attempt(void **state) {
     teardown(&far);
 }
 
+/* BX-003: what a request claims of its own messages, too, whether its claim comes with it or after it. */
+static void claim_of_own_messages_costs_no_attempt(void **state) {
+    enum { COUNT = 2 };
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= 2 * ANSWERS_MAX; i++) {
+        boxcar_new_message messages[COUNT] = {new_message("t", "a"), new_message("t", "b")};
+        boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
+        boxcar_request request = BOXCAR_REQUEST_INIT;
+        struct batch_taken batch = {.count = 0};
+        boxcar_result *result = NULL;
+        request.owner = f->owner;
+        request.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){messages, COUNT};
+        request.parts[BOXCAR_OUTBOX] = &part;
+        part.claim_size = i % 2 ? COUNT : 5;
+        part.claim_stored = true;
+        lose_answer(&far, (i + 1) / 2);
+        ASSERT_OK(f, boxcar_process(f->store, &request, &result, &f->err));
+        lose_none(&far);
+        const boxcar_message_list *claimed = result->claimed[BOXCAR_OUTBOX];
+        assert_int_equal(claimed->count, COUNT);
+        for (size_t j = 0; j < COUNT; j++) {
+            assert_false(result->enqueued[BOXCAR_OUTBOX].items[j]->duplicate);
+            assert_int_equal(claimed->items[j]->work_id.value,
+                             result->enqueued[BOXCAR_OUTBOX].items[j]->work_id.value);
+            assert_untried(f, claimed->items[j]->work_id);
+            batch.items[batch.count++] =
+                (struct taken){claimed->items[j]->work_id, claimed->items[j]->epoch, 0, 0};
+        }
+        boxcar_result_free(result);
+        assert_int_equal(ack_batch(f, f->owner, &batch), COUNT);
+        assert_no_lease(f);
+    }
+    teardown(&far);
+}
+
+/* BX-002: the first try may have asked for the work id, or settled. */
+static void settling_by_message_id_is_told(void **state) {
+    struct fixture *f = *state;
+    struct far_store far;
+    setup(f, &far);
+    for (int i = 1; i <= ANSWERS_MAX; i++) {
+        boxcar_enqueued enqueued = enqueue(f, "t", "p");
+        struct taken taken = take(f, f->owner, enqueued.work_id);
+        boxcar_settlement done = BOXCAR_SETTLEMENT_INIT;
+        boxcar_work_id affected = {0};
+        size_t count = 0;
+        done.message_id = enqueued.message_id;
+        done.epoch = taken.epoch;
+        lose_answer(&far, i);
+        ASSERT_OK(
+            f, boxcar_ack(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), &done, 1, &affected, &count, &f->err));
+        lose_none(&far);
+        assert_int_equal(count, 1);
+        assert_int_equal(affected.value, taken.work_id.value);
+        assert_status(f, taken.work_id, BOXCAR_DONE);
+    }
+    teardown(&far);
+}
+
 /* BX-003, BX-006: of a stream, too, in order. */
 static void claim_of_a_stream_costs_no_attempt(void **state) {
     struct fixture *f = *state;
@@ -363,6 +424,8 @@ static void claim_of_a_worker_costs_no_attempt(void **state) {
 
 static const struct CMUnitTest TESTS[] = {
     TEST(claim_costs_no_attempt),
+    TEST(claim_of_own_messages_costs_no_attempt),
+    TEST(settling_by_message_id_is_told),
     TEST(claim_of_a_stream_costs_no_attempt),
     TEST(claim_that_is_lost_leaves_other_leases_alone),
     TEST(claim_of_a_worker_costs_no_attempt),

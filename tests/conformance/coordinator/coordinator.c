@@ -351,6 +351,44 @@ static void inbox_messages_are_told_per_ticket(void **state) {
     coordinator_shut(f, c);
 }
 
+/* Seed 004: a consumer queues what it received, and the flush gives it back as work unless it is a duplicate.
+ * It settles the message by the id that it knows. BX-064, BX-065, BX-080 */
+static void received_message_comes_back_with_the_flush(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator *c = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
+    boxcar_new_message received = delivery("bank", "1", "p");
+    boxcar_message_id id = boxcar_inbox_message_id(key_of("bank", "1"));
+    boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
+    boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
+    boxcar_settlement done = BOXCAR_SETTLEMENT_INIT;
+    deliver(f, "bank", "older");
+    options.claims[BOXCAR_INBOX] = &claim;
+    options.claim_stored = true;
+    claim.batch_size = 1;
+    done.message_id = id;
+    for (int round = 0; round < 2; round++) {
+        boxcar_flush *flushed = NULL;
+        uint64_t ticket;
+        ASSERT_OK(f, boxcar_coordinator_enqueue(c, BOXCAR_INBOX, &received, 1, &ticket, &f->err));
+        ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flushed, &f->err));
+        const boxcar_message_list *claimed = flushed->claimed[BOXCAR_INBOX];
+        assert_int_equal(result_of(flushed, ticket)->outcome,
+                         round ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED);
+        assert_int_equal(claimed->count, 1);
+        assert_text(claimed->items[0]->external_id, round ? "older" : "1");
+        boxcar_flush_free(flushed);
+    }
+    uint64_t ticket;
+    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ACK, &done, 1, 0, &ticket, &f->err));
+    boxcar_flush *flushed = flush(f, c);
+    assert_int_equal(result_of(flushed, ticket)->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_same_message_id(result_of(flushed, ticket)->message_id, id);
+    assert_int_equal(status_in(f, BOXCAR_INBOX, result_of(flushed, ticket)->work_id), BOXCAR_DONE);
+    boxcar_flush_free(flushed);
+    assert_state(f, "bank", "1", BOXCAR_INBOX_DONE);
+    coordinator_shut(f, c);
+}
+
 /* BX-002: each settlement is fenced and says for itself whether it counted. */
 static void lost_leases_are_told_per_id(void **state) {
     struct fixture *f = *state;
@@ -554,6 +592,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stages_that_come_with_a_result_are_seen_by_the_next_attempt),
     TEST(duplicates_are_told_per_id),
     TEST(inbox_messages_are_told_per_ticket),
+    TEST(received_message_comes_back_with_the_flush),
     TEST(lost_leases_are_told_per_id),
     TEST(operations_on_one_message_keep_their_order),
     TEST(refused_operation_is_dropped_alone),

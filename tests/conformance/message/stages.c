@@ -3,11 +3,12 @@
 
 /* Whether it was the owner's to record. */
 static bool record(struct fixture *f, boxcar_box box, boxcar_owner owner, struct taken taken, int stages) {
-    boxcar_settlement item = {.work_id = taken.work_id, .epoch = taken.epoch, .stages = stages};
+    boxcar_settlement item = settlement_of(taken);
     boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
     boxcar_request batch = BOXCAR_REQUEST_INIT;
     boxcar_result *result = NULL;
     size_t count;
+    item.stages = stages;
     part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&item, 1};
     batch.owner = owner;
     if (box == BOXCAR_OUTBOX)
@@ -143,11 +144,12 @@ static void stages_come_with_a_result(void **state) {
 /* BX-011 */
 static void unknown_flags_are_refused(void **state) {
     struct fixture *f = *state;
-    boxcar_settlement item = {.work_id = {1}};
+    boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
     boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
     boxcar_request batch = BOXCAR_REQUEST_INIT;
     boxcar_result *result = NULL;
     static const int BAD[] = {0, 32, -1, 33};
+    item.work_id.value = 1;
     part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){&item, 1};
     batch.owner = f->owner;
     batch.parts[BOXCAR_OUTBOX] = &part;

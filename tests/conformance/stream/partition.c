@@ -364,6 +364,44 @@ static void death_of_a_silent_worker_uses_up_attempts(void **state) {
     assert_stream_state(f, "s", BOXCAR_STREAM_HALTED);
 }
 
+static boxcar_status ask_for_partitions(struct fixture *f, int count) {
+    boxcar_request request = BOXCAR_REQUEST_INIT;
+    boxcar_new_message message = new_message("t", "p");
+    boxcar_result *result = NULL;
+    boxcar_status status;
+    request.partition_count = count;
+    request.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){&message, 1};
+    message.stream = BOXCAR_STR("first");
+    f->err = BOXCAR_ERROR_INIT;
+    status = boxcar_process(f->store, &request, &result, &f->err);
+    if (status == BOXCAR_OK)
+        boxcar_result_free(result);
+    return status;
+}
+
+/* BX-060: a request may bring the number along, before its own messages: the first of a stream fixes it. */
+static void request_says_how_many_partitions_there_are(void **state) {
+    struct fixture *f = *state;
+    boxcar_request request = BOXCAR_REQUEST_INIT;
+    boxcar_result *result = NULL;
+    ASSERT_INVALID(f, "partition_count", ask_for_partitions(f, BOXCAR_PARTITION_COUNT_MAX + 1));
+    ASSERT_INVALID(f, "partition_count", ask_for_partitions(f, -1));
+    request.partition_count = 5;
+    ASSERT_OK(f, boxcar_process(f->store, &request, &result, &f->err)); /* by itself */
+    boxcar_result_free(result);
+    beat(f, f->owner);
+    assert_int_equal(instance_of(f, f->owner).partition_count, 5);
+    ASSERT_OK(f, ask_for_partitions(f, 7));
+    assert_int_equal(instance_of(f, f->owner).partition_count, 7);
+    assert_int_equal(stream_of(f, "first").partition, boxcar_stream_partition(BOXCAR_STR("first"), 7));
+    ASSERT_OK(f, ask_for_partitions(f, 7));
+    ASSERT_OK(f, ask_for_partitions(f, 0));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, ask_for_partitions(f, 8));
+    assert_non_null(strstr(f->err.message, "partition_count"));
+    assert_int_equal(stats_of(f).ready + stats_of(f).waiting, 3); /* the refused one stored nothing */
+    assert_int_equal(instance_of(f, f->owner).partition_count, 7);
+}
+
 /* BX-060 */
 static void number_of_partitions_is_fixed_by_the_first_stream(void **state) {
     struct fixture *f = *state;
@@ -424,6 +462,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(removed_worker_comes_back_with_its_next_heartbeat),
     TEST(death_of_a_silent_worker_uses_up_attempts),
     TEST(number_of_partitions_is_fixed_by_the_first_stream),
+    TEST(request_says_how_many_partitions_there_are),
     TEST(partition_settings_have_ranges),
 };
 

@@ -200,7 +200,7 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
     boxcar_new_message delivery = BOXCAR_NEW_MESSAGE_INIT;
-    boxcar_settlement items[3] = {{.work_id = {1}}, {.work_id = {2}}, {.work_id = {1}}};
+    boxcar_settlement items[3] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
     boxcar_coordinator *coordinator = NULL;
     boxcar_flush *flushed = NULL;
     boxcar_status status;
@@ -213,6 +213,9 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     for (size_t i = 0; i < COUNT_OF(messages); i++)
         messages[i].topic = messages[i].payload = BOXCAR_STR("t");
     delivery.source = delivery.external_id = delivery.topic = delivery.payload = BOXCAR_STR("t");
+    items[0].message_id.uuid.bytes[15] = 1;
+    items[1].message_id.uuid.bytes[15] = 2;
+    items[2].message_id.uuid.bytes[15] = 1;
     status = coordinator_start(&options, &fake->store, &coordinator, err);
     if (status != BOXCAR_OK)
         return status;
@@ -319,8 +322,9 @@ static void queueing_allocates_only_to_grow(void **state) {
     for (int round = 0; round < 3; round++) {
         SEEN = 0;
         for (int i = 0; i < 10000; i++) {
-            boxcar_settlement item = {.work_id = {i + 1}};
+            boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
 
+            item.work_id.value = i + 1;
             assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), BOXCAR_OK);
             assert_int_equal(boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &item, 1, 0, NULL, &err), BOXCAR_OK);
         }

@@ -204,7 +204,7 @@ static void every_fault_is_named(void **state) {
     boxcar_new_message messages[] = {message("a"), message(""), message("b")};
     boxcar_settlement acks[] = {settlement(0), settlement(2), settlement(-3)}, late = settlement(5);
     boxcar_str topics[] = {BOXCAR_STR("ok"), BOXCAR_STR("")};
-    boxcar_settlement records[] = {{.work_id = {0}, .stages = 32}, {.work_id = {1}, .stages = 0}};
+    boxcar_settlement records[] = {settlement(0), settlement(1)};
     boxcar_result *result = NULL;
     struct faults faults = {.count = 0};
 
@@ -223,6 +223,7 @@ static void every_fault_is_named(void **state) {
     outbox.topic_count = 2;
     inbox.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){&late, 1};
     inbox.lease_ms = 0;
+    records[0].stages = 32;
     inbox.settle[BOXCAR_RECORD] = (boxcar_settlement_list){records, 2};
     heartbeat.concurrency = 0;
     batch.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){messages, 3};
@@ -287,6 +288,76 @@ static void batch_that_asks_nothing_succeeds(void **state) {
     boxcar_result_free(NULL);
 }
 
+static boxcar_settlement named(uint8_t id) {
+    boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
+
+    item.message_id.uuid.bytes[15] = id; /* the fake store makes the work id of it */
+    return item;
+}
+
+/* BX-002: stores know work ids only. They are asked for once a box, and not if nobody needs them. */
+static void stores_are_given_work_ids(void **state) {
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT, inbox = BOXCAR_REQUEST_PART_INIT;
+    boxcar_settlement acks[] = {settlement(1), named(9), named(8)}, fails[] = {named(3)},
+                      defers[] = {named(5), named(6)};
+    boxcar_result *result = NULL;
+
+    (void)state;
+    fails[0].stages = 1;
+    outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){acks, 3};
+    outbox.settle[BOXCAR_FAIL] = (boxcar_settlement_list){fails, 1};
+    inbox.settle[BOXCAR_DEFER] = (boxcar_settlement_list){defers, 2};
+    batch.owner.uuid = boxcar_uuid_new();
+    batch.parts[BOXCAR_OUTBOX] = &outbox;
+    assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.calls, 2);
+    assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].items[1].value, 9);
+    assert_int_equal(FAKE.settlements[0].work_id.value, 3); /* of the record of stages, remembered last */
+    assert_int_equal(FAKE.settlements[2].work_id.value, 8);
+    assert_int_equal(acks[1].work_id.value, 0); /* the caller's */
+    boxcar_result_free(result);
+    batch.parts[BOXCAR_INBOX] = &inbox;
+    assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
+    assert_int_equal(FAKE.calls, 5);
+    assert_int_equal(FAKE.box, BOXCAR_INBOX);
+    assert_int_equal(result->settled[BOXCAR_INBOX][BOXCAR_DEFER].items[0].value, 5);
+    boxcar_result_free(result);
+    FAKE.answer = BOXCAR_E_UNAVAILABLE;
+    assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(FAKE.calls, 6);
+}
+
+/* BX-011 */
+static void faults_of_what_comes_back_are_named(void **state) {
+    static const char *const EXPECTED[] = {"owner",
+                                           "outbox.acks[0].message_id",
+                                           "outbox.acks[1].work_id",
+                                           "outbox.fails",
+                                           "outbox.returns",
+                                           "partition_count"};
+    boxcar_request batch = BOXCAR_REQUEST_INIT;
+    boxcar_request_part outbox = BOXCAR_REQUEST_PART_INIT;
+    boxcar_settlement acks[] = {named(1), settlement(0)}, unset = settlement(1);
+    struct faults faults = {.count = 0};
+
+    (void)state;
+    acks[0].work_id.value = 1;
+    unset.struct_size = 0;
+    outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){acks, 2};
+    outbox.settle[BOXCAR_FAIL] = (boxcar_settlement_list){&unset, 1};
+    outbox.returns = (boxcar_return)3;
+    batch.parts[BOXCAR_OUTBOX] = &outbox;
+    batch.partition_count = 1000001;
+    assert_int_equal(boxcar_request_faults(&batch, note, &faults), COUNT_OF(EXPECTED));
+    for (size_t i = 0; i < COUNT_OF(EXPECTED); i++)
+        assert_string_equal(faults.paths[i], EXPECTED[i]);
+    batch.partition_count = -1;
+    assert_int_equal(boxcar_request_faults(&batch, NULL, NULL), COUNT_OF(EXPECTED));
+    batch.partition_count = 1000000;
+    assert_int_equal(boxcar_request_faults(&batch, NULL, NULL), COUNT_OF(EXPECTED) - 1);
+}
+
 /* A program that was built before the last fields were added. */
 static void shorter_structs_keep_the_defaults(void **state) {
     boxcar_request batch = BOXCAR_REQUEST_INIT;
@@ -296,6 +367,7 @@ static void shorter_structs_keep_the_defaults(void **state) {
     (void)state;
     batch.struct_size = offsetof(boxcar_request, stale_threshold_ms);
     batch.stale_threshold_ms = 3; /* not looked at */
+    batch.partition_count = -1;
     outbox.struct_size = offsetof(boxcar_request_part, claim_size);
     outbox.claim_size = -5; /* not looked at */
     batch.parts[BOXCAR_OUTBOX] = &outbox;
@@ -323,6 +395,8 @@ int main(void) {
         cmocka_unit_test_setup(single_fault_is_said_as_it_is, setup),
         cmocka_unit_test_setup(missing_arguments_are_named, setup),
         cmocka_unit_test_setup(batch_that_asks_nothing_succeeds, setup),
+        cmocka_unit_test_setup(stores_are_given_work_ids, setup),
+        cmocka_unit_test_setup(faults_of_what_comes_back_are_named, setup),
         cmocka_unit_test_setup(shorter_structs_keep_the_defaults, setup),
         cmocka_unit_test_setup(failure_of_the_store_is_passed_on, setup),
     };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "core/limits/limits.h"
 
 static char LONG_ASCII[1100]; /* 'a' repeated */
@@ -310,19 +311,34 @@ static void patterns_are_topics_or_prefixes(void **state) {
     assert_int_equal(limits_check_topic_pattern(BOXCAR_STR("\xFF*"), "t", NULL), BOXCAR_E_INVALID);
 }
 
+static boxcar_status read_settlements(boxcar_settle_kind kind, const boxcar_settlement *items, size_t count,
+                                      boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    boxcar_settlement_list list = {items, count};
+
+    return limits_read_settlements(&arena, kind, &list, err);
+}
+
 /* BX-011 */
 static void bad_settlements_are_refused_by_index(void **state) {
     static const struct {
-        boxcar_settlement bad;
+        struct {
+            int64_t work_id, epoch, delay_ms;
+            boxcar_str error;
+            boxcar_message_id message_id;
+        } bad;
         const char *argument;
     } cases[] = {
-        {{{0}, {0}, 0, {0, 0}, 0}, "settlements[1].work_id"},
-        {{{-1}, {0}, 0, {0, 0}, 0}, "settlements[1].work_id"},
-        {{{1}, {-1}, 0, {0, 0}, 0}, "settlements[1].epoch"},
-        {{{1}, {0}, -2, {0, 0}, 0}, "settlements[1].delay_ms"},
-        {{{1}, {0}, BOXCAR_DELAY_MS_MAX + 1, {0, 0}, 0}, "settlements[1].delay_ms"},
-        {{{1}, {0}, 0, {"\xFF", 1}, 0}, "settlements[1].error"},
-        {{{1}, {0}, 0, {"a\0", 2}, 0}, "settlements[1].error"},
+        {{.work_id = 0}, "settlements[1].work_id"},
+        {{.work_id = -1}, "settlements[1].work_id"},
+        {{.work_id = 1, .epoch = -1}, "settlements[1].epoch"},
+        {{.work_id = 1, .delay_ms = -2}, "settlements[1].delay_ms"},
+        {{.work_id = 1, .delay_ms = BOXCAR_DELAY_MS_MAX + 1}, "settlements[1].delay_ms"},
+        {{.work_id = 1, .error = {"\xFF", 1}}, "settlements[1].error"},
+        {{.work_id = 1, .error = {"a\0", 2}}, "settlements[1].error"},
+        {{.work_id = 1, .message_id = {{{1}}}}, "settlements[1].message_id"},
+        {{.work_id = -1, .message_id = {{{1}}}}, "settlements[1].message_id"},
+        {{.epoch = -1, .message_id = {{{1}}}}, "settlements[1].epoch"},
     };
     boxcar_settlement list[2] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
     boxcar_error err;
@@ -330,24 +346,36 @@ static void bad_settlements_are_refused_by_index(void **state) {
     (void)state;
     list[0].work_id.value = 1;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        list[1] = cases[i].bad;
-        assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID);
+        list[1].work_id.value = cases[i].bad.work_id;
+        list[1].epoch.value = cases[i].bad.epoch;
+        list[1].delay_ms = cases[i].bad.delay_ms;
+        list[1].error = cases[i].bad.error;
+        list[1].message_id = cases[i].bad.message_id;
+        assert_int_equal(read_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID);
         assert_string_equal(err.argument, cases[i].argument);
     }
+    list[1] = list[0];
+    list[1].work_id.value = 0;
+    list[1].message_id.uuid.bytes[0] = 1;
+    assert_int_equal(read_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_OK);
+    list[1].struct_size = 0;
+    assert_int_equal(read_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID);
+    assert_string_equal(err.argument, "settlements");
     list[1] = list[0]; /* twice the same is fine */
     list[0].stages = 1;
     list[1].stages = 32;
-    assert_int_equal(limits_check_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
+    assert_int_equal(read_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "settlements[1].stages");
-    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_E_INVALID); /* a result may have some */
+    assert_int_equal(read_settlements(BOXCAR_ACK, list, 2, &err),
+                     BOXCAR_E_INVALID); /* a result may have some */
     assert_string_equal(err.argument, "settlements[1].stages");
     list[1].stages = 0; /* but only a record needs them */
-    assert_int_equal(limits_check_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
-    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_OK);
-    assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 0, &err), BOXCAR_OK);
-    assert_int_equal(limits_check_settlements(BOXCAR_ACK, NULL, 1, &err), BOXCAR_E_INVALID);
+    assert_int_equal(read_settlements(BOXCAR_RECORD, list, 2, &err), BOXCAR_E_INVALID);
+    assert_int_equal(read_settlements(BOXCAR_ACK, list, 2, &err), BOXCAR_OK);
+    assert_int_equal(read_settlements(BOXCAR_ACK, NULL, 0, &err), BOXCAR_OK);
+    assert_int_equal(read_settlements(BOXCAR_ACK, NULL, 1, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "settlements");
-    assert_int_equal(limits_check_settlements(BOXCAR_ACK, list, SIZE_MAX, &err), BOXCAR_E_INVALID);
+    assert_int_equal(read_settlements(BOXCAR_ACK, list, SIZE_MAX, &err), BOXCAR_E_INVALID);
     assert_string_equal(err.argument, "count");
 }
 

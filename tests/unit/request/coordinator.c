@@ -316,6 +316,83 @@ static void operations_on_one_message_keep_their_order(void **state) {
     scene_free(s);
 }
 
+/* ---- message ids ---- */
+
+/* Three messages of the outbox with the ids 1 to 3. */
+static void fill_with_ids(struct scene *s) {
+    for (uint8_t i = 0; i < 3; i++)
+        s->memory.messages[i].id.uuid.bytes[15] = (uint8_t)(i + 1);
+    s->memory.count = 3;
+}
+
+static boxcar_settlement by_message_id(uint8_t id) {
+    boxcar_settlement settlement = BOXCAR_SETTLEMENT_INIT;
+
+    settlement.message_id.uuid.bytes[15] = id;
+    return settlement;
+}
+
+/* BX-064: a result says which message it is about. */
+static void messages_are_settled_by_their_ids(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+    boxcar_settlement acks[2] = {by_message_id(2), by_message_id(9)}, fail = by_message_id(1);
+    boxcar_flush *flushed;
+
+    (void)state;
+    fill_with_ids(s);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, acks, 2, 0, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_FAIL, &fail, 1, 0, NULL, &s->err);
+    flushed = flush(s);
+    assert_int_equal(flushed->items[0]->outcome, BOXCAR_OUTCOME_SETTLED);
+    assert_int_equal(flushed->items[0]->work_id.value, 2);
+    assert_memory_equal(&flushed->items[0]->message_id, &acks[0].message_id, 16);
+    assert_int_equal(flushed->items[1]->outcome, BOXCAR_OUTCOME_LOST);
+    assert_int_equal(flushed->items[1]->work_id.value, 0);
+    assert_int_equal(flushed->items[2]->outcome, BOXCAR_OUTCOME_SETTLED);
+    boxcar_flush_free(flushed);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.call_count, 1);
+    assert_int_equal(s->memory.id_looks, 1);
+    scene_free(s);
+}
+
+/* The same message, and which one is not known when they are queued. */
+static void order_is_kept_however_messages_are_named(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+    boxcar_settlement one = by_message_id(1), same = a_settlement(1), in = a_settlement(3);
+
+    (void)state;
+    fill_with_ids(s);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_FAIL, &one, 1, 0, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_INBOX, BOXCAR_ACK, &in, 1, 0, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &same, 1, 0, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &one, 1, 30000, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &one, 1, 0, NULL, &s->err);
+    flush_ok(s);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_FAIL);
+    assert_int_equal(s->memory.call_count, 4);
+    assert_int_equal(s->memory.calls[0].settlements, 2);
+    scene_free(s);
+}
+
+/* BX-064: asking for the work ids is part of the flush. */
+static void settlements_stay_queued_while_nobody_knows_the_work_id(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+    boxcar_settlement one = by_message_id(1);
+
+    (void)state;
+    fill_with_ids(s);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &one, 1, 0, NULL, &s->err);
+    s->memory.down = BOXCAR_E_UNAVAILABLE;
+    assert_int_equal(boxcar_coordinator_flush(s->coordinator, NULL, NULL, &s->err), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_coordinator_queued(s->coordinator), 1);
+    s->memory.down = BOXCAR_OK;
+    flush_ok(s);
+    assert_int_equal(s->memory.messages[0].kind, BOXCAR_ACK);
+    assert_int_equal(s->memory.messages[0].settled, 1);
+    scene_free(s);
+}
+
 static void boxes_do_not_mix_up_their_messages(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
     boxcar_settlement one = a_settlement(1);
@@ -344,11 +421,18 @@ static void renewals_of_different_length_go_apart(void **state) {
     scene_free(s);
 }
 
+static boxcar_settlement a_record(int64_t work_id, int stages) {
+    boxcar_settlement record = a_settlement(work_id);
+
+    record.stages = stages;
+    return record;
+}
+
 /* BX-063: stages go with the settlement of their message, before it. */
 static void stages_are_recorded_in_their_order(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
-    boxcar_settlement one = {.work_id = {1}, .stages = 1}, two = {.work_id = {1}, .stages = 4},
-                        many[3] = {{.work_id = {2}, .stages = 1}, {.work_id = {3}, .stages = 2}, {.work_id = {4}, .stages = 8}};
+    boxcar_settlement one = a_record(1, 1), two = a_record(1, 4),
+                      many[3] = {a_record(2, 1), a_record(3, 2), a_record(4, 8)};
     boxcar_flush *flushed;
 
     (void)state;
@@ -466,8 +550,7 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     boxcar_coordinator *c = s->coordinator;
     boxcar_new_message bad = a_message("p"), messages[2] = {a_message("p"), a_message("p")};
     boxcar_settlement items[2] = {a_settlement(1), a_settlement(0)}, good = a_settlement(1);
-    boxcar_settlement records[3] = {
-        {.work_id = {1}, .stages = 32}, {.work_id = {1}, .stages = 1}, {.work_id = {0}, .stages = 1}};
+    boxcar_settlement records[3] = {a_record(1, 32), a_record(1, 1), a_record(0, 1)};
 
     (void)state;
     bad.topic = BOXCAR_STR("");
@@ -587,6 +670,9 @@ int main(void) {
         cmocka_unit_test(settlements_are_brought_into_the_form_of_the_single_calls),
         cmocka_unit_test(operations_on_one_message_keep_their_order),
         cmocka_unit_test(boxes_do_not_mix_up_their_messages),
+        cmocka_unit_test(messages_are_settled_by_their_ids),
+        cmocka_unit_test(order_is_kept_however_messages_are_named),
+        cmocka_unit_test(settlements_stay_queued_while_nobody_knows_the_work_id),
         cmocka_unit_test(renewals_of_different_length_go_apart),
         cmocka_unit_test(stages_are_recorded_in_their_order),
         cmocka_unit_test(claims_come_back_with_the_results),

@@ -151,6 +151,17 @@ static boxcar_status fake_message_read(struct boxcar_store *store, const struct 
     return BOXCAR_OK;
 }
 
+/* The last byte of an id is the work id. */
+static boxcar_status fake_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
+                                   size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
+    struct fake_store *fake = fake_of(store);
+
+    fake->box = box;
+    for (size_t i = 0; i < count; i++)
+        ret_ids[i].value = ids[i].uuid.bytes[15];
+    return answer(fake, err);
+}
+
 static boxcar_status fake_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                                    struct attempt_rows **ret_list, boxcar_error *err) {
     (void)work_id;
@@ -422,6 +433,7 @@ static const struct store_ops FAKE_OPS = {
     .process = fake_process,
     .transaction = fake_transaction,
     .message_read = fake_message_read,
+    .work_ids = fake_work_ids,
     .message_change = fake_message_change,
     .attempts = fake_attempts,
     .stats = fake_stats,

@@ -86,7 +86,8 @@ static bool renew(const struct memory_store *memory, struct memory_message *mess
 static bool settle(struct memory_store *memory, const struct request *batch, int box, boxcar_settle_kind kind,
                    const boxcar_settlement *item) {
     int64_t work_id = item->work_id.value;
-    struct memory_message *message = work_id < MEMORY_IDS ? &memory->messages[work_id - 1] : NULL;
+    struct memory_message *message =
+        work_id > 0 && work_id < MEMORY_IDS ? &memory->messages[work_id - 1] : NULL;
 
     if (!message || (!memory->all_leased && (int)message->box != box))
         return false;
@@ -224,7 +225,8 @@ static bool has_message(boxcar_new_message_list messages, const char *payload) {
 static bool is_refused(const struct memory_store *memory, const struct request *batch, boxcar_box box) {
     for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
         for (size_t i = 0; i < batch->parts[box].settle[kind].count; i++)
-            if (batch->parts[box].settle[kind].items[i].work_id.value == memory->refuse_work_id)
+            if (memory->refuse_work_id > 0 &&
+                batch->parts[box].settle[kind].items[i].work_id.value == memory->refuse_work_id)
                 return true;
     return has_message(batch->base.messages[box], memory->refuse);
 }
@@ -398,10 +400,27 @@ static boxcar_status maintain(struct boxcar_store *store, enum upkeep_task task,
     return BOXCAR_OK;
 }
 
+static boxcar_status work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
+                              size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+    boxcar_status status = memory->down;
+
+    pthread_mutex_lock(&memory->mutex);
+    memory->id_looks++;
+    for (size_t i = 0; status == BOXCAR_OK && i < count; i++) {
+        size_t at = find(memory, ids[i]);
+
+        ret_ids[i].value = at < memory->count && memory->messages[at].box == box ? (int64_t)at + 1 : 0;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    return status == BOXCAR_OK ? BOXCAR_OK : error_set(err, status, "the store is down");
+}
+
 static const struct store_ops OPS = {
     .kind = "memory",
     .close = close_store,
     .process = process,
+    .work_ids = work_ids,
     .sleep = sleep_a_little,
     .is_drained = is_drained,
     .settings_read = settings_read,

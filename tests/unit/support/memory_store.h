@@ -52,6 +52,7 @@ struct memory_store {
     size_t count;
     struct memory_call calls[MEMORY_CALLS]; /* but for those that only say who lives or goes */
     size_t call_count;
+    size_t id_looks;                   /* work ids were asked for, so often */
     _Atomic int heartbeats, farewells; /* heartbeats: by themselves */
     int defects;                       /* a message id came as new though it was known */
     int most_suspects;                 /* leased at the same time */

@@ -14,7 +14,8 @@ begin
     end if;
     select * into topics from :"schema"._batch_topics(part);
     if part #> '{claim,stored}' = 'true' and stored <> '{}' then
-        own := :"schema"._claim_stored(p_box, p_owner, lease, wanted, topics.exact, topics.prefixes, stored);
+        own := :"schema"._lease_stored(
+            p_box, p_owner, lease, wanted, topics.exact, topics.prefixes, stored, null, 64 << 20);
         wanted := wanted - cardinality(own);
     end if;
     if wanted = 0 then

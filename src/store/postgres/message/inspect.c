@@ -1,12 +1,16 @@
 /* Looking at messages: one, a page, a history. Pages of dead letters: admin/dead.c. */
 #include "inspect.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/postgres/admin/dead.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/statement/choice.h"
 #include "store/postgres/statement/params.h"
 #include "store/postgres/statement/rows.h"
+#include "store/postgres/statement/shape.h"
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct message_rows **ret_list, boxcar_error *err) {
@@ -24,6 +28,31 @@ boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message
         return error_set(err, BOXCAR_E_NOT_FOUND, "no such message in the %s", boxcar_box_name(box));
     }
     return pg_items_into_list(result, ret_list, err);
+}
+
+boxcar_status pg_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
+                          size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    struct work_id_list found;
+    struct buf *array;
+    boxcar_status status;
+
+    pg_params_int2(&params, box);
+    array = pg_params_array_begin(&params, PG_UUID_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_uuid(array, ids[i].uuid.bytes);
+    status = pg_query(pg, PG_WORK_IDS, &params, &result, err);
+    if (status == BOXCAR_OK)
+        status = pg_get_work_ids(result, 0, 0, &arena, &found, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (found.count != count)
+        return pg_malformed(pg, "it has not one work id for each message id", err);
+    memcpy(ret_ids, found.items, count * sizeof(*ret_ids));
+    return BOXCAR_OK;
 }
 
 /* _page knows two more words than there are statuses. */

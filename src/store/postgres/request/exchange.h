@@ -5,17 +5,25 @@
 #include "params.h"
 #include "store/postgres/state.h"
 
+struct claim_room {
+    int messages;
+    int64_t bytes;
+};
+
 struct exchange {
     struct pg_store *pg;
     const struct request *request;
     struct result *result;
     bool settle;       /* still to be done */
     bool claim[BOXES]; /* still to be done */
+    struct claim_room room[BOXES];
+    bool sends_claim[BOXES]; /* by this round: there is room */
     bool unknown;      /* an earlier try may have taken effect */
     bool bury_expired[BOXES];
     bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
     int losses;             /* answers to claims that did not arrive */
     int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
+    int64_t stored_numbers[BOXES]; /* of the claims of what the request stores */
     int64_t began_ms;
     bool together; /* both claims are made in one transaction, the caller's */
 };
@@ -27,6 +35,13 @@ bool pg_exchange_holds_keys(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
 bool pg_exchange_begins_claims(const struct exchange *x);
+
+/* What a claim may still bring. What the request stores comes first: as long as it may come, its place is
+ * kept free. */
+struct claim_room pg_exchange_room(const struct exchange *x, boxcar_box box);
+static inline bool claim_room_is_left(struct claim_room room) {
+    return room.messages > 0 && room.bytes >= BOXCAR_BATCH_BYTES_MIN;
+}
 
 /* What stores the new messages of a box. */
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);

@@ -406,21 +406,51 @@ void pg_params_for_settle(struct pg_params *params, const struct request *reques
         pg_params_interval_ms(params, request_part_renew_ms(part));
 }
 
-void pg_params_for_claim(struct pg_params *params, const struct request *request, boxcar_box box, bool durable,
-                         int64_t number) {
+static void add_number(struct pg_params *params, int64_t number) {
+    if (number != 0)
+        pg_params_int8(params, number);
+    else
+        pg_params_null(params, PG_INT8);
+}
+
+/* What every claim begins with. */
+static void add_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size) {
     const boxcar_request_part *part = &request->parts[box];
 
     pg_params_int2(params, box);
     pg_params_uuid(params, request->base.owner.uuid.bytes);
     pg_params_interval_ms(params, part->lease_ms);
-    pg_params_int4(params, part->claim_size);
+    pg_params_int4(params, size);
     pg_params_topics(params, part->topics, part->topic_count);
+}
+
+void pg_params_for_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size,
+                         bool durable, bool suspects, int64_t number) {
+    add_claim(params, request, box, size);
     pg_params_bool(params, durable);
-    pg_params_bool(params, !request->own[box].no_suspects);
-    if (number != 0)
-        pg_params_int8(params, number);
+    pg_params_bool(params, suspects);
+    add_number(params, number);
+}
+
+void pg_params_for_claim_stored(struct pg_params *params, const struct request *request, boxcar_box box,
+                                int size, int64_t number) {
+    const struct new_messages messages = request_messages(request, box);
+
+    add_claim(params, request, box, size);
+    add_ids(params, &messages);
+    add_number(params, number);
+    pg_params_int8(params, request_part_claim_bytes(&request->parts[box]));
+}
+
+void pg_params_for_returned(struct pg_params *params, const struct request *request, boxcar_box box) {
+    const boxcar_request_part *part = &request->parts[box];
+
+    pg_params_int2(params, box);
+    pg_params_uuid(params, request->base.owner.uuid.bytes);
+    if (part->returns == BOXCAR_RETURN_RENEWED)
+        add_work_ids(params, part->settle[BOXCAR_RENEW]);
     else
-        pg_params_null(params, PG_INT8);
+        pg_params_null(params, PG_INT8_ARRAY);
 }
 
 void pg_params_for_was_settled(struct pg_params *params, const struct request *request, boxcar_box box,
@@ -446,8 +476,9 @@ void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxca
     array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
     for (size_t i = 0; i < count; i++)
         pg_array_int8(array, claimed[i].work_id.value);
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, 1);
-    pg_array_int8(array, claimed[0].epoch.value);
+    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pg_array_int8(array, claimed[i].epoch.value);
     array = pg_params_array_begin(params, PG_INT8_ARRAY, 1);
     pg_array_int8(array, 0);
 }

@@ -20,8 +20,13 @@ void pg_params_for_settle(struct pg_params *params, const struct request *reques
                           boxcar_settle_kind kind);
 /* All that the settlements of both boxes lock. */
 void pg_params_for_lock_ahead(struct pg_params *params, const struct request *request);
-void pg_params_for_claim(struct pg_params *params, const struct request *request, boxcar_box box, bool durable,
-                         int64_t number);
+void pg_params_for_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size,
+                         bool durable, bool suspects, int64_t number);
+/* What a claim takes first: messages that the request stores. */
+void pg_params_for_claim_stored(struct pg_params *params, const struct request *request, boxcar_box box,
+                                int size, int64_t number);
+/* Messages that come back: what was renewed, if that is asked for, else all. */
+void pg_params_for_returned(struct pg_params *params, const struct request *request, boxcar_box box);
 void pg_params_for_was_settled(struct pg_params *params, const struct request *request, boxcar_box box,
                                boxcar_settle_kind kind, const char *outcome);
 /* A defer of claimed messages to now. */

@@ -175,11 +175,102 @@ static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_statu
     }
 }
 
+/* ---- messages ---- */
+
+/* A message, with all that a message has. */
+static bool is_claimed(const PGresult *result, int row) {
+    return pg_get_int8(result, row, 0) > 0 && !PQgetisnull(result, row, 3) && !PQgetisnull(result, row, 4);
+}
+
+/* Behind those that are there. The arena has taken the result over. */
+static boxcar_status read_messages(struct exchange *x, boxcar_box box, const PGresult *result, int rows,
+                                   boxcar_message **items, size_t *count, boxcar_error *err) {
+    boxcar_message *all = arena_alloc_array(&x->result->arena, *count + (size_t)rows, sizeof(*all));
+
+    if (!all)
+        return error_no_memory(err);
+    if (*count > 0)
+        memcpy(all, *items, *count * sizeof(*all));
+    for (int i = 0; i < rows; i++) {
+        if (!is_claimed(result, i))
+            return pg_malformed(x->pg, "a message lacks its id, topic or payload", err);
+        pg_read_claimed(result, i, &all[*count + (size_t)i]);
+        all[*count + (size_t)i].box = box;
+    }
+    *items = all;
+    *count += (size_t)rows;
+    return BOXCAR_OK;
+}
+
+static boxcar_status read_claimed_messages(struct exchange *x, boxcar_box box, const PGresult *result,
+                                           int rows, boxcar_error *err) {
+    struct part_result *part = &x->result->parts[box];
+
+    if (part->claimed_count + (size_t)rows > (size_t)x->request->parts[box].claim_size)
+        return pg_malformed(x->pg, "more was claimed than was asked for", err);
+    return read_messages(x, box, result, rows, &part->claimed, &part->claimed_count, err);
+}
+
+/* What came with the first transaction, once that is committed. */
+struct brought {
+    PGresult *returned[BOXES], *stored[BOXES];
+};
+
+static void receive_brought(struct exchange *x, struct brought *brought, boxcar_status *status,
+                            boxcar_error *err) {
+    for (int box = 0; box < BOXES; box++)
+        if (x->request->parts[box].returns != BOXCAR_RETURN_NONE)
+            receive_into(x->pg, PG_RETURNED, &brought->returned[box], status, err);
+    for (int box = 0; box < BOXES; box++)
+        if (request_claims_stored(x->request, (boxcar_box)box))
+            receive_into(x->pg, PG_CLAIM_STORED, &brought->stored[box], status, err);
+}
+
+/* Texts stay where libpq put them: the arena takes the result over. */
+static boxcar_status keep_returned(struct exchange *x, boxcar_box box, PGresult *result, boxcar_error *err) {
+    struct part_result *part = &x->result->parts[box];
+
+    if (!result)
+        return BOXCAR_OK;
+    if (!pg_attach_result(&x->result->arena, result))
+        return error_no_memory(err);
+    part->returned_count = 0;
+    return read_messages(x, box, result, PQntuples(result), &part->returned, &part->returned_count, err);
+}
+
+static boxcar_status keep_stored(struct exchange *x, boxcar_box box, PGresult *result, boxcar_error *err) {
+    if (!result)
+        return BOXCAR_OK;
+    if (!pg_attach_result(&x->result->arena, result))
+        return error_no_memory(err);
+    return read_claimed_messages(x, box, result, PQntuples(result), err);
+}
+
+static boxcar_status keep_brought(struct exchange *x, struct brought *brought, boxcar_status status,
+                                  boxcar_error *err) {
+    for (int box = 0; box < BOXES; box++) {
+        if (status == BOXCAR_OK)
+            status = keep_returned(x, (boxcar_box)box, brought->returned[box], err);
+        else
+            PQclear(brought->returned[box]);
+        if (status == BOXCAR_OK)
+            status = keep_stored(x, (boxcar_box)box, brought->stored[box], err);
+        else
+            PQclear(brought->stored[box]);
+    }
+    return status;
+}
+
 boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err) {
+    struct brought brought = {.returned = {NULL}};
     boxcar_status status = BOXCAR_OK;
 
     if (x->shares_ends)
         receive_into(x->pg, PG_JOINS_ENDED, &x->pg->ended_before, &status, err);
+    if (x->request->base.partition_count > 0) {
+        AUTO_RESULT PGresult *result = NULL;
+        receive_into(x->pg, PG_WANT_PARTITIONS, &result, &status, err);
+    }
     receive_enqueued(x, BOXCAR_INBOX, &status, err);
     if (pg_exchange_holds_keys(x)) {
         AUTO_RESULT PGresult *result = NULL;
@@ -201,6 +292,7 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, PG_REMOVE_STALE, &result, &status, err);
     }
+    receive_brought(x, &brought, &status, err);
     if (x->request->farewell) {
         AUTO_RESULT PGresult *result = NULL;
         receive_into(x->pg, PG_FAREWELL, &result, &status, err);
@@ -214,34 +306,9 @@ boxcar_status pg_exchange_receive_settled(struct exchange *x, boxcar_error *err)
     AUTO_RESULT PGresult *sync = NULL;
     receive_into(x->pg, SYNC, &sync, &status, err);
     pg_notice_tell(x->pg, status);
-    return status;
+    return keep_brought(x, &brought, status, err);
 }
 
-/* A message, with all that a message has. */
-static bool is_claimed(const PGresult *result, int row) {
-    return pg_get_int8(result, row, 0) > 0 && !PQgetisnull(result, row, 3) && !PQgetisnull(result, row, 4);
-}
-
-static boxcar_status read_messages(struct exchange *x, boxcar_box box, const PGresult *result, int rows,
-                                   boxcar_error *err) {
-    struct part_result *part = &x->result->parts[box];
-
-    if (rows > x->request->parts[box].claim_size)
-        return pg_malformed(x->pg, "more was claimed than was asked for", err);
-    part->claimed = arena_alloc_array(&x->result->arena, (size_t)rows, sizeof(*part->claimed));
-    if (!part->claimed)
-        return error_no_memory(err);
-    for (int i = 0; i < rows; i++) {
-        if (!is_claimed(result, i))
-            return pg_malformed(x->pg, "a message lacks its id, topic or payload", err);
-        pg_read_claimed(result, i, &part->claimed[i]);
-        part->claimed[i].box = box;
-    }
-    part->claimed_count = (size_t)rows;
-    return BOXCAR_OK;
-}
-
-/* Texts stay where libpq put them: the arena takes the result over. */
 static boxcar_status read_claimed(struct exchange *x, boxcar_box box, PGresult *result, boxcar_error *err) {
     int rows = PQntuples(result);
     int64_t flags = 0;
@@ -251,12 +318,12 @@ static boxcar_status read_claimed(struct exchange *x, boxcar_box box, PGresult *
         return error_no_memory(err);
     if (rows > 0 && pg_get_int8(result, rows - 1, 0) == 0)
         flags = pg_get_int8(result, --rows, 1);
-    status = read_messages(x, box, result, rows, err);
+    status = read_claimed_messages(x, box, result, rows, err);
     if (status != BOXCAR_OK)
         return status;
     x->bury_expired[box] = x->bury_expired[box] || (flags & CLAIM_PARKED_EXPIRED);
     x->result->parts[box].held_up = flags & CLAIM_HELD_UP;
-    x->claim[box] = rows == 0 && (flags & CLAIM_MORE);
+    x->claim[box] = x->result->parts[box].claimed_count == 0 && (flags & CLAIM_MORE);
     return BOXCAR_OK;
 }
 

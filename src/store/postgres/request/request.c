@@ -73,20 +73,20 @@ static void end_pipeline(struct pg_store *pg) {
         pg_disconnect(pg);
 }
 
-static void note_lost(struct exchange *x, boxcar_box box) {
-    pg_note_lost_claim(x->pg, x->request->base.owner, box, x->numbers[box], x->request->parts[box].lease_ms);
+static void note_lost(struct exchange *x, boxcar_box box, int64_t number) {
+    pg_note_lost_claim(x->pg, x->request->base.owner, box, number, x->request->parts[box].lease_ms);
 }
 
 /* A claim that the server refused has leased nothing; any other failure leaves that open. */
-static void receive_claims(struct exchange *x, const bool claiming[BOXES], boxcar_status *status, boxcar_error *err) {
+static void receive_claims(struct exchange *x, boxcar_status *status, boxcar_error *err) {
     for (int box = 0; box < BOXES; box++) {
         boxcar_error why = BOXCAR_ERROR_INIT;
         boxcar_status now = BOXCAR_OK;
 
-        if (claiming[box])
+        if (x->sends_claim[box])
             now = pg_exchange_receive_claimed(x, (boxcar_box)box, &why);
         if (now != BOXCAR_OK && why.sqlstate[0] == '\0') {
-            note_lost(x, (boxcar_box)box);
+            note_lost(x, (boxcar_box)box, x->numbers[box]);
             x->losses++;
         }
         if (*status == BOXCAR_OK && now != BOXCAR_OK) {
@@ -96,28 +96,52 @@ static void receive_claims(struct exchange *x, const bool claiming[BOXES], boxca
     }
 }
 
+/* Also the request's own messages may be leased to nobody who knows. */
+static boxcar_status receive_settled(struct exchange *x, boxcar_error *err) {
+    boxcar_status status = pg_exchange_receive_settled(x, err);
+
+    for (int box = 0; status != BOXCAR_OK && err->sqlstate[0] == '\0' && box < BOXES; box++)
+        note_lost(x, (boxcar_box)box, x->stored_numbers[box]);
+    x->settle = status != BOXCAR_OK;
+    return status;
+}
+
+/* Now it is known what of the request's own messages has come. The claim uses the room that they have left.
+ */
+static void plan_claims(struct exchange *x) {
+    for (int box = 0; box < BOXES; box++) {
+        if (!request_claims_stored(x->request, (boxcar_box)box))
+            continue;
+        if (!x->sends_claim[box])
+            x->claim[box] = x->claim[box] && claim_room_is_left(pg_exchange_room(x, (boxcar_box)box));
+        else if (x->result->parts[box].claimed_count == 0)
+            x->claim[box] = true; /* for suspects */
+    }
+}
+
 /* One round trip with what is still to be done. Returns the first error; what succeeded is marked
  * as done in x. */
 static boxcar_status talk(struct exchange *x, boxcar_error *err) {
-    bool claiming[BOXES];
+    bool settles = x->settle;
     boxcar_status status;
 
-    memcpy(claiming, x->claim, sizeof(claiming));
     pg_exchange_prepare(x);
     if (!PQenterPipelineMode(x->pg->conn))
         return pg_error_from_connection(x->pg, err);
     status = pg_exchange_send(x, err);
     if (status != BOXCAR_OK) {
         leave_pipeline(x->pg);
-        for (int box = 0; box < BOXES; box++)
-            note_lost(x, (boxcar_box)box);
+        for (int box = 0; box < BOXES; box++) {
+            note_lost(x, (boxcar_box)box, x->stored_numbers[box]);
+            note_lost(x, (boxcar_box)box, x->numbers[box]);
+        }
         return status;
     }
-    if (x->settle) {
-        status = pg_exchange_receive_settled(x, err);
-        x->settle = status != BOXCAR_OK;
-    }
-    receive_claims(x, claiming, &status, err);
+    if (settles)
+        status = receive_settled(x, err);
+    receive_claims(x, &status, err);
+    if (settles && !x->settle)
+        plan_claims(x);
     end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
     return status;
@@ -265,6 +289,9 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
     for (int box = 0; status == BOXCAR_OK && x->unknown && box < BOXES; box++)
         status = add_all_settled_before(x, (boxcar_box)box, err);
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        if (request_claims_stored(x->request, (boxcar_box)box))
+            messages_sort(x->result->parts[box].claimed, x->result->parts[box].claimed_count);
+        request_part_trim_returned(&x->request->parts[box], &x->result->parts[box]);
         bury_expired(x, (boxcar_box)box);
         if (x->result->parts[box].held_up)
             pg_tell_blocker(x->pg, (boxcar_box)box);
@@ -283,7 +310,9 @@ static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) 
 
 static bool has_first_part(const struct request *request) {
     return request_changes(request, BOXCAR_OUTBOX) || request_changes(request, BOXCAR_INBOX) ||
-           request->instance_count > 0 || request->remove_stale || request->farewell;
+           request->instance_count > 0 || request->remove_stale || request->farewell ||
+           request->base.partition_count > 0 || request->parts[BOXCAR_OUTBOX].returns != BOXCAR_RETURN_NONE ||
+           request->parts[BOXCAR_INBOX].returns != BOXCAR_RETURN_NONE;
 }
 
 /* A claim that failed beside something that stands, a settlement or the claim from the other box: the

@@ -59,10 +59,63 @@ bool pg_exchange_asks_for_ends(const struct exchange *x) {
            (may_end_joins(&x->request->parts[BOXCAR_OUTBOX]) || may_end_joins(&x->request->parts[BOXCAR_INBOX]));
 }
 
+static int64_t bytes_of_new(boxcar_new_message_list messages) {
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < messages.count; i++)
+        bytes += (int64_t)(messages.items[i].payload.len + messages.items[i].headers.len +
+                           messages.items[i].metadata.len);
+    return bytes;
+}
+
+static int64_t bytes_of_claimed(const struct part_result *part) {
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < part->claimed_count; i++)
+        bytes += (int64_t)(part->claimed[i].payload.len + part->claimed[i].headers.len +
+                           part->claimed[i].metadata.len);
+    return bytes;
+}
+
+struct claim_room pg_exchange_room(const struct exchange *x, boxcar_box box) {
+    const boxcar_request_part *part = &x->request->parts[box];
+    const struct part_result *result = &x->result->parts[box];
+    struct claim_room room = {part->claim_size, request_part_claim_bytes(part)};
+
+    if (!request_claims_stored(x->request, box))
+        return room;
+    room.messages -= (int)result->claimed_count;
+    room.bytes -= bytes_of_claimed(result);
+    if (x->settle) {
+        const boxcar_new_message_list messages = x->request->base.messages[box];
+
+        room.messages = (size_t)room.messages > messages.count ? room.messages - (int)messages.count : 0;
+        room.bytes -= bytes_of_new(messages);
+    }
+    return room;
+}
+
+static void prepare_claims(struct exchange *x) {
+    for (int box = 0; box < BOXES; box++) {
+        bool numbered = !pg_in_transaction(x->pg);
+        bool stored = x->settle && request_claims_stored(x->request, (boxcar_box)box);
+
+        x->room[box] = pg_exchange_room(x, (boxcar_box)box);
+        x->sends_claim[box] = x->claim[box] && claim_room_is_left(x->room[box]);
+        if (x->sends_claim[box])
+            pg_prepare(x->pg, PG_CLAIM);
+        if (stored)
+            pg_prepare(x->pg, PG_CLAIM_STORED);
+        x->numbers[box] = x->sends_claim[box] && numbered ? pg_claim_number(x->pg) : 0;
+        x->stored_numbers[box] = stored && numbered ? pg_claim_number(x->pg) : 0;
+    }
+    x->together = pg_is_joined(x->pg) && x->sends_claim[BOXCAR_OUTBOX] && x->sends_claim[BOXCAR_INBOX];
+}
+
 void pg_exchange_prepare(struct exchange *x) {
     pg_forget_ends(x->pg);
     x->shares_ends = x->settle && pg_exchange_asks_for_ends(x) && pg_shares_ends(x->pg);
-    x->together = pg_is_joined(x->pg) && x->claim[BOXCAR_OUTBOX] && x->claim[BOXCAR_INBOX];
+    prepare_claims(x);
     for (int box = 0; box < BOXES; box++) {
         const boxcar_request_part *part = &x->request->parts[box];
 
@@ -71,10 +124,11 @@ void pg_exchange_prepare(struct exchange *x) {
         for (int kind = 0; x->settle && kind < BOXCAR_SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
                 pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
-        if (x->claim[box])
-            pg_prepare(x->pg, PG_CLAIM);
-        x->numbers[box] = x->claim[box] && !pg_in_transaction(x->pg) ? pg_claim_number(x->pg) : 0;
+        if (x->settle && part->returns != BOXCAR_RETURN_NONE)
+            pg_prepare(x->pg, PG_RETURNED);
     }
+    if (x->settle && x->request->base.partition_count > 0)
+        pg_prepare(x->pg, PG_WANT_PARTITIONS);
     if (x->settle && pg_exchange_holds_keys(x))
         pg_prepare(x->pg, PG_HOLD_KEYS);
     if (x->settle && pg_exchange_locks_ahead(x))
@@ -107,13 +161,33 @@ static boxcar_status send_lock_ahead(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_LOCK_AHEAD, &params, err);
 }
 
+static boxcar_status send_want_partitions(struct exchange *x, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (x->request->base.partition_count == 0)
+        return BOXCAR_OK;
+    pg_params_int4(&params, x->request->base.partition_count);
+    return pg_send(x->pg, PG_WANT_PARTITIONS, &params, err);
+}
+
+/* Whether messages come back, be it to the owner's work or as claimed ones, with the first transaction. */
+static bool brings_messages(const struct request *request) {
+    bool brings = false;
+
+    for (int box = 0; box < BOXES; box++)
+        brings = brings || request->parts[box].returns != BOXCAR_RETURN_NONE ||
+                 request_claims_stored(request, (boxcar_box)box);
+    return brings;
+}
+
 /* Whether messages from outside are all that the first transaction is about. */
 static bool brings_only_inbox(const struct exchange *x) {
     const boxcar_request_part *inbox = &x->request->parts[BOXCAR_INBOX];
 
     return !pg_is_joined(x->pg) && !request_part_settles(inbox) && !inbox->reap &&
            !request_changes(x->request, BOXCAR_OUTBOX) && x->request->instance_count == 0 &&
-           !x->request->remove_stale && !x->request->farewell;
+           !x->request->remove_stale && !x->request->farewell && x->request->base.partition_count == 0 &&
+           !brings_messages(x->request);
 }
 
 static boxcar_status send_enqueue(struct exchange *x, boxcar_box box, boxcar_error *err) {
@@ -160,7 +234,7 @@ static boxcar_status send_settlements(struct exchange *x, boxcar_box box, boxcar
  */
 static enum pg_statement instance_statement(const struct exchange *x) {
     bool shares = pg_is_joined(x->pg) || request_changes(x->request, BOXCAR_OUTBOX) ||
-                  request_changes(x->request, BOXCAR_INBOX);
+                  request_changes(x->request, BOXCAR_INBOX) || x->request->base.partition_count > 0;
 
     return shares ? PG_REGISTER : PG_HEARTBEAT;
 }
@@ -191,6 +265,27 @@ static boxcar_status send_remove_stale(struct exchange *x, boxcar_error *err) {
     return pg_send(x->pg, PG_REMOVE_STALE, &params, err);
 }
 
+static boxcar_status send_returned(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+
+    if (x->request->parts[box].returns == BOXCAR_RETURN_NONE)
+        return BOXCAR_OK;
+    pg_params_for_returned(&params, x->request, box);
+    return pg_send(x->pg, PG_RETURNED, &params, err);
+}
+
+/* All of the answer's places are its own: an earlier round of the claim that has found something kept them
+ * free. */
+static boxcar_status send_claim_stored(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    int size = x->request->parts[box].claim_size - (int)x->result->parts[box].claimed_count;
+
+    if (!request_claims_stored(x->request, box))
+        return BOXCAR_OK;
+    pg_params_for_claim_stored(&params, x->request, box, size, x->stored_numbers[box]);
+    return pg_send(x->pg, PG_CLAIM_STORED, &params, err);
+}
+
 static boxcar_status send_farewell(struct exchange *x, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
@@ -209,6 +304,8 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     if (x->shares_ends)
         status = send_plain(x->pg, PG_JOINS_ENDED, err);
     if (status == BOXCAR_OK)
+        status = send_want_partitions(x, err);
+    if (status == BOXCAR_OK)
         status = send_enqueue(x, BOXCAR_INBOX, err);
     if (status == BOXCAR_OK && pg_exchange_holds_keys(x))
         status = send_hold_keys(x, err);
@@ -222,6 +319,10 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
         status = send_instances(x, err);
     if (status == BOXCAR_OK)
         status = send_remove_stale(x, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = send_returned(x, (boxcar_box)box, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+        status = send_claim_stored(x, (boxcar_box)box, err);
     if (status == BOXCAR_OK)
         status = send_farewell(x, err);
     if (status == BOXCAR_OK && pg_exchange_asks_for_ends(x))
@@ -233,15 +334,24 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
  * be two statements more. */
 bool pg_exchange_begins_claims(const struct exchange *x) { return !pg_is_joined(x->pg) && x->pg->begins_claims; }
 
+/* A suspect comes alone: not where the request's own messages may come too, or have come. */
+static bool takes_suspects(const struct exchange *x, boxcar_box box) {
+    bool shared =
+        request_claims_stored(x->request, box) && (x->settle || x->result->parts[box].claimed_count > 0);
+
+    return !x->request->own[box].no_suspects && !shared;
+}
+
 static boxcar_status send_claim(struct exchange *x, boxcar_box box, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     boxcar_status status = BOXCAR_OK;
 
-    if (!x->claim[box])
+    if (!x->sends_claim[box])
         return BOXCAR_OK;
-    pg_params_for_claim(&params, x->request, box, pg_is_joined(x->pg), x->numbers[box]);
+    pg_params_for_claim(&params, x->request, box, x->room[box].messages, pg_is_joined(x->pg),
+                        takes_suspects(x, box), x->numbers[box]);
     pg_params_bool(&params, x->together); /* what may wait comes before the first turn */
-    pg_params_int8(&params, request_part_claim_bytes(&x->request->parts[box]));
+    pg_params_int8(&params, x->room[box].bytes);
     if (pg_exchange_begins_claims(x))
         status = send_plain(x->pg, PG_BEGIN, err);
     if (x->together && box == BOXCAR_OUTBOX)

@@ -54,12 +54,14 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_BEGIN] = "begin isolation level read committed",
     [PG_COMMIT] = "commit",
     [PG_ENQUEUE] = "select work_id, message_id, duplicate from "
-                   ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null, null, $14, $15, "
+                   ":\"schema\"._enqueue_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
+                   "null, null, $14, $15, "
                    "$16, $17, $18)",
     /* One message, without arrays. What the first one stores is new and has the id that was given. */
     [PG_ENQUEUE_PLAIN] = "select :\"schema\"._enqueue_plain($1, $2, $3), $1, false",
-    [PG_ENQUEUE_ONE] = "select (r).work_id, (r).message_id, (r).duplicate from (select :\"schema\"._enqueue_one("
-                       "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as r) e",
+    [PG_ENQUEUE_ONE] =
+        "select (r).work_id, (r).message_id, (r).duplicate from (select :\"schema\"._enqueue_one("
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as r) e",
     [PG_HOLD_KEYS] = "select :\"schema\"._hold_keys($1)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
@@ -69,7 +71,10 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_RECORD_STAGES] = "select :\"schema\"._record_stages($1, $2, $3, $4, $5)",
     [PG_RENEW] = "select :\"schema\"._renew($1, $2, $3, $4, $5)",
     [PG_REAP] = "select :\"schema\"._reap($1)",
-    [PG_CLAIM] = "select " CLAIMED " from :\"schema\"._claim_numbered($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    [PG_CLAIM] =
+        "select " CLAIMED " from :\"schema\"._claim_numbered($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    [PG_CLAIM_STORED] = "select " CLAIMED " from :\"schema\"._claim_own($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    [PG_RETURNED] = "select " CLAIMED " from :\"schema\"._returned($1, $2, $3)",
     [PG_BEFORE_CLAIMS] = "select :\"schema\"._before_claims()",
     [PG_GIVE_BACK_CLAIM] = "select :\"schema\"._give_back_claim($1, $2, $3)",
     [PG_BURY_EXPIRED] = "select :\"schema\"._bury_expired($1, 1000)",
@@ -77,15 +82,18 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_WAS_SETTLED] = "select :\"schema\"._was_settled($1, $2, $3, $4, $5)",
     [PG_ADOPT] = "select :\"schema\".adopt()",
     [PG_FIND] = "select " ITEM " from :\"schema\"._find($1, $2, $3)",
+    [PG_WORK_IDS] = "select :\"schema\"._work_ids($1, $2)",
     [PG_PAGE] = "select " ITEM " from :\"schema\"._page($1, $2, $3, $4, $5, $6)",
     [PG_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from :\"schema\"._attempts($1)",
-    [PG_STATS] = "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact, estimated "
-                 "from :\"schema\"._stats($1, $2)",
+    [PG_STATS] =
+        "select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact, estimated "
+        "from :\"schema\"._stats($1, $2)",
     [PG_DEAD_PAGE] = "select " ITEM " from :\"schema\"._dead_page($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    [PG_DEAD_ACT] =
-        "select affected, oldest, counted_steps, ended from :\"schema\"._dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    [PG_DEAD_ACT] = "select affected, oldest, counted_steps, ended from :\"schema\"._dead_act($1, $2, $3, "
+                    "$4, $5, $6, $7, $8, $9, $10, $11)",
     [PG_CANCEL] = "select :\"schema\"._cancel_message($1, $2, $3)",
-    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys "
+    [PG_MAINTAIN] = "select reaped, expired, purged_done, purged_dead, more, settled, timed_out, "
+                    "purged_joins, ended, purged_keys "
                     "from :\"schema\"._maintain($1)",
     [PG_UPKEEP] = "select has_run, seconds from :\"schema\"._upkeep()",
     [PG_FACTS] = "select has_run, seconds, :\"schema\"._stream_violations() from :\"schema\"._upkeep()",
@@ -93,6 +101,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_AUDIT] = "select lost, repaired from :\"schema\".audit($1)",
     [PG_SETTINGS] = "select name, number, text from :\"schema\"._settings()",
     [PG_SET] = "select :\"schema\"._set($1, $2, $3)",
+    [PG_WANT_PARTITIONS] = "select :\"schema\"._want_partitions($1)",
     [PG_LOCK_AHEAD] = "select :\"schema\"._lock_ahead($1, $2, $3, $4, $5, $6)",
     [PG_JOINS_ENDED] = "select join_id, " JOIN_COUNTS " from :\"schema\"._joins_ended()",
     [PG_JOIN_START] = "select :\"schema\"._join_start($1, $2, $3, $4, $5, $6)",
@@ -104,36 +113,40 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_EVALUATE_WAITS] = "select evaluated, ended from :\"schema\"._evaluate_due_waits($1)",
     [PG_JOIN_FIND] = "select " JOIN " from :\"schema\"._join_find($1)",
     [PG_JOIN_PAGE] = "select " JOIN " from :\"schema\"._join_page($1, $2, $3, $4, $5, $6)",
-    [PG_JOIN_MEMBERS] =
-        "select message_id, work_id, case when status " IS " 'pending' then 0 when status " IS " 'completed' then 1 "
-        "else 2 end, created_at from :\"schema\"._join_members($1, $2, $3)",
-    [PG_INBOX_ENQUEUE] = "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
-                         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+    [PG_JOIN_MEMBERS] = "select message_id, work_id, case when status " IS " 'pending' then 0 when status " IS
+                        " 'completed' then 1 "
+                        "else 2 end, created_at from :\"schema\"._join_members($1, $2, $3)",
+    [PG_INBOX_ENQUEUE] =
+        "select work_id, message_id, duplicate, hash_mismatch from :\"schema\"._inbox_enqueue("
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
     [PG_INBOX_ENQUEUE_ONE] =
         "select (r).work_id, (r).message_id, (r).duplicate, (r).hash_mismatch from (select "
-        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+        ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
+        "$16, $17) "
         "as r) e",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "
                       "last_seen_at, seen_count, ended_at from :\"schema\"._inbox_find($1, $2)",
-    [PG_EVENT_APPEND] =
-        "select event_id, version, duplicate from :\"schema\"._event_append($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    [PG_EVENT_APPEND] = "select event_id, version, duplicate from :\"schema\"._event_append($1, $2, $3, $4, "
+                        "$5, $6, $7, $8, $9)",
     [PG_EVENT_READ] = "select " EVENT " from :\"schema\".event_read($1, $2, $3)",
     [PG_EVENT_READ_ALL] = "select " EVENT " from :\"schema\"._event_read_all($1, $2, $3, $4, $5, $6)",
     [PG_SEQUENCE_EVENTS] = "select :\"schema\"._sequence_events($1, false)",
     [PG_REGISTER] = "select :\"schema\"._register($1, $2, $3, $4, $5, $6, $7)",
     [PG_BEAT_ALONE] = "select :\"schema\"._beat_alone($1, $2, $3, $4)",
     [PG_REMOVE_STALE] = "select :\"schema\"._remove_stale($1)",
-    [PG_STREAM_PAGE] = "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
-                       "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
+    [PG_STREAM_PAGE] =
+        "select stream, state, partition, pending, head, topic, available_at, retry_count, owner, "
+        "halted_at, halted_by from :\"schema\"._stream_page($1, $2, $3, $4, $5, $6)",
     [PG_STREAM_HEAD] = "select :\"schema\"._stream_head($1, $2)",
     [PG_HALTED_BY] = "select :\"schema\"._halted_by($1, $2)",
     [PG_RESUME_HALT] = "select :\"schema\"._resume_halt($1, $2, $3, $4)",
     [PG_STREAM_RULE] = "select :\"schema\"._stream_rule($1, $2)",
     [PG_STREAM_RULES] = "select pattern, halts from :\"schema\"._stream_rules()",
-    [PG_INSTANCES] = "select instance_id, host, pid, concurrency, started_at, seen_at, rank, first_partition, "
-                     "partition_count, leased, oldest_lease_at, box from :\"schema\"._instances()",
+    [PG_INSTANCES] =
+        "select instance_id, host, pid, concurrency, started_at, seen_at, rank, first_partition, "
+        "partition_count, leased, oldest_lease_at, box from :\"schema\"._instances()",
     [PG_HEARTBEAT] = "select :\"schema\"._heartbeat($1, $2, $3, $4, $5, $6, $7)",
     [PG_FAREWELL] = "select :\"schema\"._farewell($1)",
     [PG_FALL_ASLEEP] = "select :\"schema\"._fall_asleep($1, $2, $3, $4, $5, $6)",
@@ -144,7 +157,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_SERVER] =
         "select pg_catalog.current_setting('fsync') " IS " 'on', "
         "pg_catalog.current_setting('synchronous_commit') " IS_NOT " 'off', "
-        "(select s.reset_val from pg_catalog.pg_settings s where s.name " IS " 'default_transaction_isolation'), "
+        "(select s.reset_val from pg_catalog.pg_settings s where s.name " IS
+        " 'default_transaction_isolation'), "
         "pg_catalog.current_setting('autovacuum') " IS " 'on' "
         "and pg_catalog.current_setting('track_counts') " IS " 'on', "
         "pg_catalog.pg_is_in_recovery(), current_user::pg_catalog.text, f.there, f.allowed, "
@@ -152,12 +166,13 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "from (select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
         "pg_catalog.has_function_privilege(p.oid, 'execute')) as allowed from pg_catalog.pg_proc p "
         "join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
-        "where n.nspname " IS " :'schema' and p.proname " IS " any (array[" DOCTOR_FUNCTIONS "]::pg_catalog.name[])) f, "
+        "where n.nspname " IS " :'schema' and p.proname " IS " any (array[" DOCTOR_FUNCTIONS
+        "]::pg_catalog.name[])) f, "
         "(select pg_catalog.bool_or(pg_catalog.has_function_privilege(p.oid, 'execute')) as may_claim "
         "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
         "where n.nspname " IS " :'schema' and p.proname " IS " '_try_claim') c",
-    /* Whose the schema is, who we are, whether we may act for the owner, which others may create there, and the
-     * owner's number. A schema of pg_database_owner is the database owner's. */
+    /* Whose the schema is, who we are, whether we may act for the owner, which others may create there, and
+     * the owner's number. A schema of pg_database_owner is the database owner's. */
     [PG_SCHEMA_RIGHTS] =
         "select pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(n.owner)::pg_catalog.text), "
         "pg_catalog.quote_ident(current_user::pg_catalog.text), pg_catalog.pg_has_role(n.owner, 'member'), "
@@ -171,8 +186,9 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "join pg_catalog.pg_roles o on o.oid " IS " n.nspowner "
         "join pg_catalog.pg_database d on d.datname " IS " pg_catalog.current_database() "
         "where n.nspname " IS " :'schema') n",
-    [PG_CHECKUP] = "select schema_version, oldest_program, functions_digest, is_own, overdue, "
-                   "overdue_seconds, died_lately, halted, violations from :\"schema\"._checkup($1, $2, $3, $4)",
+    [PG_CHECKUP] =
+        "select schema_version, oldest_program, functions_digest, is_own, overdue, "
+        "overdue_seconds, died_lately, halted, violations from :\"schema\"._checkup($1, $2, $3, $4)",
     [PG_LIVE_HOSTS] = "select host, workers from :\"schema\"._live_hosts($1, $2)",
     [PG_LIVE_PATTERNS] = "select pattern from :\"schema\"._live_patterns($1, $2) pattern",
     [PG_READY_TOPICS] = "select topic, seconds from :\"schema\"._ready_topics($1, $2)",
@@ -180,10 +196,12 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
                             "from :\"schema\"._snapshot_holders($1)",
     [PG_TABLE_HEALTH] =
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
-    [PG_CLAIM_BLOCKERS] = "select pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind "
-                          "from :\"schema\"._claim_blockers($1)",
-    [PG_STREAM_HOLDERS] = "select pid, gid, name, role_name, state, seconds, query, streams, stream, waits_for "
-                          "from :\"schema\"._stream_holders($1)",
+    [PG_CLAIM_BLOCKERS] =
+        "select pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind "
+        "from :\"schema\"._claim_blockers($1)",
+    [PG_STREAM_HOLDERS] =
+        "select pid, gid, name, role_name, state, seconds, query, streams, stream, waits_for "
+        "from :\"schema\"._stream_holders($1)",
     [PG_TRY_CLAIM] = "select had_turn, seconds, failure from :\"schema\"._try_claim($1)",
 };
 

@@ -217,6 +217,18 @@ static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar
     return query_run(&query, err);
 }
 
+boxcar_status sqlite_want_partitions(struct sqlite_store *store, int count, boxcar_error *err) {
+    struct setting_value value = {.name = BOXCAR_STR("partition_count"), .number = count};
+    boxcar_status status = sqlite_settings_load(store, err);
+
+    if (status != BOXCAR_OK || store->settings.partition_count == count)
+        return status;
+    status = write_one(store, &value, err);
+    if (status == BOXCAR_OK)
+        store->settings.partition_count = count;
+    return status;
+}
+
 static boxcar_status reset_one(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct setting_value *value = context;
     struct query query = query_on(store, S_SETTING_RESET);

@@ -13,6 +13,8 @@ boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct sett
                                    boxcar_error *err);
 /* The settings that rule messages; read once a transaction. */
 boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err);
+/* The store must have so many partitions: it takes the number over, or refuses it. */
+boxcar_status sqlite_want_partitions(struct sqlite_store *store, int count, boxcar_error *err);
 /* Refuses a payload or headers that are larger than the settings allow. */
 /* The metadata of a message. */
 boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);

@@ -23,6 +23,7 @@
  *   then has moved the frontier all the same, and is continued in a transaction of its own,
  *   so that a long way through other people's topics does not keep writers out.
  * - A claim stops early when it holds as much payload as it wants.
+ * - A claim that wants what its request has stored takes that first (own.c).
  * - Waits for joins are handed out only to those who name their topic. */
 #include "claim.h"
 
@@ -192,11 +193,14 @@ static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *cla
     return status;
 }
 
+/* Beside what the request has stored itself no suspect is handed out: it comes alone. */
 static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                           boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     *ret_more = false;
+    if (claim->result->claimed_count > 0)
+        return claim_ordinary(store, claim, ret_more, err);
     if (!claim->frontier.suspect_last)
         status = claim_suspect(store, claim, err);
     if (status != BOXCAR_OK || claim->result->claimed_count > 0)
@@ -243,13 +247,6 @@ static boxcar_status read_waits(struct sqlite_store *store, struct claim *claim,
     return BOXCAR_OK;
 }
 
-static int compare_messages(const void *a, const void *b) {
-    int64_t left = ((const boxcar_message *)a)->work_id.value,
-            right = ((const boxcar_message *)b)->work_id.value;
-
-    return (left > right) - (left < right);
-}
-
 boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *request, boxcar_box box,
                            struct result *result, bool *ret_more, boxcar_error *err) {
     const boxcar_request_part *part = &request->parts[box];
@@ -272,13 +269,15 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *req
     if (status == BOXCAR_OK)
         status = sqlite_claim_topics(store, &claim, err);
     before = claim.frontier;
+    if (status == BOXCAR_OK && request_claims_stored(request, box))
+        status = sqlite_claim_stored(store, &claim, claim.result->enqueued, request->base.messages[box].count,
+                                     err);
     if (status == BOXCAR_OK)
         status = take(store, &claim, ret_more, err);
     /* A claim that finds nothing writes nothing. */
     if (status == BOXCAR_OK && (claim.epoch_drawn || before.position != claim.frontier.position))
         status = frontier_write(store, &claim, err);
-    if (status == BOXCAR_OK && claim.result->claimed_count > 1)
-        qsort(claim.result->claimed, claim.result->claimed_count, sizeof(*claim.result->claimed),
-              compare_messages);
+    if (status == BOXCAR_OK)
+        messages_sort(claim.result->claimed, claim.result->claimed_count);
     return status;
 }

@@ -67,6 +67,18 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
 
+/* A message that nobody has met yet, straight from its row. */
+boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
+                                 bool streamed, boxcar_error *err);
+
+/* ---- what a request knows already (own.c) ---- */
+/* Takes what was stored by this very request, as far as it is due, wanted and of no stream. */
+boxcar_status sqlite_claim_stored(struct sqlite_store *store, struct claim *claim,
+                                  const boxcar_enqueued *stored, size_t count, boxcar_error *err);
+/* Messages that the owner holds, as the part wants them back; without a claim. */
+boxcar_status sqlite_read_returned(struct sqlite_store *store, const struct request *request, boxcar_box box,
+                                   struct result *result, boxcar_error *err);
+
 /* ---- the parking lot (parked.c) ---- */
 /* Takes parked messages in the given state until the claim holds `limit`. */
 boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *claim, enum parked_state state,

@@ -23,8 +23,8 @@
 
 /* ---- plain messages, one by one ---- */
 
-static boxcar_status take_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
-                                bool streamed, boxcar_error *err) {
+boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
+                                 bool streamed, boxcar_error *err) {
     boxcar_message *message;
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
@@ -75,7 +75,7 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
     if (!mine || lane != LANE_PLAIN)
         return BOXCAR_OK;
     if (sqlite_claim_wants(claim, query_get_text(row, M_TOPIC)))
-        return take_fresh(store, claim, row, false, err);
+        return sqlite_claim_fresh(store, claim, row, false, err);
     walk->parked++;
     return park_met(store, claim, row, err);
 }
@@ -379,7 +379,8 @@ static boxcar_status take_row(struct sqlite_store *store, struct claim *claim, c
     *ret_done = sqlite_claim_is_full(claim, (size_t)claim->part->claim_size);
     if (*ret_done)
         return BOXCAR_OK;
-    status = entry->candidate ? take_fresh(store, claim, row, entry->stream > 0, err) : park_met(store, claim, row, err);
+    status = entry->candidate ? sqlite_claim_fresh(store, claim, row, entry->stream > 0, err)
+                              : park_met(store, claim, row, err);
     claim->frontier.position = work_id;
     *at += 1;
     return status;

@@ -46,6 +46,36 @@ static boxcar_status find(struct sqlite_store *store, const struct reading *read
     return status;
 }
 
+/* ---- work ids ---- */
+
+struct naming {
+    boxcar_box box;
+    const boxcar_message_id *ids;
+    size_t count;
+    boxcar_work_id *work_ids;
+};
+
+static boxcar_status find_work_ids(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct naming *naming = context;
+    boxcar_status status = BOXCAR_OK;
+
+    for (size_t i = 0; status == BOXCAR_OK && i < naming->count; i++) {
+        const boxcar_message_ref ref = {.message_id = naming->ids[i]};
+        bool found = false;
+
+        naming->work_ids[i].value = 0;
+        status = sqlite_ref_resolve(store, naming->box, ref, &naming->work_ids[i].value, &found, err);
+    }
+    return status;
+}
+
+boxcar_status sqlite_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
+                              size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
+    struct naming naming = {box, ids, count, ret_ids};
+
+    return sqlite_transaction(sqlite_of(store), ACCESS_READ, find_work_ids, &naming, err);
+}
+
 /* ---- a page ---- */
 
 static enum statement page_statement(const boxcar_message_filter *options) {

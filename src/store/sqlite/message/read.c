@@ -149,22 +149,31 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
     return status;
 }
 
-boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
-                               struct message_rows *list, boxcar_error *err) {
+boxcar_status sqlite_read_messages(struct sqlite_store *store, const int64_t *ids, size_t count,
+                                   bool payloads, struct arena *arena, boxcar_message **ret_items,
+                                   size_t *ret_count, boxcar_error *err) {
+    boxcar_message *items = arena_alloc_array(arena, count, sizeof(*items));
     boxcar_status status = BOXCAR_OK;
+    size_t read = 0;
 
-    list->items = arena_alloc_array(&list->arena, count, sizeof(*list->items));
-    if (list->items == NULL)
+    if (items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++) {
-        AUTO_QUERY struct query query = query_on(store, S_FIND);
+        AUTO_QUERY struct query query = query_on(store, payloads ? S_FIND_WITH_PAYLOAD : S_FIND);
         bool found = false;
         query_int(&query, ids[i]);
         status = query_step(&query, &found, err);
         if (status == BOXCAR_OK && found)
-            status = sqlite_read_found(&query, false, &list->arena, &list->items[list->count++], err);
+            status = sqlite_read_found(&query, payloads, arena, &items[read++], err);
     }
+    *ret_items = items;
+    *ret_count = read;
     return status;
+}
+
+boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
+                               struct message_rows *list, boxcar_error *err) {
+    return sqlite_read_messages(store, ids, count, false, &list->arena, &list->items, &list->count, err);
 }
 
 boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query, int64_t **ret_ids,

@@ -12,7 +12,11 @@ boxcar_status sqlite_read_payload(struct query *query, int column, struct arena 
                                   boxcar_message *message, boxcar_error *err);
 boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
                                 boxcar_message *message, boxcar_error *err);
-/* Reads the messages with these work ids, in this order, without payloads. */
+/* Reads the messages with these work ids, in this order; those that are not there are left out. */
+boxcar_status sqlite_read_messages(struct sqlite_store *store, const int64_t *ids, size_t count,
+                                   bool payloads, struct arena *arena, boxcar_message **ret_items,
+                                   size_t *ret_count, boxcar_error *err);
+/* The same as a list, without payloads. */
 boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
                                struct message_rows *list, boxcar_error *err);
 boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,

@@ -113,21 +113,25 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "(select oldest_program from boxcar_schema) from boxcar_removed",
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, expires_at, max_attempts, payload, unique_key, causation_id, event_type, metadata) "
+        "created_at, due_at, expires_at, max_attempts, payload, unique_key, causation_id, event_type, "
+        "metadata) "
         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
         "on conflict (message_id) do nothing",
     [S_MESSAGE_INSERT_MANY] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, max_attempts, payload, causation_id, metadata) select rowid, message_id, box, lane, topic, stream, "
-        "correlation_id, headers, created_at, due_at, max_attempts, payload, causation_id, metadata from boxcar_new_messages(?1)",
+        "created_at, due_at, max_attempts, payload, causation_id, metadata) select rowid, message_id, box, "
+        "lane, topic, stream, "
+        "correlation_id, headers, created_at, due_at, max_attempts, payload, causation_id, metadata from "
+        "boxcar_new_messages(?1)",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
     [S_MESSAGE_OF_OLD_KEY] =
         "select work_id, message_id from boxcar_message where message_id = ?1 and topic = ?2",
     [S_UNIQUE_HOLDER] =
-        "select m.work_id, m.message_id from boxcar_unique_key k join boxcar_message m on m.work_id = k.work_id "
+        "select m.work_id, m.message_id from boxcar_unique_key k join boxcar_message m on m.work_id = "
+        "k.work_id "
         "where k.key_id = ?1 and not exists (select 1 from boxcar_dead d where d.work_id = k.work_id) "
-        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("k.work_id")
-        " and f.last_id >= k.work_id)",
+        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
+            "k.work_id") " and f.last_id >= k.work_id)",
     [S_UNIQUE_TAKE] = "insert into boxcar_unique_key (key_id, work_id) values (?1, ?2) "
                       "on conflict (key_id) do update set work_id = excluded.work_id",
     [S_UNIQUE_KEY_OF] = "select unique_key from boxcar_message where work_id = ?1",
@@ -140,14 +144,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_WINDOW_LOOK] = "select work_id, box, lane, topic, stream, created_at from boxcar_message "
                       "where work_id > ?1 order by work_id",
     /* Whether any stream is not only in the log; whether this one is not. */
-    [S_STREAM_ANY] =
-        "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream is not null) "
-        "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream is not null) "
-        "or exists (select 1 from boxcar_stream_halt where box = ?1)",
-    [S_STREAM_BUSY] =
-        "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2) "
-        "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2) "
-        "or exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_STREAM_ANY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = "
+                     "?1 and stream is not null) "
+                     "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "
+                     "and stream is not null) "
+                     "or exists (select 1 from boxcar_stream_halt where box = ?1)",
+    [S_STREAM_BUSY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box "
+                      "= ?1 and stream = ?2) "
+                      "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "
+                      "and stream = ?2) "
+                      "or exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
     [S_LEASE_INSERT] = "insert into boxcar_lease (work_id, epoch, owner, until, box, parked, topic, stream) "
                        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [S_PARKED_MESSAGE] =
@@ -155,11 +161,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "m.payload, (select s.flags from boxcar_stage s where s.work_id = p.work_id) "
         "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
-    [S_PARKED_AVAILABLE] = "select work_id, available_at, partition from boxcar_parked "
-                           "where box = ?1 and state = ?2 and " IS_OPEN " "
-                           "and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
+    [S_PARKED_AVAILABLE] =
+        "select work_id, available_at, partition from boxcar_parked "
+        "where box = ?1 and state = ?2 and " IS_OPEN " "
+        "and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
-        "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN " "
+        "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 "
+        "and " IS_OPEN " "
         "and available_at <= ?3 and topic = ?5 order by available_at, work_id limit ?4",
     [S_PARKED_TOPICS] =
         "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
@@ -168,6 +176,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where work_id = ?1",
     [S_LEASES_READ] = "select epoch, owner, box, parked, topic, stream, work_id from boxcar_lease "
                       "where work_id between ?1 and ?2 order by work_id",
+    [S_LEASES_OF_OWNER] = "select work_id from boxcar_lease where box = ?1 and owner = ?2 order by work_id",
     [S_LEASES_DELETE] = "delete from boxcar_lease where work_id between ?1 and ?2",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
@@ -184,7 +193,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_PARKED_WRITE] =
         "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
-        "retry_count, crash_count, last_error, partition) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
+        "retry_count, crash_count, last_error, partition) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+        "?11) "
         "on conflict (work_id) do update set state = excluded.state, available_at = excluded.available_at, "
         "retry_count = excluded.retry_count, crash_count = excluded.crash_count, "
         "last_error = excluded.last_error",
@@ -195,13 +205,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 "
                          "order by expires_at limit ?2",
     [S_STREAM_PLACES] =
-        "select " STREAM_FIRST("0") ", " STREAM_FIRST("1") ", " STREAM_FIRST("2") ", " STREAM_FIRST("3") ", "
-        "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
-    [S_STREAM_ENTER] =
-        "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, retry_count, "
-        "crash_count, partition) select l.work_id, l.box, 3, l.topic, l.stream, m.created_at, m.expires_at, 0, 0, ?3 "
-        "from boxcar_lease l indexed by boxcar_lease_stream cross join boxcar_message m on m.work_id = l.work_id "
-        "where l.box = ?1 and l.stream = ?2 and true on conflict (work_id) do nothing",
+        "select " STREAM_FIRST("0") ", " STREAM_FIRST("1") ", " STREAM_FIRST("2") ", " STREAM_FIRST(
+            "3") ", "
+                 "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_STREAM_ENTER] = "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, "
+                       "expires_at, retry_count, "
+                       "crash_count, partition) select l.work_id, l.box, 3, l.topic, l.stream, m.created_at, "
+                       "m.expires_at, 0, 0, ?3 "
+                       "from boxcar_lease l indexed by boxcar_lease_stream cross join boxcar_message m on "
+                       "m.work_id = l.work_id "
+                       "where l.box = ?1 and l.stream = ?2 and true on conflict (work_id) do nothing",
     [S_LEASES_ENTER] = "update boxcar_lease set parked = 1, stream = null where box = ?1 and stream = ?2",
     [S_LEASES_STRAIGHT] =
         "select 1 from boxcar_lease indexed by boxcar_lease_stream where stream is not null limit 1",
@@ -225,10 +238,11 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select * from (select work_id, retry_count from boxcar_parked indexed by boxcar_parked_stream "
         "where box = ?1 and stream = ?2 and state = 2 and work_id < ?3 order by work_id limit ?4)) "
         "where retry_count > 0",
-    [S_STREAM_PENDING] = "select count(*) from (select 1 from boxcar_parked indexed by boxcar_parked_stream "
-                         "where box = ?1 and stream = ?2 union all "
-                         "select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2 "
-                         "union all select 1 " STREAM_FRESH " limit ?3)",
+    [S_STREAM_PENDING] =
+        "select count(*) from (select 1 from boxcar_parked indexed by boxcar_parked_stream "
+        "where box = ?1 and stream = ?2 union all "
+        "select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2 "
+        "union all select 1 " STREAM_FRESH " limit ?3)",
     [S_STREAM_NEXT] = STREAM_NEXT(">"),
     [S_STREAM_NEXT_FROM] = STREAM_NEXT(">="),
     [S_HALT_READ] = "select halted_at, halted_by from boxcar_stream_halt where box = ?1 and stream = ?2",
@@ -245,7 +259,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_VIOLATION_INSERT] = "insert into boxcar_stream_violation (at, box, stream, work_id, earlier_id) "
                            "values (?1, ?2, ?3, ?4, ?5)",
     [S_VIOLATION_COUNT] = "select count(*) from (select 1 from boxcar_stream_violation "
-                           "where ?1 < 0 or box = ?1 limit ?2)",
+                          "where ?1 < 0 or box = ?1 limit ?2)",
     [S_VIOLATION_SWEEP] = "delete from boxcar_stream_violation where at <= ?1",
 
     [S_FIND] = FIND(""),
@@ -256,10 +270,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
-    [S_PAGE_CLAIMABLE] =
-        PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH "and not " IS_BEHIND PAGE_ORDER,
-    [S_PAGE_WAITING] = PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) union all "
-                       PAGE_FRESH "and " IS_BEHIND PAGE_ORDER,
+    [S_PAGE_CLAIMABLE] = PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH
+                                     "and not " IS_BEHIND PAGE_ORDER,
+    [S_PAGE_WAITING] = PAGE_PARKED
+    "and (+state = 2 or +state < 2 and +available_at > ?6) union all " PAGE_FRESH "and " IS_BEHIND PAGE_ORDER,
     [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN(
         "topic") " and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
@@ -308,9 +322,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
         "from boxcar_frontier where box = ?1) order by work_id limit ?2",
 
-    [S_STATS_BEHIND] =
-        "select m.topic, m.box = ?1 and " IS_BEHIND "from boxcar_message m where m.work_id > (select position "
-        "from boxcar_frontier where box = ?1) order by m.work_id limit ?2",
+    [S_STATS_BEHIND] = "select m.topic, m.box = ?1 and " IS_BEHIND
+                       "from boxcar_message m where m.work_id > (select position "
+                       "from boxcar_frontier where box = ?1) order by m.work_id limit ?2",
 
     /* The limits hold for both boxes together, so that none makes a walk through the other long. */
     [S_OVERDUE_LEASES] = "select count(*), min(until) from (select box, until from boxcar_lease "
@@ -338,7 +352,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
-    [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 where ran_at is null or ran_at not between ?1 - 10000000 and ?1",
+    [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 where ran_at is null or ran_at not between ?1 - "
+                      "10000000 and ?1",
     [S_UPKEEP_READ] = "select since, ran_at from boxcar_upkeep",
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
@@ -354,9 +369,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_JOIN_PAGE_STATUS] = JOIN_PAGE("status = ?4 and "),
     [S_JOIN_PAGE_GROUPING] = JOIN_PAGE("grouping_key = ?5 and "),
     [S_JOIN_PAGE_GROUPING_STATUS] = JOIN_PAGE("grouping_key = ?5 and status = ?4 and "),
-    [S_JOIN_PAGE_MESSAGE] = JOIN_PAGE(
-        "join_id in (select m.join_id from boxcar_join_member m indexed by boxcar_join_member_message where m.message_id = ?6) "
-        "and (?4 < 0 or +status = ?4) and (?5 is null or +grouping_key = ?5) and "),
+    [S_JOIN_PAGE_MESSAGE] =
+        JOIN_PAGE("join_id in (select m.join_id from boxcar_join_member m indexed by "
+                  "boxcar_join_member_message where m.message_id = ?6) "
+                  "and (?4 < 0 or +status = ?4) and (?5 is null or +grouping_key = ?5) and "),
     [S_JOIN_OVERDUE] = "select " JOIN_COLUMNS " from boxcar_join indexed by boxcar_join_deadline "
                        "where status = 0 and deadline <= ?1 order by deadline limit ?2",
     /* A join is kept as long as somebody waits for it. */
@@ -366,9 +382,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                     "order by last_updated_at limit ?2",
     [S_JOIN_DELETE] = "delete from boxcar_join where join_id = ?1",
 
-    [S_MEMBER_INSERT] =
-        "insert into boxcar_join_member (join_id, message_id, work_id, settle, created_at) "
-        "values (?1, ?2, ?3, ?4, ?5) on conflict (join_id, message_id) do nothing",
+    [S_MEMBER_INSERT] = "insert into boxcar_join_member (join_id, message_id, work_id, settle, created_at) "
+                        "values (?1, ?2, ?3, ?4, ?5) on conflict (join_id, message_id) do nothing",
     [S_MEMBER_READ] = "select status, work_id from boxcar_member where join_id = ?1 and message_id = ?2",
     [S_MEMBER_COUNT] = "update boxcar_join_member set status = ?3 "
                        "where join_id = ?1 and message_id = ?2 and status = 0",
@@ -388,10 +403,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MEMBERS_TO_SETTLE_ALL] = "select work_id, join_id, message_id, settle from boxcar_join_member "
                                 "where settle <> 0 order by join_id, work_id limit ?1",
     /* Most of the time there is none at all, which the index says at once. */
-    [S_MEMBERS_TO_SETTLE_RANGE] =
-        "select work_id, join_id, message_id, settle from boxcar_join_member "
-        "where exists (select 1 from boxcar_join_member where settle <> 0) "
-        "and work_id between ?1 and ?2 and +settle <> 0",
+    [S_MEMBERS_TO_SETTLE_RANGE] = "select work_id, join_id, message_id, settle from boxcar_join_member "
+                                  "where exists (select 1 from boxcar_join_member where settle <> 0) "
+                                  "and work_id between ?1 and ?2 and +settle <> 0",
     [S_MEMBERS_UNMARK_MESSAGE] =
         "update boxcar_join_member set settle = 0 where work_id = ?1 and +settle <> 0",
     [S_MEMBERS_DELETE] =
@@ -400,17 +414,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     /* The message behind an id, and the outcome of a member if it has ended. */
     [S_MESSAGE_END] =
         "select m.work_id, case when exists (select 1 from boxcar_dead d where d.work_id = m.work_id) then 2 "
-        "when exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("m.work_id")
-        " and f.last_id >= m.work_id) then 1 else 0 end from boxcar_message m where m.message_id = ?1",
-    [S_MESSAGE_IS_COUNTED] =
-        "select 1 from boxcar_member where work_id = ?1 and +status <> 0 limit 1",
+        "when exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
+            "m.work_id") " and f.last_id >= m.work_id) then 1 else 0 end from boxcar_message m where "
+                         "m.message_id = ?1",
+    [S_MESSAGE_IS_COUNTED] = "select 1 from boxcar_member where work_id = ?1 and +status <> 0 limit 1",
 
     /* Where the run that begins at or before ?2 ends, and where the next one begins. */
-    [S_OUTCOME_GAP] =
-        "select (select last_id from boxcar_join_outcome where join_id = ?1 and first_id <= ?2 "
-        "order by first_id desc limit 1), "
-        "(select first_id from boxcar_join_outcome where join_id = ?1 and first_id > ?2 "
-        "order by first_id limit 1)",
+    [S_OUTCOME_GAP] = "select (select last_id from boxcar_join_outcome where join_id = ?1 and first_id <= ?2 "
+                      "order by first_id desc limit 1), "
+                      "(select first_id from boxcar_join_outcome where join_id = ?1 and first_id > ?2 "
+                      "order by first_id limit 1)",
     [S_OUTCOME_INSERT] =
         "insert into boxcar_join_outcome (join_id, first_id, last_id, status) values (?1, ?2, ?3, ?4)",
     [S_OUTCOMES_DELETE] =
@@ -422,8 +435,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_WAITS_WAKE] = "update boxcar_parked set available_at = ?2 where work_id in "
                      "(select work_id from boxcar_join_wait where join_id = ?1) "
                      "and +state <> 3 and +available_at > ?2",
-    [S_WAITS_OF_JOIN] = "select p.work_id, p.state from boxcar_join_wait w join boxcar_parked p on p.work_id = w.work_id "
-                        "where w.join_id = ?1 and p.state in (0, 1)",
+    [S_WAITS_OF_JOIN] =
+        "select p.work_id, p.state from boxcar_join_wait w join boxcar_parked p on p.work_id = w.work_id "
+        "where w.join_id = ?1 and p.state in (0, 1)",
     [S_WAITS_DUE] = "select work_id, state from boxcar_parked where box = 0 and state = ?1 and " IS_OPEN " "
                     "and available_at <= ?2 and topic = ?3 order by available_at, work_id",
     [S_WAITS_FORGET] = "delete from boxcar_join_wait where work_id between ?1 and ?2",
@@ -442,23 +456,25 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                     "content_hash = coalesce(content_hash, ?4), seen_count = seen_count + 1 "
                     "where source = ?1 and external_id = ?2",
     /* The state is that of boxcar_inbox_state: one that has a message is as far as that. */
-    [S_KEY_FIND] =
-        "select k.work_id, case when k.state <> 1 then k.state when f.first_id is not null then 2 "
-        "when d.work_id is not null then 3 when l.work_id is not null then 1 else 0 end, "
-        "k.content_hash, k.first_seen_at, k.last_seen_at, k.seen_count, coalesce(k.ended_at, f.at, d.died_at) "
-        "from boxcar_inbox_key k left join boxcar_lease l on l.work_id = k.work_id "
-        "left join boxcar_dead d on d.work_id = k.work_id "
-        "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("k.work_id")
-        " and f.last_id >= k.work_id where k.source = ?1 and k.external_id = ?2",
+    [S_KEY_FIND] = "select k.work_id, case when k.state <> 1 then k.state when f.first_id is not null then 2 "
+                   "when d.work_id is not null then 3 when l.work_id is not null then 1 else 0 end, "
+                   "k.content_hash, k.first_seen_at, k.last_seen_at, k.seen_count, coalesce(k.ended_at, "
+                   "f.at, d.died_at) "
+                   "from boxcar_inbox_key k left join boxcar_lease l on l.work_id = k.work_id "
+                   "left join boxcar_dead d on d.work_id = k.work_id "
+                   "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF(
+                       "k.work_id") " and f.last_id >= k.work_id where k.source = ?1 and k.external_id = ?2",
     [S_KEY_OF_MESSAGE] = "select source, external_id from boxcar_inbox_key where work_id = ?1",
-    [S_KEYS_SWEEP] = "delete from boxcar_inbox_key where (source, external_id) in (select source, external_id "
-                     "from boxcar_inbox_key where state <> 1 and last_seen_at <= ?1 "
-                     "order by last_seen_at limit ?2)",
-    [S_IS_FINISHED] = "select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("?1")
-                      " and f.last_id >= ?1",
+    [S_KEYS_SWEEP] =
+        "delete from boxcar_inbox_key where (source, external_id) in (select source, external_id "
+        "from boxcar_inbox_key where state <> 1 and last_seen_at <= ?1 "
+        "order by last_seen_at limit ?2)",
+    [S_IS_FINISHED] =
+        "select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("?1") " and f.last_id >= ?1",
 
     /* Changes when another connection has committed, never by our own commits. */
-    [S_EVENT_LAST_VERSION] = "select version from boxcar_event_row where stream = ?1 order by version desc limit 1",
+    [S_EVENT_LAST_VERSION] =
+        "select version from boxcar_event_row where stream = ?1 order by version desc limit 1",
     [S_EVENT_BY_ID] = "select version, stream = ?2 from boxcar_event_row where event_id = ?1",
     [S_EVENT_INSERT] =
         "insert into boxcar_event_row (event_id, stream, version, type, correlation_id, headers, created_at, "
@@ -474,7 +490,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
         "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "
-        "seen_at) values (?1, ?2, ?3, ?4, ?5, coalesce(?6, '[]'), ?7, ?7) on conflict (instance_id, box) do update set "
+        "seen_at) values (?1, ?2, ?3, ?4, ?5, coalesce(?6, '[]'), ?7, ?7) on conflict (instance_id, box) do "
+        "update set "
         "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
         "topics = coalesce(?6, topics), seen_at = excluded.seen_at",
     [S_INSTANCE_TOUCH] = "update boxcar_instance_row set host = ?2, pid = ?3, concurrency = ?4, seen_at = ?5 "
@@ -493,7 +510,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                         "(select topics from boxcar_instance_row where instance_id = ?1 and box = ?3)",
     /* An epoch is the time of its claim, or a little later. */
     [S_INSTANCES] =
-        "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, i.box, "
+        "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, "
+        "i.box, "
         "row_number() over (partition by i.box, i.topics order by i.instance_id) - 1, "
         "count(*) over (partition by i.box, i.topics) "
         "from boxcar_instance_row i left join (select owner, box, count(*) as leased, min(epoch) as oldest "
@@ -505,10 +523,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
      * Messages of the topic ?5 wait for joins: those due later than ?6, now, wait for nobody here. */
     [S_IS_DRAINED] =
         "select case when exists (select 1 from boxcar_message m where m.work_id > (select position "
-        "from boxcar_frontier where box = ?1) and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 "
-        "and (+m.lane = 0 or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) "
+        "from boxcar_frontier where box = ?1) and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic "
+        "< ?3 "
+        "and (+m.lane = 0 or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = "
+        "m.stream) "
         "and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) "
-        "or exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) "
+        "or exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = m.stream and h.state in "
+        "(0, 1, 3) "
         "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end))))) "
         "then 0 when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) "
         "then 0 when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "

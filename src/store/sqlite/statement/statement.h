@@ -42,6 +42,7 @@ enum statement {
     S_LEASE_READ,
     S_LEASE_DELETE,
     S_LEASES_READ,
+    S_LEASES_OF_OWNER,
     S_LEASES_DELETE,
     S_LEASE_RENEW,
     S_LEASE_EXPIRED,

@@ -215,6 +215,7 @@ BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
 /* Says how one message ended. `epoch` fences: with it only the lease it names is touched,
  * without (0) any lease this owner holds on the message. */
 typedef struct boxcar_settlement {
+    size_t struct_size;
     boxcar_work_id work_id;
     boxcar_epoch epoch;
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
@@ -226,9 +227,10 @@ typedef struct boxcar_settlement {
 #define BOXCAR_BACKOFF INT64_C(-1)
 
 #ifdef __cplusplus
-#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{{0}, {0}, BOXCAR_BACKOFF, {0, 0}, 0})
+#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{sizeof(boxcar_settlement), {0}, {0}, BOXCAR_BACKOFF, {0, 0}, 0})
 #else
-#define BOXCAR_SETTLEMENT_INIT ((boxcar_settlement){.delay_ms = BOXCAR_BACKOFF})
+#define BOXCAR_SETTLEMENT_INIT \
+    ((boxcar_settlement){.struct_size = sizeof(boxcar_settlement), .delay_ms = BOXCAR_BACKOFF})
 #endif
 
 /* Settles messages in one way. Of `claimer` the box and the owner count, and for BOXCAR_RENEW lease_ms: the leases end

@@ -3,8 +3,5 @@
 create or replace function :"schema".outbox_work_ids(message_ids uuid[]) returns bigint[]
 language plpgsql stable security definer :hot as $$
 begin
-    return array(
-        select m.work_id from unnest(message_ids) with ordinality i(id, n) cross join lateral (
-            select m.work_id, m.box from :"schema".message m where m.message_id = i.id limit 1) m
-        where m.box = 0 order by i.n);
+    return array_remove(:"schema"._work_ids(0::smallint, message_ids), 0);
 end $$;

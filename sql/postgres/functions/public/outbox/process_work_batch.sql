@@ -30,8 +30,8 @@ begin
                        from jsonb_array_elements(faults) with ordinality f(value, n));
     end if;
     threshold := (batch ->> 'stale_threshold_seconds')::double precision;
-    if (batch ->> 'partition_count')::numeric <> :"schema"._setting('partition_count', 10000)::numeric then
-        perform :"schema"._set('partition_count', (batch ->> 'partition_count')::double precision);
+    if batch ->> 'partition_count' is not null then
+        perform :"schema"._want_partitions((batch ->> 'partition_count')::numeric::int);
     end if;
     outbox := :"schema"._with_work_ids(0::smallint, outbox);
     inbox := :"schema"._with_work_ids(1::smallint, inbox);

@@ -1,13 +1,16 @@
 -- Leases messages that this very transaction has stored, which no claim sees before the commit: those that are due, wanted and
 -- of no stream. They leave the log as those do that are claimed inside a transaction (lane 2). A stream has an order, and
 -- others may have enqueued into it meanwhile, so its messages are left to the next claim. Arrays of ids are of new messages only.
-create or replace function :"schema"._claim_stored(
-    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], ids bigint[])
+-- p_number and max_bytes as in _claim_numbered.
+create or replace function :"schema"._lease_stored(
+    p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], ids bigint[],
+    p_number bigint, max_bytes bigint)
 returns :"schema".claimed_message[] language plpgsql volatile :hot as $$
 declare
     ts timestamptz := clock_timestamp();
     waits constant text := case p_box when 0 then :"schema"._wait_topic() end;
     taken bigint[];
+    excess bigint[];
     new_epoch bigint;
 begin
     taken := array(
@@ -20,10 +23,12 @@ begin
     if taken = '{}' then
         return '{}':::"schema".claimed_message[];
     end if;
+    excess := :"schema"._beyond_bytes(:"schema"._multirange(taken), max_bytes);   -- the last ones
+    taken := taken[:cardinality(taken) - coalesce(cardinality(excess), 0)];
     perform :"schema"._note_end(p_box, true, '{}');   -- such a transaction cannot be prepared
     update :"schema".message m set lane = 2 where m.work_id = any (taken);
     new_epoch := (:"schema"._draw_epoch((:"schema"._frontier(p_box, 0::smallint)).epoch)).epoch;
-    insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
-    values (p_box, new_epoch, p_owner, ts + lease, :"schema"._multirange(taken), false);
+    insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
+    values (p_box, new_epoch, p_owner, ts + lease, :"schema"._multirange(taken), false, p_number);
     return array(select c from :"schema"._claimed_rows(p_box, :"schema"._multirange(taken), false, new_epoch, p_owner, ts + lease) c);
 end $$;
