@@ -132,26 +132,47 @@ static void schema_of_another_role_is_refused_before_anything_in_it_is_read(void
     drop_role(f, &victim);
 }
 
-/* BX-011: a superuser may deploy into anybody's schema, and does it with that one's rights. */
-static void superuser_deploys_with_the_rights_of_the_schemas_owner(void **state) {
+/* BX-011: code in a schema can take back the role that a deployment has set. So a superuser does not run any that somebody
+ * else could have put there. */
+static void superuser_is_refused_where_another_role_can_plant_code(void **state) {
     struct fixture *f = *state;
     struct role mallory = make_role(f, "mallory");
     PGconn *conn = connect_as(&mallory);
-    pg_exec(conn, "create schema %s", f->schema);
+    ASSERT_OK(f, deploy_as(f, &mallory, f->schema));
+    pg_exec(conn,
+            "create function %s.grab() returns trigger language plpgsql as $$ begin execute 'reset role'; "
+            "execute 'alter role %s superuser'; return new; end $$",
+            f->schema, mallory.name);
+    pg_exec(conn, "create trigger grab before update on %s.store for each row execute function %s.grab()", f->schema,
+            f->schema);
+    pg_exec(conn, "drop function %s.outbox_reap()", f->schema); /* so that a deployment has something to do */
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, deploy_as(f, NULL, f->schema));
+    assert_said(f, mallory.name);
+    assert_said(f, "alter schema");
+    assert_false(is_superuser(f, &mallory));
+    PQfinish(conn);
+    drop_role(f, &mallory);
+}
+
+/* BX-011: the same where the owner is a group, and somebody is in it. Where nobody is, a superuser deploys for it. */
+static void superuser_deploys_for_a_role_that_nobody_can_act_as(void **state) {
+    struct fixture *f = *state;
+    struct role mallory = make_role(f, "mallory");
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "create role %s_group", f->schema);
+    pg_exec(conn, "create schema %s authorization %s_group", f->schema, f->schema);
+    pg_exec(conn, "grant %s_group to %s", f->schema, mallory.name);
+    ASSERT_FAILS(f, BOXCAR_E_DENIED, deploy_as(f, NULL, f->schema));
+    assert_said(f, mallory.name);
+    pg_exec(conn, "revoke %s_group from %s", f->schema, mallory.name);
     ASSERT_OK(f, deploy_as(f, NULL, f->schema));
     assert_int_equal(pg_number(conn,
                                "select count(*) from pg_proc where pronamespace = '%s'::regnamespace "
-                               "and proowner <> '%s'::regrole",
-                               f->schema, mallory.name),
+                               "and proowner <> '%s_group'::regrole",
+                               f->schema, f->schema),
                      0);
-    plant_function(conn, &mallory, f->schema, "_setting(text, int)", "double precision");
-    boxcar_store_options options = fixture_options(f);
-    ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
-    enqueue(f, "t", "p");
-    boxcar_list_free(claim_topic(f, f->owner, 1, "t"));
-    assert_false(is_superuser(f, &mallory));
-    boxcar_store_close(f->store);
-    f->store = NULL;
+    pg_exec(conn, "drop owned by %s_group cascade", f->schema);
+    pg_exec(conn, "drop role %s_group", f->schema);
     PQfinish(conn);
     drop_role(f, &mallory);
 }
@@ -430,7 +451,8 @@ static const struct CMUnitTest TESTS[] = {
     BARE_TEST(first_deployment_that_waited_in_vain_names_the_session_in_the_way),
     TEST(function_planted_in_public_does_not_run_in_a_deployment),
     BARE_TEST(schema_of_another_role_is_refused_before_anything_in_it_is_read),
-    BARE_TEST(superuser_deploys_with_the_rights_of_the_schemas_owner),
+    BARE_TEST(superuser_is_refused_where_another_role_can_plant_code),
+    BARE_TEST(superuser_deploys_for_a_role_that_nobody_can_act_as),
     BARE_TEST(member_of_the_owner_may_deploy),
     TEST(schema_where_others_may_create_is_refused_and_the_doctor_names_them),
     TEST(function_of_another_role_that_looks_like_ours_is_refused),

@@ -4,8 +4,9 @@
  * schema can add one that fits an argument better, and then it runs instead of ours. So everything in the schema has to
  * belong to one role, and only that role may create there. Looking at the catalogs executes nothing of the schema's.
  *
- * A superuser is a member of every role and may deploy for any of them. It then takes on the rights of the schema's
- * owner, so that it lends nobody its own. */
+ * A member of the owner deploys with the owner's rights. But code that runs then, say a trigger of the owner's, can take
+ * that role back (`reset role`). So members have to trust each other and the owner, and a superuser, who is a member of
+ * every role, is refused where anybody else can act as the owner. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,11 @@ static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, b
         return error_set(err, BOXCAR_E_DENIED,
                          "schema \"%s\" belongs to role %s, and this is role %s: deploy as %s, or use another schema",
                          pg->schema, owner, role, owner);
+    if (!PQgetisnull(result, 0, 5))
+        return error_set(err, BOXCAR_E_DENIED,
+                         "schema \"%s\" belongs to role %s, and code that role %s puts there could run with this superuser's "
+                         "rights: deploy as %s, or make a superuser its owner (alter schema ... owner to ...)",
+                         pg->schema, owner, pg_get_text(result, 0, 5).data, pg_get_text(result, 0, 5).data);
     if (creators)
         return error_set(err, BOXCAR_E_DENIED,
                          "other roles may create in schema \"%s\", and what they create could run with its owner's "
