@@ -348,6 +348,38 @@ static void wrong_password_and_missing_database_are_told_apart_from_an_outage(vo
     drop_role(f, &role);
 }
 
+/* BX-011: a pooler gives one code for everything. */
+static void refusal_by_a_pooler_names_both_possibilities(void **state) {
+    struct fixture *f = *state;
+    const char *pooler = getenv("BOXCAR_TEST_PGBOUNCER");
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    char url[512];
+    assert_non_null(pooler);
+    snprintf(url, sizeof(url), "%.*s/no_such_database", (int)(strrchr(pooler, '/') - pooler), pooler);
+    options.url = boxcar_str_of(url);
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_open(&options, &store, &f->err));
+    assert_said(f, "check the user, the password and the name of the database");
+}
+
+/* BX-011: in such a database one byte of a producer could stop every claim. */
+static void database_that_does_not_check_texts_is_refused(void **state) {
+    struct fixture *f = *state;
+    boxcar_store_options options = fixture_options(f);
+    boxcar_store *store = NULL;
+    PGconn *conn = fixture_connect(f);
+    const char *server = getenv("BOXCAR_TEST_POSTGRES");
+    char url[512];
+    pg_exec(conn, "create database %s_ascii encoding 'SQL_ASCII' template template0 lc_collate 'C' lc_ctype 'C'", f->schema);
+    snprintf(url, sizeof(url), "%.*s/%s_ascii", (int)(strrchr(server, '/') - server), server, f->schema);
+    options.url = boxcar_str_of(url);
+    options.deploy = true;
+    ASSERT_FAILS(f, BOXCAR_E_UNSUPPORTED, boxcar_store_open(&options, &store, &f->err));
+    assert_said(f, "UTF8");
+    pg_exec(conn, "drop database %s_ascii with (force)", f->schema);
+    PQfinish(conn);
+}
+
 /* The list of objects is read from the migrations, and must be what they make. */
 static void objects_of_a_store_are_known_by_name(void **state) {
     struct fixture *f = *state;
@@ -458,6 +490,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(function_of_another_role_that_looks_like_ours_is_refused),
     TEST(search_path_decides_nothing),
     TEST(wrong_password_and_missing_database_are_told_apart_from_an_outage),
+    TEST(refusal_by_a_pooler_names_both_possibilities),
+    TEST(database_that_does_not_check_texts_is_refused),
     TEST(objects_of_a_store_are_known_by_name),
     TEST(roles_cannot_call_what_has_no_search_path_of_its_own),
 };

@@ -334,6 +334,18 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
     return BOXCAR_OK;
 }
 
+/* ---- encoding ---- */
+
+static void check_encoding(const struct pg_store *pg, struct findings *findings) {
+    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
+
+    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+        return;
+    findings_add(findings, "encoding", BOXCAR_SEVERITY_WARNING,
+                 "the database has the encoding SQL_ASCII: a text that is not UTF-8 makes claims and lists fail");
+    findings_remedy(findings, "dump the database and restore it into one with the encoding UTF8");
+}
+
 /* ---- all together ---- */
 
 /* What the tables tell. While one of them is locked, looking would take as long as that. */
@@ -421,6 +433,7 @@ static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_cl
     server.may_claim = server.may_claim && tries_claim;
     judge_line(findings, pg, has_pooler(pg, pg_get_int4(result, 0, 8)));
     judge_server(findings, &server);
+    check_encoding(pg, findings);
     status = check_clock(pg, findings, err);
     if (status == BOXCAR_OK)
         status = check_creators(pg, findings, err);

@@ -1,7 +1,8 @@
 /* Why the server refuses a connection. libpq keeps no SQLSTATE of that, but puts it into its message when it is told to,
  * which is possible only in between starting and waiting. So a first connection that fails is tried once more that way,
- * and the code decides, not the text, which may be in any language. */
+ * and the code decides, not the text, which may be in any language. If the code does not tell, both reasons are named. */
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -48,6 +49,18 @@ static void look_again(const char *const *keywords, const char *const *values, c
     PQfinish(conn);
 }
 
+/* A pooler refuses with one code whatever the reason is, and asks for a password itself. */
+static bool may_be_for_good(const struct pg_store *pg, const char *code) {
+    return strcmp(code, "08P01") == 0 || (code[0] == '\0' && PQconnectionUsedPassword(pg->conn));
+}
+
+static void add_other_reason(boxcar_error *err) {
+    size_t len = strlen(err->message);
+
+    snprintf(err->message + len, sizeof(err->message) - len,
+             "; if that does not pass, check the user, the password and the name of the database");
+}
+
 boxcar_status pg_explain_refusal(struct pg_store *pg, const char *const *keywords, const char *const *values,
                                  boxcar_error *err) {
     boxcar_status status = pg_error_from_connection(pg, err);
@@ -62,6 +75,8 @@ boxcar_status pg_explain_refusal(struct pg_store *pg, const char *const *keyword
         status = BOXCAR_E_DENIED;
     else if (strcmp(code, "3D000") == 0)
         status = BOXCAR_E_NOT_FOUND;
+    else if (err && may_be_for_good(pg, code))
+        add_other_reason(err);
     if (err && status != BOXCAR_E_UNAVAILABLE) {
         err->status = status;
         err->retryable = false;

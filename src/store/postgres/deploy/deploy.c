@@ -191,6 +191,18 @@ static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_err
     return status == BOXCAR_OK ? pg_repair_triggers(pg, mended, err) : status;
 }
 
+/* A database without an encoding keeps any bytes as text, and then refuses to send them as UTF-8: one bad topic would stop
+ * every claim. */
+static boxcar_status check_encoding(const struct pg_store *pg, boxcar_error *err) {
+    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
+
+    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+        return BOXCAR_OK;
+    return error_set(err, BOXCAR_E_UNSUPPORTED,
+                     "the database has the encoding SQL_ASCII, so the server does not check texts: use a database with the "
+                     "encoding UTF8 (create database ... encoding 'UTF8' template template0)");
+}
+
 /* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
 static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
@@ -222,6 +234,8 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
         status = pg_deploy_take_turn(pg, ret_turn, err);
     if (status == BOXCAR_OK)
         status = read_version(pg, &previous, err);
+    if (status == BOXCAR_OK && previous == 0)
+        status = check_encoding(pg, err);
     if (status == BOXCAR_OK && previous == 0)
         status = pg_check_empty(pg, err);
     if (status == BOXCAR_OK)
