@@ -21,8 +21,8 @@ begin
     end if;
     if new.has_turn and is_prepared then
         raise exception using errcode = 'BX004',
-            message = 'this transaction has claimed messages and cannot be prepared: nobody else could have them, nor '
-                'fill the pool, until the prepared transaction ends',
+            message = 'this transaction has claimed, cancelled or replayed messages and cannot be prepared: others would wait '
+                'for them, or for the turn, until the prepared transaction ends',
             hint = 'Claim, cancel and replay in transactions of their own; enqueue and settle in the one to be prepared.';
     elsif new.items is not null then
         perform :"schema"._leave_pool(new.box, new.places, new.items);
