@@ -125,24 +125,27 @@ static bool has_session(struct trial *trial, const struct worker *worker) {
     return trial->storm.postgres && sql_number(trial, NULL, text) > 0;
 }
 
-/* What a worker holds that is gone. The server may lease more to it while it has a session, and on a slow machine the first
- * leases have ended by then: so each is counted when it is seen first. */
-static int64_t count_left_behind(struct trial *trial, const struct worker *worker) {
+/* What a worker holds that is gone since `killed_at`. The server may lease more to it while it has a session, and on a slow
+ * machine the first leases have ended by then: so each is counted when it is seen first. What had ended even before the
+ * first look has been charged by then, after the kill. */
+static int64_t count_left_behind(struct trial *trial, const struct worker *worker, int64_t killed_at) {
     int64_t held = 0, last = 0, end = now_us() + 60 * INT64_C(1000000);
     bool again;
     do {
         again = has_session(trial, worker);
-        held += count_held_since(trial, worker, &last);
+        held += count_held_since(trial, worker, &last, killed_at);
+        killed_at = INT64_MAX;
         pause_ms(again ? 10 : 0);
     } while (again && now_us() < end);
     return held;
 }
 
 void worker_kill(struct trial *trial, struct worker *worker) {
+    int64_t killed_at = store_clock_us(trial);
     worker->killed = true;
     if (worker->pid == 0 || kill(worker->pid, SIGKILL) != 0 || !worker_wait(worker, 10000))
         return;
-    worker->held = count_left_behind(trial, worker);
+    worker->held = count_left_behind(trial, worker, killed_at);
 }
 
 /* A program that has just been started does not know yet what SIGTERM means to it. */

@@ -35,8 +35,8 @@ int64_t count_done_by(struct trial *trial, const struct worker *worker) {
     return sql_number(trial, sqlite_text, postgres_text);
 }
 
-int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch) {
-    char sqlite_text[256], postgres_text[256], hex[33];
+int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch, int64_t charged_from) {
+    char sqlite_text[512], postgres_text[512], hex[33];
     int64_t before = *last_epoch;
     write_owner(worker, hex);
     snprintf(sqlite_text, sizeof(sqlite_text), "select max(%" PRId64 ", ifnull(max(epoch), 0)) from boxcar_lease where owner = x'%s'",
@@ -45,17 +45,25 @@ int64_t count_held_since(struct trial *trial, const struct worker *worker, int64
              before, worker->owner_text);
     *last_epoch = sql_number(trial, sqlite_text, postgres_text);
     snprintf(sqlite_text, sizeof(sqlite_text),
-             "select count(*) from boxcar_lease where owner = x'%s' and epoch > %" PRId64 " and epoch <= %" PRId64, hex, before,
-             *last_epoch);
+             "select (select count(*) from boxcar_lease where owner = x'%s' and epoch > %" PRId64 " and epoch <= %" PRId64
+             ") + (select count(*) from boxcar_attempt where owner = x'%s' and at >= %" PRId64 ")",
+             hex, before, *last_epoch, hex, charged_from);
     snprintf(postgres_text, sizeof(postgres_text),
-             "select count(*) from lease l, _ids(l.items) where l.owner = '%s' and epoch > %" PRId64 " and epoch <= %" PRId64,
-             worker->owner_text, before, *last_epoch);
+             "select (select count(*) from lease l, _ids(l.items) where l.owner = '%s' and epoch > %" PRId64
+             " and epoch <= %" PRId64 ") + (select count(*) from attempt where owner = '%s' "
+             "and extract(epoch from at) * 1000000 >= %" PRId64 ")",
+             worker->owner_text, before, *last_epoch, worker->owner_text, charged_from);
     return sql_number(trial, sqlite_text, postgres_text);
+}
+
+int64_t store_clock_us(struct trial *trial) {
+    return sql_number(trial, "select cast((julianday('now') - 2440587.5) * 86400000000 as integer)",
+                      "select (extract(epoch from clock_timestamp()) * 1000000)::bigint");
 }
 
 int64_t count_held_by(struct trial *trial, const struct worker *worker) {
     int64_t last_epoch = 0;
-    return count_held_since(trial, worker, &last_epoch);
+    return count_held_since(trial, worker, &last_epoch, INT64_MAX);
 }
 
 static void give_up(struct trial *trial, const char *what, int64_t wanted, int64_t got) {
