@@ -115,6 +115,28 @@ static void enqueue_wakes_who_would_want_the_message(void **state) {
     boxcar_store_close(producer);
 }
 
+/* BX-012, BX-027: a key, or an id of the caller's, makes no difference. */
+static void message_that_may_be_there_already_wakes_too(void **state) {
+    struct fixture *f = *state;
+    if (!can_be_woken())
+        skip();
+    boxcar_store *producer = fixture_open(f), *own = f->store;
+    struct nap nap = nap_for(f, NAP_MS);
+    for (int keyed = 0; keyed < 2; keyed++) {
+        boxcar_new_message message = new_message("mail.send", "p");
+        if (keyed)
+            message.key = BOXCAR_STR("k");
+        else
+            message.message_id.uuid = boxcar_uuid_new();
+        register_nap(f, &nap);
+        f->store = producer;
+        assert_false(enqueue_message(f, &message).duplicate);
+        f->store = own;
+        assert_true(is_called(f, &nap));
+    }
+    boxcar_store_close(producer);
+}
+
 /* BX-012, OBX-003 */
 static void enqueue_in_sql_wakes_when_it_commits(void **state) {
     struct fixture *f = *state;
@@ -282,6 +304,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(nap_ends_when_the_descriptor_becomes_readable),
     TEST(work_is_found_after_a_nap),
     TEST(enqueue_wakes_who_would_want_the_message),
+    TEST(message_that_may_be_there_already_wakes_too),
     TEST(enqueue_in_sql_wakes_when_it_commits),
     TEST(either_box_wakes_who_waits_for_both),
     TEST(nobody_is_woken_for_what_he_does_not_want_or_cannot_have_yet),

@@ -1,5 +1,6 @@
 -- Purges done messages past their retention, driven by the evidence in finished: whole rows of it,
--- until about max_messages messages are gone. Returns how many.
+-- until about max_messages messages are gone. Returns how many. Only the upkeep that has its turn (_upkeep_turn) removes these
+-- rows, so they need no locks, which would be a record of the WAL each.
 create or replace function :"schema"._purge_done(p_box smallint, max_messages int) returns bigint
 language plpgsql volatile :hot as $$
 declare
@@ -15,7 +16,7 @@ declare
 begin
     with past as materialized (
         select f.first_id, f.last_id from :"schema".finished f where f.box = p_box and f.at <= cutoff
-        order by f.at limit max_messages for update skip locked),
+        order by f.at limit max_messages),
     counted as materialized (
         select p.first_id, p.last_id,
                sum(p.last_id - p.first_id + 1) over (rows unbounded preceding)

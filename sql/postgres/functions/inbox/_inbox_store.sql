@@ -9,10 +9,10 @@ returns bigint[] language plpgsql volatile :hot as $$
 declare
     stored record;
 begin
-    select array_agg(e.work_id order by e.n) as work_ids, (array_agg(e.message_id) filter (where e.duplicate))[1] as taken
+    select array_agg(e.work_id) as work_ids, (array_agg(e.message_id) filter (where e.duplicate))[1] as taken
     into stored from :"schema"._enqueue_messages(
         1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
-        sources, external_ids, null, null, causations, event_types, metadata) with ordinality e(work_id, message_id, duplicate, n);
+        sources, external_ids, null, null, causations, event_types, metadata) e;
     if stored.taken is not null then
         perform :"schema"._inbox_taken(stored.taken);
     end if;

@@ -86,41 +86,55 @@ begin
     if streams is not null then
         perform pg_current_xact_id();   -- before work ids are drawn: see _come_past_streams
     end if;
-    with stored as (
-        insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
-                                       topic, payload, stream, correlation_id, headers, source, external_id,
-                                       unique_key, causation_id, event_type, metadata)
-        select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
-               s.topic, s.payload, s.stream, s.correlation, s.parsed, s.source, s.external_id,
-               s.unique_key, s.causation, s.event_type, s.metadata
-        from (select i.*,
-                     case when i.ttl between 1 and :delay_ms_max
-                          then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
-                     coalesce(i.due, case when i.delay between 1 and :delay_ms_max
-                                          then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
-              from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts,
-                          sources, external_ids, uniques, causations, event_types, parsed_metadata)
-                  i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
-                    external_id, unique_key, causation, event_type, metadata)) s
-        where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
-                        and char_length(s.topic) between 1 and :topic_max and octet_length(s.payload) <= :payload_always
-                        and coalesce(char_length(s.stream) between 1 and :stream_max
-                                     and s.stream <> '00000000-0000-0000-0000-000000000000', true)
-                        and coalesce(char_length(s.causation) <= :causation_id_max, true)
-                        and coalesce(char_length(s.event_type) between 1 and :event_type_max and s.stream is not null, true)
-                        and coalesce(jsonb_typeof(s.metadata) = 'object' and pg_column_size(s.metadata) <= 680, true)
-                        and coalesce(char_length(s.correlation) <= :correlation_id_max, true)
-                        and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
-                        and coalesce(s.delay between 0 and :delay_ms_max, true)
-                        and coalesce(s.ttl between 0 and :delay_ms_max, true)
-                        and coalesce(s.attempt between 1 and :max_attempts_max, true)
-                        and (s.header is null or octet_length(s.header) <= :headers_always
-                             and not s.parsed @? 'strict $.* ? (@.type() <> "string")') then true
-              else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.parsed,
-                                        s.due_at, s.delay, s.ttl, s.attempt, s.causation, s.metadata, s.event_type) end
-        on conflict (message_id) do nothing
-        returning m.work_id, m.message_id)
-    select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
+    if sources is not null and num_nonnulls(correlations, streams, headers, dues, delays, ttls, attempts, joins, uniques,
+                                            causations, metadata, event_types) = 0 then   -- as most of the inbox
+        with stored as (
+            insert into :"schema".message as m (message_id, box, lane, created_at, topic, payload, source, external_id)
+            select i.id, p_box, 0, ts, i.topic, i.payload, i.source, i.external_id
+            from unnest(ids, topics, payloads, sources, external_ids) i(id, topic, payload, source, external_id)
+            where case when p_box in (0, 1) and i.id <> '00000000-0000-0000-0000-000000000000'
+                            and char_length(i.topic) between 1 and :topic_max and octet_length(i.payload) <= :payload_always then true
+                  else :"schema"._refuse_message(p_box, i.id, i.topic, i.payload, null, null, null, null, null, null, null) end
+            on conflict (message_id) do nothing
+            returning m.work_id, m.message_id)
+        select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
+    else
+        with stored as (
+            insert into :"schema".message as m (message_id, box, lane, max_attempts, created_at, due_at, expires_at,
+                                           topic, payload, stream, correlation_id, headers, source, external_id,
+                                           unique_key, causation_id, event_type, metadata)
+            select s.id, p_box, (s.stream is not null)::int, s.attempt, ts, s.due_at, s.expires_at,
+                   s.topic, s.payload, s.stream, s.correlation, s.parsed, s.source, s.external_id,
+                   s.unique_key, s.causation, s.event_type, s.metadata
+            from (select i.*,
+                         case when i.ttl between 1 and :delay_ms_max
+                              then ts + make_interval(secs => i.ttl / 1000.0) end as expires_at,
+                         coalesce(i.due, case when i.delay between 1 and :delay_ms_max
+                                              then ts + make_interval(secs => i.delay / 1000.0) end) as due_at
+                  from unnest(ids, topics, payloads, correlations, streams, headers, parsed, dues, delays, ttls, attempts,
+                              sources, external_ids, uniques, causations, event_types, parsed_metadata)
+                      i(id, topic, payload, correlation, stream, header, parsed, due, delay, ttl, attempt, source,
+                        external_id, unique_key, causation, event_type, metadata)) s
+            where case when p_box in (0, 1) and s.id <> '00000000-0000-0000-0000-000000000000'
+                            and char_length(s.topic) between 1 and :topic_max and octet_length(s.payload) <= :payload_always
+                            and coalesce(char_length(s.stream) between 1 and :stream_max
+                                         and s.stream <> '00000000-0000-0000-0000-000000000000', true)
+                            and coalesce(char_length(s.causation) <= :causation_id_max, true)
+                            and coalesce(char_length(s.event_type) between 1 and :event_type_max and s.stream is not null, true)
+                            and coalesce(jsonb_typeof(s.metadata) = 'object' and pg_column_size(s.metadata) <= 680, true)
+                            and coalesce(char_length(s.correlation) <= :correlation_id_max, true)
+                            and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
+                            and coalesce(s.delay between 0 and :delay_ms_max, true)
+                            and coalesce(s.ttl between 0 and :delay_ms_max, true)
+                            and coalesce(s.attempt between 1 and :max_attempts_max, true)
+                            and (s.header is null or octet_length(s.header) <= :headers_always
+                                 and not s.parsed @? 'strict $.* ? (@.type() <> "string")') then true
+                  else :"schema"._refuse_message(p_box, s.id, s.topic, s.payload, s.stream, s.correlation, s.parsed,
+                                            s.due_at, s.delay, s.ttl, s.attempt, s.causation, s.metadata, s.event_type) end
+            on conflict (message_id) do nothing
+            returning m.work_id, m.message_id)
+        select coalesce(array_agg(w.work_id), '{}'), array_agg(w.message_id) into work_ids, stored_ids from stored w;
+    end if;
     if streams is not null then
         perform :"schema"._end_quiet(p_box);
     end if;

@@ -163,18 +163,20 @@ static void add_many(struct pg_params *params, const struct new_messages *new, b
     add_extras(params, new, used);
 }
 
-/* Nothing but a topic and a payload. */
+/* Nothing but a topic and a payload; the key and the content hash are asked for apart. */
 static bool is_plain(const struct new_messages *new) {
     struct used used = find_used(new);
 
-    return !new->keys && !used.correlation && !used.stream && !used.headers && !used.due && !used.delay && !used.ttl &&
+    return !used.correlation && !used.stream && !used.headers && !used.due && !used.delay && !used.ttl &&
            !used.attempts && !used.join && !used.causation && !used.event && !used.metadata;
 }
 
 enum pg_statement pg_enqueue_statement(const struct new_messages *new, bool fresh_ids) {
     if (new->count != 1)
         return PG_ENQUEUE;
-    return fresh_ids && is_plain(new) ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_ONE;
+    if (!is_plain(new) || pg_count_keys(new, true) > 0)
+        return PG_ENQUEUE_ONE;
+    return fresh_ids && !new->keys ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_KNOWN;
 }
 
 static void add_id(struct pg_params *params, const uint8_t id[16]) {
@@ -231,10 +233,20 @@ static void add_one(struct pg_params *params, const struct new_messages *new, bo
     add_message_extras(params, m);
 }
 
+static void add_known(struct pg_params *params, const struct new_messages *new) {
+    static const boxcar_message_id none;
+
+    add_plain(params, &new->items[0]);
+    add_id(params, new->keys ? new->keys[0].id.uuid.bytes : none.uuid.bytes);
+}
+
 void pg_params_for_enqueue(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
     switch (pg_enqueue_statement(new, fresh_ids)) {
     case PG_ENQUEUE_PLAIN:
         add_plain(params, &new->items[0]);
+        break;
+    case PG_ENQUEUE_KNOWN:
+        add_known(params, new);
         break;
     case PG_ENQUEUE_ONE:
         add_one(params, new, fresh_ids);
@@ -245,31 +257,38 @@ void pg_params_for_enqueue(struct pg_params *params, const struct new_messages *
 }
 
 enum pg_statement pg_inbox_enqueue_statement(const struct new_messages *new) {
-    return new->count == 1 ? PG_INBOX_ENQUEUE_ONE : PG_INBOX_ENQUEUE;
+    if (new->count != 1)
+        return PG_INBOX_ENQUEUE;
+    return is_plain(new) ? PG_INBOX_ENQUEUE_PLAIN : PG_INBOX_ENQUEUE_ONE;
 }
 
-static void add_one_from_outside(struct pg_params *params, const struct new_messages *new, bool alone) {
-    add_message(params, &new->items[0]);
-    pg_params_text(params, new->items[0].source);
-    pg_params_text(params, new->items[0].external_id);
-    pg_params_text(params, new->items[0].content_hash);
+static void add_origin(struct pg_params *params, const boxcar_new_message *message, bool alone) {
+    pg_params_text(params, message->source);
+    pg_params_text(params, message->external_id);
+    pg_params_text(params, message->content_hash);
     pg_params_bool(params, alone);
-    add_message_extras(params, &new->items[0]);
 }
 
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct new_messages *new, bool alone) {
-    struct used used;
+    struct used used = find_used(new);
 
-    if (pg_inbox_enqueue_statement(new) == PG_INBOX_ENQUEUE_ONE) {
-        add_one_from_outside(params, new, alone);
-        return;
+    switch (pg_inbox_enqueue_statement(new)) {
+    case PG_INBOX_ENQUEUE_PLAIN:
+        add_plain(params, &new->items[0]);
+        add_origin(params, &new->items[0], alone);
+        break;
+    case PG_INBOX_ENQUEUE_ONE:
+        add_message(params, &new->items[0]);
+        add_origin(params, &new->items[0], alone);
+        add_message_extras(params, &new->items[0]);
+        break;
+    default:
+        add_messages(params, new, used);
+        add_texts(params, new, true, offsetof(boxcar_new_message, source));
+        add_texts(params, new, true, offsetof(boxcar_new_message, external_id));
+        add_texts(params, new, used.hash, offsetof(boxcar_new_message, content_hash));
+        add_extras(params, new, used);
     }
-    used = find_used(new);
-    add_messages(params, new, used);
-    add_texts(params, new, true, offsetof(boxcar_new_message, source));
-    add_texts(params, new, true, offsetof(boxcar_new_message, external_id));
-    add_texts(params, new, used.hash, offsetof(boxcar_new_message, content_hash));
-    add_extras(params, new, used);
 }
 
 static void add_work_ids(struct pg_params *params, boxcar_settlement_list list) {

@@ -59,6 +59,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
                    "$16, $17, $18)",
     /* One message, without arrays. What the first one stores is new and has the id that was given. */
     [PG_ENQUEUE_PLAIN] = "select :\"schema\"._enqueue_plain($1, $2, $3), $1, false",
+    [PG_ENQUEUE_KNOWN] = "select (r).work_id, (r).message_id, (r).duplicate from "
+                         "(select :\"schema\"._enqueue_known($1, $2, $3, $4) as r) e",
     [PG_ENQUEUE_ONE] =
         "select (r).work_id, (r).message_id, (r).duplicate from (select :\"schema\"._enqueue_one("
         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as r) e",
@@ -124,6 +126,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         ":\"schema\"._inbox_enqueue_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
         "$16, $17) "
         "as r) e",
+    [PG_INBOX_ENQUEUE_PLAIN] = "select (r).work_id, (r).message_id, (r).duplicate, (r).hash_mismatch from "
+                               "(select :\"schema\"._inbox_enqueue_plain($1, $2, $3, $4, $5, $6, $7) as r) e",
     [PG_INBOX_LOOK] = "select processed, hash_mismatch from :\"schema\"._inbox_look($1, $2, $3, $4)",
     [PG_INBOX_ACCEPT] = "select is_new, hash_mismatch from :\"schema\"._inbox_accept($1, $2, $3, $4)",
     [PG_INBOX_FIND] = "select source, external_id, message_id, work_id, state, content_hash, first_seen_at, "

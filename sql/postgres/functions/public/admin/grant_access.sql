@@ -10,10 +10,10 @@ declare
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_attempts_spent', '_sees_owners', '_veil', '_derive_id'];   -- these: views run functions with the reader's rights
-    producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
+    producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_known', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
-        'inbox_enqueue', 'inbox_enqueue_many', 'inbox_already_processed', 'inbox_accept', '_inbox_enqueue', '_inbox_enqueue_one', '_inbox_look',
+        'inbox_enqueue', 'inbox_enqueue_many', 'inbox_already_processed', 'inbox_accept', '_inbox_enqueue', '_inbox_enqueue_plain', '_inbox_enqueue_one', '_inbox_look',
         '_inbox_accept', '_inbox_find',
         'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
