@@ -483,6 +483,33 @@ static void viewer_is_told_who_keeps_the_turn(void **state) {
     close_as(f, "viewer", store);
 }
 
+static void assert_told_of(struct fixture *f, boxcar_store *store, const PGconn *holder, const char *what) {
+    char session[80];
+    snprintf(session, sizeof(session), "session %d (slowpoke, role ", PQbackendPID(holder));
+    boxcar_finding_list *list = diagnose_with(f, store);
+    const boxcar_finding *finding = only_finding(list, "claim");
+    assert_int_equal(finding->severity, BOXCAR_SEVERITY_PROBLEM);
+    assert_true(has_text(finding->text, session));
+    assert_true(has_text(finding->text, what));
+    assert_true(has_text(finding->text, "whose age and query this role cannot see"));
+    assert_true(has_text(finding->remedy, "grant pg_read_all_stats to "));
+    boxcar_list_free(list);
+}
+
+/* Not for how long: but that it is in the way, and which right shows more. BX-020, OBX-125 */
+static void viewer_without_more_rights_is_told_who_is_in_the_way(void **state) {
+    struct fixture *f = *state;
+    boxcar_store *store = open_as(f, "viewer");
+    PGconn *holder = hold_turn(f);
+    assert_told_of(f, store, holder, " has the claimers' turn");
+    pg_exec(holder, "commit; begin; lock table message in access exclusive mode");
+    assert_told_of(f, store, holder, " has a lock on message (AccessExclusiveLock)");
+    pg_exec(holder, "commit");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    PQfinish(holder);
+    close_as(f, "viewer", store);
+}
+
 /* Leaves a trace of each try, instead of trying. */
 static void trace_tries(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
@@ -553,6 +580,7 @@ static const struct CMUnitTest DIRECT_TESTS[] = {
     TEST(viewer_is_told_who_holds_a_stream_and_what_would_show_more),
     TEST(worker_may_look),
     TEST(viewer_is_told_who_keeps_the_turn),
+    TEST(viewer_without_more_rights_is_told_who_is_in_the_way),
     TEST(producer_is_told_what_it_may_not_see),
     TEST(careless_settings_of_a_session_are_told),
     TEST(diagnosis_inside_a_transaction_of_the_program_does_not_end_it),

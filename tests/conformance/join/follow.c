@@ -122,8 +122,7 @@ static void upkeep_evaluates_waits_that_are_due(void **state) {
         waits[i] = enqueue_by_hand(f, ended, (enum spelling)i);
     boxcar_enqueued waiting = enqueue_by_hand(f, open, PASCAL), lost = enqueue_by_hand(f, unknown_join(), SNAKE);
     boxcar_enqueued bad = enqueue(f, WAIT, "{\"JoinId\": 7}");
-    assert_int_equal(count_claimed(f, NULL), 0); /* sorts them in */
-    maintain_joins(f);
+    maintain_joins(f); /* no claim has met them */
     for (int i = 0; i < 3; i++) {
         assert_status(f, waits[i].work_id, BOXCAR_DONE);
         assert_continuation(f, waits[i], "completed", "yes");
@@ -166,13 +165,86 @@ static void continuation_is_undone_with_the_end_of_the_join(void **state) {
     boxcar_store_close(hand);
 }
 
+static size_t claim_all(struct fixture *f) {
+    size_t total = 0, count;
+    do
+        total += count = count_claimed(f, NULL);
+    while (count > 0);
+    return total;
+}
+
+/* Nobody claims, and it lies behind more than one look takes in. Nothing of the rest is lost. BX-044 */
+static void upkeep_finds_a_wait_behind_much_that_nobody_claims(void **state) {
+    enum { COUNT = 5000 };
+    struct fixture *f = *state;
+    boxcar_join_id id = start_join(f, 1);
+    ASSERT_OK(f, boxcar_join_cancel(f->store, id, &f->err));
+    enqueue_many(f, "work", COUNT, NULL);
+    enqueue_many(f, "work", COUNT, NULL);
+    boxcar_enqueued wait = enqueue_by_hand(f, id, SNAKE);
+    enqueue_many(f, "work", COUNT, NULL);
+    maintain_joins(f);
+    assert_status(f, wait.work_id, BOXCAR_DONE);
+    assert_int_equal(stats_of(f).ready, 3 * COUNT);
+    assert_int_equal(claim_all(f), 3 * COUNT);
+    assert_int_equal(audit_lost(f), 0);
+}
+
+static boxcar_new_message wait_by_hand(boxcar_join_id join_id, char payload[200]) {
+    boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
+    char id[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_uuid_format(join_id.uuid, id);
+    snprintf(payload, 200, "{\"join_id\": \"%s\", \"on_complete_topic\": \"completed\"}", id);
+    message.topic = BOXCAR_STR(WAIT);
+    message.payload = boxcar_str_of(payload);
+    return message;
+}
+
+/* BX-044 */
+static void waits_enqueued_among_other_messages_are_evaluated(void **state) {
+    enum { COUNT = 10, EVERY = 5 };
+    struct fixture *f = *state;
+    boxcar_new_message messages[COUNT];
+    boxcar_enqueued enqueued[COUNT];
+    boxcar_join_id id = start_join(f, 1);
+    char payload[200];
+    assert_true(ack(f, f->owner, take_step(f, id)));
+    for (int i = 0; i < COUNT; i++)
+        messages[i] = i % EVERY == 4 ? wait_by_hand(id, payload) : new_message("work", "p");
+    ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, COUNT, enqueued, &f->err));
+    maintain_joins(f);
+    for (int i = 0; i < COUNT; i++)
+        assert_status(f, enqueued[i].work_id, i % EVERY == 4 ? BOXCAR_DONE : BOXCAR_READY);
+    assert_int_equal(count_claimed(f, "work"), 8);
+    assert_int_equal(count_claimed(f, "completed"), 2);
+    assert_int_equal(audit_lost(f), 0);
+}
+
+/* BX-005, BX-044 */
+static void delayed_wait_is_evaluated_when_it_is_due(void **state) {
+    struct fixture *f = *state;
+    boxcar_enqueued early, due;
+    boxcar_join_id id = start_join(f, 1);
+    char payload[200];
+    boxcar_new_message wait = wait_by_hand(id, payload);
+    assert_true(ack(f, f->owner, take_step(f, id)));
+    wait.delay_ms = 3600000;
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &wait, &early, &f->err));
+    wait.delay_ms = 100;
+    ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &wait, &due, &f->err));
+    wait_out(f, 100);
+    maintain_joins(f);
+    assert_status(f, due.work_id, BOXCAR_DONE);
+    assert_status(f, early.work_id, BOXCAR_READY);
+}
+
+/* BX-044: it makes no claim, and nobody else does. */
 static void worker_without_handlers_evaluates_waits(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1);
     assert_true(ack(f, f->owner, take_step(f, id)));
     boxcar_enqueued wait = enqueue_by_hand(f, id, SNAKE);
     boxcar_work_id other = enqueue(f, "work", "p").work_id;
-    assert_int_equal(count_claimed(f, "nothing"), 0); /* sorts them in */
     struct runner *runner = runner_new(f);
     struct log_capture *captured = log_capture_new();
     log_capture_attach(captured, &runner->store);
@@ -192,6 +264,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(one_ack_follows_a_chain_of_joins),
     TEST(long_chain_is_followed_by_upkeep),
     TEST(upkeep_evaluates_waits_that_are_due),
+    TEST(upkeep_finds_a_wait_behind_much_that_nobody_claims),
+    TEST(waits_enqueued_among_other_messages_are_evaluated),
+    TEST(delayed_wait_is_evaluated_when_it_is_due),
     TEST(end_of_a_join_passes_over_waits_that_are_held),
     TEST(continuation_is_undone_with_the_end_of_the_join),
     TEST(worker_without_handlers_evaluates_waits),

@@ -152,6 +152,31 @@ static void large_waits_are_evaluated_a_few_at_a_time(void **state) {
     PQfinish(conn);
 }
 
+/* A wait that nobody has claimed, and somebody's open transaction holds it when upkeep comes past. Nor does upkeep keep the
+ * claimers' turn in a transaction that goes on. BX-044, BX-020 */
+static void wait_that_is_held_is_evaluated_when_it_is_free(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f), *holder = fixture_connect(f);
+    char join[64];
+    pg_text(conn, "select join_start(1)", join);
+    pg_exec(conn, "select join_cancel('%s')", join);
+    pg_exec(conn, "select enqueue('join.wait', jsonb_build_object('join_id', '%s', 'on_complete_topic', 'next', "
+                  "'on_fail_topic', 'next')::text)", join);
+    pg_exec(holder, "begin; select from message where topic = 'join.wait' for update");
+    for (int i = 0; i < 3; i++)
+        pg_exec(conn, "select _evaluate_due_waits(1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next'"), 0);
+    pg_exec(holder, "commit");
+    pg_exec(holder, "begin; select enqueue('work', 'p'); select _evaluate_due_waits(1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
+    pg_exec(holder, "commit");
+    for (int i = 0; i < 3; i++)
+        pg_exec(conn, "select _evaluate_due_waits(1000)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next'"), 1);
+    PQfinish(holder);
+    PQfinish(conn);
+}
+
 /* As version 9 stored it. BX-011, BX-044 */
 static void wait_with_a_long_correlation_id_is_a_dead_letter(void **state) {
     struct fixture *f = *state;
@@ -427,6 +452,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(whole_join_lives_in_plain_sql),
     TEST(wait_that_cannot_be_read_stops_nobody),
     TEST(large_waits_are_evaluated_a_few_at_a_time),
+    TEST(wait_that_is_held_is_evaluated_when_it_is_free),
     TEST(wait_with_a_long_correlation_id_is_a_dead_letter),
     TEST(wait_that_cannot_be_read_is_refused),
     TEST(joins_in_sql_belong_to_the_callers_transaction),

@@ -1,7 +1,10 @@
 /* Whether a claim works just now: the doctor makes one of its own and takes it back. Who may not claim only looks who is in
  * the way of claims. */
+#include <time.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "diagnose.h"
 #include "session.h"
 #include "store/checkup.h"
@@ -37,11 +40,33 @@ static void report_none(struct findings *findings, bool waited) {
     findings_remedy(findings, "boxcar doctor, once more");
 }
 
-/* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. */
-static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxcar_str role, bool waited,
-                                      struct findings *findings, bool *ret_locked, boxcar_error *err) {
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_find_blockers(pg, box, &result, err);
+static bool is_any_age_hidden(const PGresult *result) {
+    for (int row = 0; row < PQntuples(result); row++)
+        if (!pg_read_session(result, row).has_seconds)
+            return true;
+    return false;
+}
+
+static bool is_among(const struct pg_blocker *blocker, const PGresult *others) {
+    for (int row = 0; row < PQntuples(others); row++) {
+        struct pg_blocker other = pg_read_blocker(others, row);
+
+        if (other.session.pid == blocker->session.pid && str_equal(other.transaction, blocker->transaction))
+            return true;
+    }
+    return false;
+}
+
+/* before: those a second ago, or NULL. */
+static bool is_held(const struct pg_blocker *blocker, const PGresult *before) {
+    if (blocker->session.has_seconds)
+        return blocker->session.seconds > PG_HELD_SECONDS;
+    return before != NULL && is_among(blocker, before);
+}
+
+static boxcar_status report_held(const PGresult *result, const PGresult *before, boxcar_str role, bool waited,
+                                 struct findings *findings, bool *ret_locked, boxcar_error *err) {
+    boxcar_status status = BOXCAR_OK;
     bool locked = false;
     int reported = 0;
 
@@ -49,7 +74,7 @@ static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxca
         struct pg_blocker blocker = pg_read_blocker(result, row);
 
         locked = locked || blocker.relation.len || blocker.behind;
-        if (!waited && !(blocker.session.has_seconds && blocker.session.seconds > PG_HELD_SECONDS))
+        if (!waited && !is_held(&blocker, before))
             continue;
         status = report_blocker(findings, &blocker, role, err);
         reported++;
@@ -60,6 +85,23 @@ static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxca
         report_none(findings, waited);
     *ret_locked = locked;
     return BOXCAR_OK;
+}
+
+/* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. Where the age of a
+ * transaction is not visible, a second look tells. */
+static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxcar_str role, bool waited,
+                                      struct findings *findings, bool *ret_locked, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+    AUTO_RESULT PGresult *again = NULL;
+    boxcar_status status = pg_find_blockers(pg, box, &result, err);
+
+    if (status != BOXCAR_OK)
+        return status;
+    if (waited || !is_any_age_hidden(result))
+        return report_held(result, NULL, role, waited, findings, ret_locked, err);
+    nanosleep(&(struct timespec){.tv_sec = PG_HELD_SECONDS}, NULL);
+    status = pg_find_blockers(pg, box, &again, err);
+    return status == BOXCAR_OK ? report_held(again, result, role, waited, findings, ret_locked, err) : status;
 }
 
 static boxcar_status query_try(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err) {

@@ -28,6 +28,7 @@ struct pg_blocker pg_read_blocker(const PGresult *result, int row) {
                                .has_turn = pg_get_bool(result, row, at),
                                .relation = pg_get_text(result, row, at + 1),
                                .mode = pg_get_text(result, row, at + 2),
+                               .transaction = pg_get_text(result, row, at + 4),
                                .behind = PQgetisnull(result, row, at + 3) ? 0 : pg_get_int4(result, row, at + 3)};
 }
 

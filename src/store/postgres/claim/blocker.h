@@ -11,6 +11,7 @@ struct pg_blocker {
     struct pg_session session;
     bool has_turn;
     boxcar_str relation, mode; /* what it has locked; absent = nothing of ours */
+    boxcar_str transaction;    /* tells it from the session's next one; absent = a prepared one */
     int behind;                /* a session that waits for it, in the way of others; 0 = it is in the way itself */
 };
 

@@ -112,7 +112,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_READY_TOPICS] = "*tf",
     [PG_SNAPSHOT_HOLDERS] = "*innnnfntl",
     [PG_TABLE_HEALTH] = "*tllfb",
-    [PG_CLAIM_BLOCKERS] = "*innnnfnbnni",
+    [PG_CLAIM_BLOCKERS] = "*innnnfnbnnin",
     [PG_STREAM_HOLDERS] = "*innnnfnlti",
     [PG_TRY_CLAIM] = "1bfn",
 };

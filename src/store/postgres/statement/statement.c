@@ -205,8 +205,9 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
     [PG_TABLE_HEALTH] =
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
     [PG_CLAIM_BLOCKERS] =
-        "select pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind "
-        "from :\"schema\"._claim_blockers($1)",
+        "select b.pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind, "
+        "(select l.virtualtransaction from pg_catalog.pg_locks l where l.pid = b.pid limit 1) "
+        "from :\"schema\"._claim_blockers($1) b",
     [PG_STREAM_HOLDERS] =
         "select pid, gid, name, role_name, state, seconds, query, streams, stream, waits_for "
         "from :\"schema\"._stream_holders($1)",

@@ -1,11 +1,12 @@
 /* Enqueueing: one row in the log. A message that is due later or expiring is set aside at once: with one writer at a
  * time that costs no more than leaving it to the claimer that meets it, and what is fresh stays what can be handed out.
- * Streamed messages are fresh, too; claims look after their order. In a store that still admits programs of schema
- * version 10 they are set aside. */
+ * So is a wait for a join: maintenance finds it there, also where nobody claims. Streamed messages are fresh, too; claims
+ * look after their order. In a store that still admits programs of schema version 10 they are set aside. */
 #include "enqueue.h"
 
 #include "base/utf8.h"
 #include "bulk.h"
+#include "core/wait.h"
 #include "key.h"
 #include "park.h"
 #include "store/sqlite/admin/setting.h"
@@ -27,7 +28,8 @@ static boxcar_time expiry_of(const struct sqlite_store *store, const boxcar_new_
 
 static enum lane lane_of(const struct sqlite_store *store, const struct enqueueing *enqueueing,
                          const boxcar_new_message *message) {
-    if (enqueueing->aside || message->ttl_ms > 0 || due_of(store, message) > store->now)
+    if (enqueueing->aside || message->ttl_ms > 0 || due_of(store, message) > store->now ||
+        (enqueueing->box == BOXCAR_OUTBOX && str_equal(message->topic, enqueueing->waits)))
         return LANE_ASIDE;
     if (str_is_empty(message->stream))
         return LANE_PLAIN;
@@ -43,11 +45,13 @@ static boxcar_status read_state(struct sqlite_store *store, struct enqueueing *e
 
     if (status == BOXCAR_OK && !found)
         status = error_set(err, BOXCAR_E_STORE, "%s: the row of boxcar_removed is missing", store->base.id);
-    if (status == BOXCAR_OK) {
-        enqueueing->last_id = query_get_int(&query, 0);
-        enqueueing->straight = query_get_int(&query, 1) >= STRAIGHT_SINCE;
-    }
-    return status;
+    if (status != BOXCAR_OK)
+        return status;
+    enqueueing->last_id = query_get_int(&query, 0);
+    enqueueing->straight = query_get_int(&query, 1) >= STRAIGHT_SINCE;
+    enqueueing->waits = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
+    return query_is_null(&query, 2) ? BOXCAR_OK
+                                    : query_copy_text(&query, 2, &store->scratch, &enqueueing->waits, err);
 }
 
 static boxcar_status insert(struct sqlite_store *store, const struct enqueueing *enqueueing,

@@ -24,6 +24,7 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
 struct enqueueing {
     boxcar_box box;
     int64_t last_id;       /* the highest work id in use */
+    boxcar_str waits;      /* the topic of waits for joins, which are parked at once */
     bool aside;            /* parked at once, whatever the message says */
     bool straight;         /* streamed messages stay in the log; else there may be programs that do not know that */
     bool are_events_stored; /* the caller has appended the events that the messages are */

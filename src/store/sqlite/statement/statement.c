@@ -110,7 +110,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_SCHEMA_READ] = "select version, oldest_program from boxcar_schema",
 
     [S_LAST_WORK_ID] = "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id), "
-                       "(select oldest_program from boxcar_schema) from boxcar_removed",
+                       "(select oldest_program from boxcar_schema), "
+                       "(select text from boxcar_setting where name = 'join_wait_topic') from boxcar_removed",
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
         "created_at, due_at, expires_at, max_attempts, payload, unique_key, causation_id, event_type, "

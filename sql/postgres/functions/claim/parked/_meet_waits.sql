@@ -1,0 +1,42 @@
+-- A wait that somebody enqueued by hand lies in the log until a claim comes past it, and maybe nobody claims. So those who
+-- evaluate waits look at the next messages beyond the frontier. If a wait is among them, or so many that one may lie behind
+-- them, this comes past them as a claim does that wants nothing. Each message is passed once, here or by a claim.
+-- True: some were passed, and there may be more. Call again, in another transaction, since this one has the turn until it
+-- ends. A transaction that has written something may go on for long, and does nothing here; nor does one that would wait for the turn.
+create or replace function :"schema"._meet_waits() returns boolean
+language plpgsql volatile :hot as $$
+declare
+    enough constant int := 1000;
+    waits constant text := :"schema"._wait_topic();
+    ts timestamptz;
+    f :"schema".frontier := :"schema"._frontier(0::smallint, 0::smallint);
+    beyond :"schema".frontier := f;
+    are_held constant boolean := exists (select from :"schema".pool p where p.box = 0 and p.holder is not null and p.topic = waits);
+    are_freed boolean;
+    look record;
+    got record;
+begin
+    if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
+        return false;
+    end if;
+    beyond.base := f.target;
+    beyond.target := pg_current_snapshot();
+    beyond.position_xid := '0';
+    beyond.position_id := 0;
+    select count(*) as n, coalesce(bool_or(w.topic = waits), false) as found into look
+    from (select x.topic from :"schema"._window(f, enough) x
+          union all select x.topic from :"schema"._window(beyond, enough) x) w;
+    if not are_held and not look.found and look.n < enough then
+        return false;
+    end if;
+    perform :"schema"._check_identity();
+    if not :"schema"._try_turn(0::smallint) then
+        return false;
+    end if;
+    are_freed := are_held and :"schema"._free_pool(0::smallint);
+    f := :"schema"._frontier(0::smallint, 0::smallint);
+    ts := clock_timestamp();
+    got := :"schema"._come_past(f, 0, ts, null, null, waits, false, 100);
+    perform :"schema"._move_frontier(got.f, got.moved, false, false, ts);
+    return are_freed or got.moved;
+end $$;
