@@ -31,3 +31,16 @@ void message_log_enqueued(const struct boxcar_store *store, boxcar_new_message_l
             join_log_attached(store, messages.items[i].join_id, enqueued[i].message_id);
     }
 }
+
+void message_log_damaged(const struct boxcar_store *store, size_t count, boxcar_work_id first,
+                         const char *field) {
+    char work_id[24];
+    boxcar_log_field fields[] = {{"work_id", BOXCAR_NO_STR}, {"field", boxcar_str_of(field)}};
+
+    snprintf(work_id, sizeof(work_id), "%" PRId64, first.value);
+    fields[0].value = boxcar_str_of(work_id);
+    store_log(store, BOXCAR_LOG_WARN, "damaged", fields, sizeof(fields) / sizeof(fields[0]),
+              "%zu damaged %s a dead letter now, not handed out: the %s of message %s is not UTF-8, another "
+              "program has changed the row",
+              count, count == 1 ? "message is" : "messages are each", field, work_id);
+}

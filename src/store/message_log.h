@@ -7,5 +7,9 @@
 /* INFO, "enqueue": each of the messages (OBX-102), with the join it was attached to. */
 void message_log_enqueued(const struct boxcar_store *store, boxcar_new_message_list messages,
                           const boxcar_enqueued *enqueued);
+/* WARN, "damaged": how many messages were buried because their rows are damaged; the first, and its field
+ * that is. */
+void message_log_damaged(const struct boxcar_store *store, size_t count, boxcar_work_id first,
+                         const char *field);
 
 #endif

@@ -113,4 +113,59 @@ exits "stats of the inbox" 0 boxcar stats --box inbox -o json
 is "nothing ready" 0 "$(json .ready)"
 refuses "stats with an argument" 2 "*unexpected argument*" boxcar stats orders
 
+# Texts that are not UTF-8, put there by another program: each reader shows the row, and says which one it is and what of it
+# is damaged. (A database of PostgreSQL's refuses them.)
+if [ "$BOXCAR_TEST_KIND" = sqlite ]; then
+    damage() { sqlite3 store.db "update $1 set $2 = cast(x'ff41' as text)"; }
+    # shows NAME FIELD COMMAND...
+    shows() {
+        local name=$1 field=$2
+        exits "$name" 0 "${@:3}" -o json
+        like "$name: the bytes" '*\\\\xffA*' "$out"
+        is "$name: the field" "[\"$field\"]" "$(json '[.. | objects | .damaged? // empty][0]')"
+        like "$name: which row" "boxcar: *: warning: *_id *: $field is not UTF-8*" "$err"
+        exits "$name, for people" 0 "${@:3}"
+    }
+    bury damaged x --correlation-id c --header a=b
+    damage boxcar_message correlation_id
+    shows "ls of a damaged message" correlation_id boxcar ls
+    shows "show of one" correlation_id boxcar show "$id"
+    like "it is named" "*work_id $id: correlation_id*" "$err"
+    sqlite3 store.db "update boxcar_message set correlation_id = null"
+    damage boxcar_message headers
+    shows "ls with damaged headers" headers boxcar ls
+    sqlite3 store.db "update boxcar_message set headers = null"
+    damage boxcar_message payload
+    shows "show of a damaged payload" payload boxcar show "$id"
+    sqlite3 store.db "update boxcar_message set payload = 'x'"
+    damage boxcar_dead last_error
+    shows "dead ls" last_error boxcar dead ls
+    shows "dead show" last_error boxcar dead show "$id"
+    damage boxcar_attempt error
+    exits "show of a damaged history" 0 boxcar show "$id"
+    like "says that the history is" "*work_id $id: attempts is not UTF-8*" "$err"
+    boxcar event append s opened x >/dev/null
+    damage boxcar_event_row payload
+    shows "event read" payload boxcar event read s
+    exits "event follow" 0 boxcar event follow --once
+    is "event follow: the event" '["payload"]' "$(json .damaged)"
+    boxcar join start --expected 1 --grouping-key g --metadata '{}' >/dev/null
+    damage boxcar_join grouping_key
+    shows "join ls" grouping_key boxcar join ls
+    enqueue damaged y
+    good=$id
+    enqueue damaged z
+    sqlite3 store.db "update boxcar_message set topic = cast(x'ff41' as text) where work_id = $id"
+    exits "a claim passes over a damaged message" 0 boxcar claim --owner "$owner" --batch-size 10
+    is "and brings the other" "$good" "$(json 'select(.topic=="damaged").work_id')"
+    like "and names it" "*field=topic*work_id=$id*" "$(tr ' ' '\n' <err.txt | sort | tr '\n' ' ')"
+    exits "it is a dead letter" 0 boxcar dead show "$id" -o json
+    like "that says why" "its topic is not UTF-8*" "$(json .last_error)"
+    exits "and is listed" 0 boxcar dead ls -o json
+    is "with the others" 1 "$(json "map(select(.work_id==$id))|length")"
+    exits "the doctor names the rows" 1 boxcar doctor -o json
+    is "in each table" 'boxcar_attempt boxcar_dead boxcar_event_row boxcar_join boxcar_message boxcar_tally' \
+        "$(json '[.[]|select(.check=="rows").text|split(":")[0]]|unique|join(" ")')"
+fi
+
 finish

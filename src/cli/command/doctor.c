@@ -33,10 +33,10 @@ struct report {
 
 static void report_add(struct report *report, const boxcar_finding *finding) {
     json_t *row = json_object();
-    bool good = json_put(row, "check", json_from_str(finding->check)) &&
+    bool good = json_put_text(row, "check", finding->check) &&
                 json_put(row, "severity", json_string(boxcar_severity_name(finding->severity))) &&
-                json_put(row, "text", json_from_str(finding->text)) &&
-                json_put(row, "remedy", json_from_str(finding->remedy));
+                json_put_text(row, "text", finding->text) &&
+                json_put_text(row, "remedy", finding->remedy);
     row = json_finish(row, good);
     if (finding->severity > report->worst)
         report->worst = finding->severity;

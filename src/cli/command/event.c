@@ -36,14 +36,14 @@ static json_t *from_event_id(boxcar_event_id id) {
 static json_t *event_json(const boxcar_event *event) {
     json_t *object = json_object();
     bool good = json_put(object, "event_id", from_event_id(event->event_id)) &&
-                json_put(object, "stream", json_from_str(event->stream)) &&
+                json_put_text(object, "stream", event->stream) &&
                 json_put(object, "version", json_integer(event->version)) &&
                 json_put(object, "position", json_from_number(event->position)) &&
-                json_put(object, "type", json_from_str(event->type)) &&
-                json_put(object, "payload", json_from_str(event->payload)) &&
-                json_put(object, "headers", json_from_headers(event->headers)) &&
-                json_put(object, "correlation_id", json_from_str(event->correlation_id)) &&
-                json_put(object, "causation_id", json_from_str(event->causation_id)) &&
+                json_put_text(object, "type", event->type) &&
+                json_put_text(object, "payload", event->payload) &&
+                json_put_headers(object, "headers", event->headers) &&
+                json_put_text(object, "correlation_id", event->correlation_id) &&
+                json_put_text(object, "causation_id", event->causation_id) &&
                 json_put(object, "created_at", json_from_time(event->created_at));
     return json_finish(object, good);
 }

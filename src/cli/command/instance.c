@@ -28,7 +28,7 @@ static json_t *instance_json(const boxcar_instance *instance) {
     json_t *object = json_object();
     bool good = json_put(object, "instance_id", json_from_owner(instance->owner)) &&
                 json_put(object, "box", json_string(boxcar_box_name(instance->box))) &&
-                json_put(object, "host", json_from_str(instance->host)) &&
+                json_put_text(object, "host", instance->host) &&
                 json_put(object, "pid", json_integer(instance->pid)) &&
                 json_put(object, "concurrency", json_integer(instance->concurrency)) &&
                 json_put(object, "started_at", json_from_time(instance->started_at)) &&

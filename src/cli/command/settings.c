@@ -17,10 +17,10 @@ static const char *const COLUMNS[] = {"name", "value", "default", "help", NULL};
 
 static json_t *setting_json(const boxcar_setting *setting) {
     json_t *object = json_object();
-    bool good = json_put(object, "name", json_from_str(setting->name)) &&
-                json_put(object, "value", json_from_str(setting->value)) &&
-                json_put(object, "default", json_from_str(setting->default_value)) &&
-                json_put(object, "help", json_from_str(setting->help));
+    bool good = json_put_text(object, "name", setting->name) &&
+                json_put_text(object, "value", setting->value) &&
+                json_put_text(object, "default", setting->default_value) &&
+                json_put_text(object, "help", setting->help);
     return json_finish(object, good);
 }
 

@@ -44,7 +44,7 @@ static json_t *estimated_json(unsigned estimated) {
 static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
     json_t *object = json_object();
     double age = round(stats->oldest_ready_age_seconds * 1e6) / 1e6;
-    bool good = (!with_topic || json_put(object, "topic", json_from_str(stats->topic))) &&
+    bool good = (!with_topic || json_put_text(object, "topic", stats->topic)) &&
                 json_put(object, "ready", json_integer(stats->ready)) &&
                 json_put(object, "waiting", json_integer(stats->waiting)) &&
                 json_put(object, "in_progress", json_integer(stats->in_progress)) &&

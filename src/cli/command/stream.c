@@ -28,13 +28,13 @@ static bool stream_key_read(struct cli *cli, const char *const *args, const char
 static json_t *stream_json(const boxcar_stream *stream) {
     bool has_head = stream->head.value > 0;
     json_t *object = json_object();
-    bool good = json_put(object, "stream", json_from_str(stream->stream)) &&
+    bool good = json_put_text(object, "stream", stream->stream) &&
                 json_put(object, "box", json_string(boxcar_box_name(stream->box))) &&
                 json_put(object, "state", json_string(boxcar_stream_state_name(stream->state))) &&
                 json_put(object, "partition", json_integer(stream->partition)) &&
                 json_put(object, "pending", json_integer(stream->pending)) &&
                 json_put(object, "head", json_from_number(stream->head.value)) &&
-                json_put(object, "topic", json_from_str(has_head ? stream->topic : BOXCAR_NO_STR)) &&
+                json_put_text(object, "topic", has_head ? stream->topic : BOXCAR_NO_STR) &&
                 json_put(object, "available_at", json_from_time(stream->available_at)) &&
                 json_put(object, "retry_count", has_head ? json_integer(stream->retry_count) : json_null()) &&
                 json_put(object, "owner", json_from_owner(stream->owner)) &&
@@ -264,7 +264,7 @@ static const char *const POLICY_COLUMNS[] = {"pattern", "policy", NULL};
 
 static json_t *rule_json(const boxcar_stream_rule *rule) {
     json_t *object = json_object();
-    bool good = json_put(object, "pattern", json_from_str(rule->pattern)) &&
+    bool good = json_put_text(object, "pattern", rule->pattern) &&
                 json_put(object, "policy", json_string(boxcar_stream_policy_name(rule->policy)));
     return json_finish(object, good);
 }

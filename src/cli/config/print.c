@@ -93,7 +93,7 @@ static json_t *row_json(const char *section, const char *key, const char *text, 
     char *open = text ? redact(text) : NULL;
     bool good = (open || !text) && json_put(object, "section", json_string(section)) &&
                 json_put(object, "key", json_string(key)) &&
-                json_put(object, "value", json_from_str(boxcar_str_of(open))) &&
+                json_put_text(object, "value", boxcar_str_of(open)) &&
                 json_put(object, "from", json_string(from ? from : "default"));
     free(open);
     return json_finish(object, good);

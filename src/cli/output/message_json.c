@@ -1,6 +1,8 @@
 #include "message_json.h"
 
-json_t *json_from_str(boxcar_str text) { return text.data ? json_stringn(text.data, text.len) : json_null(); }
+#include <stdlib.h>
+
+#include "text.h"
 
 json_t *json_from_time(boxcar_time time) {
     char text[BOXCAR_TIME_TEXT_SIZE];
@@ -26,19 +28,43 @@ json_t *json_from_owner(boxcar_owner owner) {
     return json_string(text);
 }
 
-json_t *json_from_headers(boxcar_str headers) {
-    if (!headers.data)
-        return json_null();
-    json_t *value = json_loadb(headers.data, headers.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
-    return value ? value : json_from_str(headers); /* what got in past all checks is shown as it is */
-}
-
 static json_t *from_reason(boxcar_reason reason) {
     return reason == BOXCAR_REASON_NONE ? json_null() : json_string(boxcar_reason_name(reason));
 }
 
 bool json_put(json_t *object, const char *name, json_t *value) {
     return json_object_set_new(object, name, value) == 0;
+}
+
+/* ---- texts ---- */
+
+static bool note_damage(json_t *object, const char *name) {
+    json_t *names = json_object_get(object, JSON_DAMAGED);
+    if (!names)
+        return json_put(object, JSON_DAMAGED, json_pack("[s]", name));
+    return json_array_append_new(names, json_string(name)) == 0;
+}
+
+/* Another program has put it there. Its bytes are shown as \xNN. */
+static bool put_damaged(json_t *object, const char *name, boxcar_str text) {
+    char *readable = text_for_json(text);
+    bool good = readable && json_put(object, name, json_string(readable)) && note_damage(object, name);
+    free(readable);
+    return good;
+}
+
+bool json_put_text(json_t *object, const char *name, boxcar_str text) {
+    if (!text.data)
+        return json_put(object, name, json_null());
+    return text_is_valid(text) ? json_put(object, name, json_stringn(text.data, text.len))
+                               : put_damaged(object, name, text);
+}
+
+bool json_put_headers(json_t *object, const char *name, boxcar_str headers) {
+    json_t *value =
+        headers.data ? json_loadb(headers.data, headers.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL) : NULL;
+    /* What got in past all checks is shown as it is. */
+    return value ? json_put(object, name, value) : json_put_text(object, name, headers);
 }
 
 json_t *json_finish(json_t *object, bool good) {
@@ -51,8 +77,8 @@ json_t *json_finish(json_t *object, bool good) {
 /* Messages of the inbox only. */
 static bool put_origin(json_t *object, const boxcar_message *message) {
     boxcar_inbox_state state = boxcar_inbox_state_of(message->status);
-    return json_put(object, "source", json_from_str(message->source)) &&
-           json_put(object, "external_id", json_from_str(message->external_id)) &&
+    return json_put_text(object, "source", message->source) &&
+           json_put_text(object, "external_id", message->external_id) &&
            json_put(object, "state", json_string(boxcar_inbox_state_name(state)));
 }
 
@@ -60,30 +86,30 @@ static bool put_identity(json_t *object, const boxcar_message *message) {
     return json_put(object, "work_id", json_integer(message->work_id.value)) &&
            json_put(object, "message_id", json_from_message_id(message->message_id)) &&
            json_put(object, "box", json_string(boxcar_box_name(message->box))) &&
-           json_put(object, "topic", json_from_str(message->topic)) &&
+           json_put_text(object, "topic", message->topic) &&
            json_put(object, "status", json_string(boxcar_message_status_name(message->status))) &&
            json_put(object, "created_at", json_from_time(message->created_at)) &&
            json_put(object, "due_at", json_from_time(message->due_at)) &&
            json_put(object, "available_at", json_from_time(message->available_at)) &&
            json_put(object, "expires_at", json_from_time(message->expires_at)) &&
-           json_put(object, "stream", json_from_str(message->stream)) &&
-           json_put(object, "correlation_id", json_from_str(message->correlation_id)) &&
-           json_put(object, "causation_id", json_from_str(message->causation_id)) &&
-           json_put(object, "headers", json_from_headers(message->headers)) &&
-           json_put(object, "metadata", json_from_headers(message->metadata)) &&
-           json_put(object, "event_type", json_from_str(message->event_type));
+           json_put_text(object, "stream", message->stream) &&
+           json_put_text(object, "correlation_id", message->correlation_id) &&
+           json_put_text(object, "causation_id", message->causation_id) &&
+           json_put_headers(object, "headers", message->headers) &&
+           json_put_headers(object, "metadata", message->metadata) &&
+           json_put_text(object, "event_type", message->event_type);
 }
 
 static bool put_progress(json_t *object, const boxcar_message *message) {
     return json_put(object, "retry_count", json_integer(message->retry_count)) &&
            json_put(object, "crash_count", json_integer(message->crash_count)) &&
            json_put(object, "max_attempts", json_from_number(message->max_attempts)) &&
-           json_put(object, "last_error", json_from_str(message->last_error)) &&
+           json_put_text(object, "last_error", message->last_error) &&
            json_put(object, "owner", json_from_owner(message->owner)) &&
            json_put(object, "epoch", json_from_number(message->epoch.value)) &&
            json_put(object, "locked_until", json_from_time(message->locked_until)) &&
            json_put(object, "processed_at", json_from_time(message->processed_at)) &&
-           json_put(object, "processed_by", json_from_str(message->processed_by)) &&
+           json_put_text(object, "processed_by", message->processed_by) &&
            json_put(object, "reason", from_reason(message->reason)) &&
            json_put(object, "died_at", json_from_time(message->died_at)) &&
            json_put(object, "stages", json_integer(message->stages));
@@ -91,21 +117,20 @@ static bool put_progress(json_t *object, const boxcar_message *message) {
 
 json_t *message_json(const boxcar_message *message, enum message_part part) {
     json_t *object = json_object();
-    bool good =
-        put_identity(object, message) && put_progress(object, message) &&
-        (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
-        (part == MESSAGE_WITHOUT_PAYLOAD || json_put(object, "payload", json_from_str(message->payload)));
+    bool good = put_identity(object, message) && put_progress(object, message) &&
+                (message->box == BOXCAR_OUTBOX || put_origin(object, message)) &&
+                (part == MESSAGE_WITHOUT_PAYLOAD || json_put_text(object, "payload", message->payload));
     return json_finish(object, good);
 }
 
 static json_t *attempt_json(const boxcar_attempt *attempt) {
     json_t *object = json_object();
     bool good = json_put(object, "at", json_from_time(attempt->at)) &&
-                json_put(object, "outcome", json_from_str(attempt->outcome)) &&
+                json_put_text(object, "outcome", attempt->outcome) &&
                 json_put(object, "retry_count", json_integer(attempt->retry_count)) &&
                 json_put(object, "owner", json_from_owner(attempt->owner)) &&
                 json_put(object, "epoch", json_from_number(attempt->epoch.value)) &&
-                json_put(object, "error", json_from_str(attempt->error));
+                json_put_text(object, "error", attempt->error);
     return json_finish(object, good);
 }
 

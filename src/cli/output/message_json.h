@@ -16,12 +16,16 @@ json_t *enqueued_json(const boxcar_enqueued *enqueued);
 json_t *json_from_message_id(boxcar_message_id id);
 json_t *json_from_owner(boxcar_owner owner);
 json_t *json_from_number(int64_t number); /* one that starts at 1: 0 means none */
-json_t *json_from_str(boxcar_str text);
 json_t *json_from_time(boxcar_time time);
-json_t *json_from_headers(boxcar_str headers); /* the object that the text is */
 
 /* Sets a field and takes `value` over; a NULL value (out of memory) makes it false. */
 bool json_put(json_t *object, const char *name, json_t *value);
+/* A text; an absent one becomes null. One that is not UTF-8, which only other programs write, is shown with
+ * \xNN for its bytes, and the field JSON_DAMAGED of the object has the names of all such fields. */
+#define JSON_DAMAGED "damaged"
+bool json_put_text(json_t *object, const char *name, boxcar_str text);
+/* The same for the text of a JSON object, which is put as that object. */
+bool json_put_headers(json_t *object, const char *name, boxcar_str headers);
 /* `object` when `good`, else NULL, releasing it. */
 json_t *json_finish(json_t *object, bool good);
 

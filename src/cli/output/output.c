@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "message_json.h"
 #include "report.h"
 #include "text.h"
 
@@ -146,9 +147,32 @@ static bool put_table(const struct output *output) {
     return true;
 }
 
+static void warn_of(const struct cli *cli, json_t *row, const char *field) {
+    void *first = json_object_iter(row); /* what it is called by */
+    char *id = cell_text(json_object_iter_value(first), NULL);
+    cli_warn(cli,
+             "%s %s: %s is not UTF-8, another program has written it: \\xNN stands for its bytes, see boxcar doctor",
+             json_object_iter_key(first), id ? id : "?", field);
+    free(id);
+}
+
+/* For each damaged field of a row, and for each list in it, such as a message's attempts, that has such an entry. */
+static void warn_of_damage(const struct cli *cli, json_t *row) {
+    const char *field;
+    json_t *value, *entry;
+    size_t i;
+    json_array_foreach(json_object_get(row, JSON_DAMAGED), i, entry) warn_of(cli, row, json_string_value(entry));
+    json_object_foreach(row, field, value) {
+        json_array_foreach(value, i, entry) {
+            if (json_object_get(entry, JSON_DAMAGED))
+                warn_of(cli, row, field);
+        }
+    }
+}
+
 void output_list_begin(struct output *output, const struct cli *cli, enum cli_format fallback,
                        const char *const *columns) {
-    *output = (struct output){.format = output_format(cli, fallback), .columns = columns};
+    *output = (struct output){.cli = cli, .format = output_format(cli, fallback), .columns = columns};
     if (output->format == CLI_FORMAT_TABLE) {
         output->rows = json_array();
         output->failed = !output->rows;
@@ -160,6 +184,7 @@ bool output_list_add(struct output *output, json_t *row) {
         output->failed = true;
         return false;
     }
+    warn_of_damage(output->cli, row);
     if (output->format == CLI_FORMAT_TABLE) {
         output->failed |= json_array_append_new(output->rows, row) != 0;
     } else {
@@ -201,6 +226,7 @@ int output_object(const struct cli *cli, json_t *object) {
     if (!object)
         return cli_no_memory(cli);
     int result = CLI_DONE;
+    warn_of_damage(cli, object);
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
         result = put_fields(cli, object);
     } else {

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 
 struct output {
+    const struct cli *cli;
     enum cli_format format;
     const char *const *columns; /* of a table, ended by NULL */
     json_t *rows;               /* kept for a table, whose widths depend on all of them */
@@ -21,8 +22,8 @@ struct output {
  * when none was asked for. */
 void output_list_begin(struct output *output, const struct cli *cli, enum cli_format fallback,
                        const char *const *columns);
-/* Takes `row` over; NULL (out of memory) is remembered. Returns false when there is no point
- * in going on. */
+/* Takes `row` over; NULL (out of memory) is remembered. Warns when fields of it are damaged (JSON_DAMAGED).
+ * Returns false when there is no point in going on. */
 bool output_list_add(struct output *output, json_t *row);
 /* Returns an enum cli_exit. */
 int output_list_end(struct output *output, const struct cli *cli);

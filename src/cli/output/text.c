@@ -39,6 +39,15 @@ size_t text_character_size(boxcar_str text) {
     return size;
 }
 
+bool text_is_valid(boxcar_str text) {
+    for (size_t at = 0, size; at < text.len; at += size) {
+        size = text_character_size((boxcar_str){text.data + at, text.len - at});
+        if (!size)
+            return false;
+    }
+    return true;
+}
+
 /* C0 and C1 controls and DEL: terminals act on them. */
 static bool is_control(const unsigned char *bytes, size_t size) {
     return (size == 1 && (bytes[0] < 0x20 || bytes[0] == 0x7F)) ||

@@ -86,6 +86,13 @@ struct acked_list {
     bool from_lot; /* some of them were parked */
 };
 
+/* Messages buried because they are damaged: how many, the first one, and which text of it. */
+struct damage {
+    size_t count;
+    int64_t work_id;
+    const char *field;
+};
+
 struct sqlite_store {
     struct boxcar_store base;
     sqlite3 *db;
@@ -112,6 +119,7 @@ struct sqlite_store {
     struct burial_list buried;
     struct ended_list ended; /* by the last transaction, for the log; stays until the next transaction begins */
     struct halted_list halted; /* by the last transaction */
+    struct damage damage;      /* found by the last transaction */
     struct stream_rules rules;
     struct acked_list acked;
     struct sqlite_settings settings;

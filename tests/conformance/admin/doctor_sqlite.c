@@ -189,6 +189,23 @@ static void id_of_a_wrong_length_is_named(void **state) {
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_message: 1 of its rows");
 }
 
+static void text_that_is_not_utf8_is_named(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    char named[120];
+    enqueue(f, "t", "p");
+    fixture_sql(f, "update boxcar_message set correlation_id = 'gr\xc3\xbc\xc3\x9f'", NULL);
+    assert_found(f, "rows", BOXCAR_SEVERITY_OK, "UTF-8");
+    fixture_sql(f, "update boxcar_message set correlation_id = cast(x'ff' as text)", NULL);
+    snprintf(named, sizeof(named),
+             "boxcar_message: 2 of its rows are damaged, the first is work_id %lld: correlation_id is not UTF-8",
+             (long long)id.value);
+    assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, named);
+    fixture_sql(f, "insert into boxcar_stream_halt (box, stream, halted_at, halted_by) values (0, cast(x'ff' as text), 1, 1)",
+                NULL);
+    assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "the first is box 0, stream '?': stream is not UTF-8");
+}
+
 /* Maintenance once removed it by its id, found it again, and did not end. */
 static void worker_whose_id_is_none_is_removed(void **state) {
     struct fixture *f = *state;
@@ -206,6 +223,7 @@ static void worker_whose_id_is_none_is_removed(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(row_of_a_wrong_type_is_named_and_stops_nobody),
     TEST(id_of_a_wrong_length_is_named),
+    TEST(text_that_is_not_utf8_is_named),
     TEST(worker_whose_id_is_none_is_removed),
     TEST(wal_that_a_reader_keeps_growing_is_a_warning),
     TEST(process_that_keeps_the_wal_growing_is_named),

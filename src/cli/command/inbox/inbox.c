@@ -169,7 +169,7 @@ static boxcar_status look_show(boxcar_store *store, boxcar_message_ref ref, boxc
 }
 
 static bool put_receipt(json_t *object, const boxcar_inbox_receipt *receipt) {
-    return json_put(object, "content_hash", json_from_str(receipt->content_hash)) &&
+    return json_put_text(object, "content_hash", receipt->content_hash) &&
            json_put(object, "first_seen_at", json_from_time(receipt->first_seen_at)) &&
            json_put(object, "last_seen_at", json_from_time(receipt->last_seen_at)) &&
            json_put(object, "seen_count", json_integer(receipt->seen_count)) &&
@@ -182,8 +182,8 @@ static json_t *receipt_json(const boxcar_inbox_receipt *receipt) {
     bool good = json_put(object, "work_id", json_null()) &&
                 json_put(object, "message_id", json_from_message_id(receipt->message_id)) &&
                 json_put(object, "box", json_string("inbox")) && json_put(object, "status", json_null()) &&
-                json_put(object, "source", json_from_str(receipt->source)) &&
-                json_put(object, "external_id", json_from_str(receipt->external_id)) &&
+                json_put_text(object, "source", receipt->source) &&
+                json_put_text(object, "external_id", receipt->external_id) &&
                 json_put(object, "state", json_string(boxcar_inbox_state_name(receipt->state))) &&
                 put_receipt(object, receipt);
     return json_finish(object, good);

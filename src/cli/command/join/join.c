@@ -78,7 +78,7 @@ static bool put_steps(json_t *object, const boxcar_join *join) {
 json_t *join_json(const boxcar_join *join, bool for_people) {
     json_t *object = json_object();
     bool good = json_put(object, "join_id", from_join_id(join->join_id)) &&
-                json_put(object, "grouping_key", json_from_str(join->grouping_key)) &&
+                json_put_text(object, "grouping_key", join->grouping_key) &&
                 (!for_people || json_put(object, "progress", progress_text(join))) &&
                 put_steps(object, join) &&
                 json_put(object, "status", json_string(boxcar_join_status_name(join->status))) &&
@@ -86,7 +86,7 @@ json_t *join_json(const boxcar_join *join, bool for_people) {
                 json_put(object, "created_at", json_from_time(join->created_at)) &&
                 json_put(object, "last_updated_at", json_from_time(join->last_updated_at)) &&
                 json_put(object, "deadline", json_from_time(join->deadline)) &&
-                json_put(object, "metadata", json_from_str(join->metadata));
+                json_put_text(object, "metadata", join->metadata);
     return json_finish(object, good);
 }
 

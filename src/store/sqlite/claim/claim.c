@@ -24,6 +24,7 @@
  *   so that a long way through other people's topics does not keep writers out.
  * - A claim stops early when it holds as much payload as it wants.
  * - A claim that wants what its request has stored takes that first (own.c).
+ * - A damaged message is buried instead of handed out (damaged.c).
  * - Waits for joins are handed out only to those who name their topic. */
 #include "claim.h"
 
@@ -37,6 +38,7 @@
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/message/park.h"
 #include "store/sqlite/message/tally.h"
+#include "store/sqlite/settle/lease.h"
 #include "store/sqlite/settle/release.h"
 
 #define RELEASE_MAX 1000           /* expired leases, expired messages */
@@ -113,35 +115,43 @@ static void draw_epoch(struct sqlite_store *store, struct claim *claim) {
     claim->epoch_drawn = true;
 }
 
-boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
-                                 enum lease_way way, boxcar_error *err) {
+static boxcar_status write_lease(struct sqlite_store *store, struct claim *claim, const boxcar_message *message,
+                                 enum lease_way way, boxcar_owner owner, boxcar_error *err) {
     struct query query = query_on(store, S_LEASE_INSERT);
-    boxcar_status status;
 
-    if (message->box == BOXCAR_INBOX) {
-        status = sqlite_inbox_read_key(store, claim->arena, message, err);
-        if (status != BOXCAR_OK)
-            return status;
-    }
     draw_epoch(store, claim);
     query_int(&query, message->work_id.value);
     query_int(&query, claim->frontier.epoch);
-    query_id(&query, claim->owner.uuid.bytes);
+    query_id(&query, owner.uuid.bytes);
     query_int(&query, claim->until);
     query_int(&query, message->box);
     query_int(&query, way == LEASE_PARKED);
     query_text(&query, message->topic);
     query_text(&query, way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR);
-    status = query_run(&query, err);
+    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
+    return query_run(&query, err);
+}
+
+boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
+                                 enum lease_way way, bool *ret_taken, boxcar_error *err) {
+    boxcar_status status = message->box == BOXCAR_INBOX
+                               ? sqlite_inbox_read_key(store, claim->arena, message, err)
+                               : BOXCAR_OK;
+    const char *damage = status == BOXCAR_OK ? sqlite_claim_find_damage(message) : NULL;
+
+    *ret_taken = damage == NULL;
+    if (status == BOXCAR_OK)
+        status = write_lease(store, claim, message, way, *ret_taken ? claim->owner : LEASE_OF_NOBODY, err);
     if (status != BOXCAR_OK)
         return status;
+    if (!*ret_taken)
+        return sqlite_claim_bury_damaged(store, claim, message, way, damage, err);
     message->status = BOXCAR_IN_PROGRESS;
     message->owner = claim->owner;
     message->epoch.value = claim->frontier.epoch;
     message->locked_until = claim->until;
     claim->bytes += message->payload.len + message->headers.len + message->metadata.len;
     claim->result->claimed_count++;
-    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
     return BOXCAR_OK;
 }
 

@@ -59,17 +59,26 @@ bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
 boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
                                 boxcar_error *err);
 enum lease_way { LEASE_PLAIN, LEASE_PARKED, LEASE_STREAMED }; /* streamed: straight from the log */
+/* *ret_taken: false if the message is damaged; then it is a dead letter (damaged.c). */
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
-                                 enum lease_way way, boxcar_error *err);
+                                 enum lease_way way, bool *ret_taken, boxcar_error *err);
+
+/* ---- messages that cannot be handed out (damaged.c) ---- */
+/* The first text of the message that is not UTF-8; NULL = none. */
+const char *sqlite_claim_find_damage(const boxcar_message *message);
+/* Makes a message that was leased by nobody, just now, a dead letter. */
+boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct claim *claim,
+                                        const boxcar_message *message, enum lease_way way, const char *field,
+                                        boxcar_error *err);
 
 /* ---- the log (window.c) ---- */
 /* Takes fresh messages from the log. *ret_more: stopped at a limit, with rows left. */
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
 
-/* A message that nobody has met yet, straight from its row. */
+/* A message that nobody has met yet, straight from its row. *ret_taken as above. */
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
-                                 bool streamed, boxcar_error *err);
+                                 bool streamed, bool *ret_taken, boxcar_error *err);
 
 /* ---- what a request knows already (own.c) ---- */
 /* Takes what was stored by this very request, as far as it is due, wanted and of no stream. */
@@ -84,7 +93,7 @@ boxcar_status sqlite_read_returned(struct sqlite_store *store, const struct requ
 boxcar_status sqlite_claim_parked(struct sqlite_store *store, struct claim *claim, enum parked_state state,
                                   size_t limit, boxcar_error *err);
 boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *claim, boxcar_error *err);
-/* One parked message into the claim. *ret_taken NULL: it was too old and is buried. */
+/* One parked message into the claim. *ret_taken NULL: it was too old, or damaged, and is buried. */
 boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim, int64_t work_id,
                                 enum parked_state state, boxcar_message **ret_taken, boxcar_error *err);
 

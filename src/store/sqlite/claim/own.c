@@ -10,7 +10,8 @@
 static boxcar_status take_from_log(struct sqlite_store *store, struct claim *claim, struct query *row,
                                    boxcar_error *err) {
     int64_t work_id = query_get_int(row, M_WORK_ID);
-    boxcar_status status = sqlite_claim_fresh(store, claim, row, false, err);
+    bool taken;
+    boxcar_status status = sqlite_claim_fresh(store, claim, row, false, &taken, err);
     struct query aside;
 
     query_end(row);

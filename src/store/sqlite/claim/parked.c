@@ -135,7 +135,7 @@ static boxcar_status mark_leased(struct sqlite_store *store, const boxcar_messag
 boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim, int64_t work_id,
                                 enum parked_state state, boxcar_message **ret_taken, boxcar_error *err) {
     boxcar_message *message;
-    bool expired;
+    bool expired, taken = false;
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
     *ret_taken = NULL;
@@ -146,8 +146,8 @@ boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim,
     if (status == BOXCAR_OK)
         status = mark_leased(store, message, state, err);
     if (status == BOXCAR_OK)
-        status = sqlite_claim_lease(store, claim, message, LEASE_PARKED, err);
-    if (status == BOXCAR_OK)
+        status = sqlite_claim_lease(store, claim, message, LEASE_PARKED, &taken, err);
+    if (status == BOXCAR_OK && taken)
         *ret_taken = message;
     return status;
 }

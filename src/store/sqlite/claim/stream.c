@@ -15,6 +15,7 @@
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/message/park.h"
 
+#define RUN_OVER INT64_MAX /* one was buried, which may have halted the stream: what is behind it waits for another claim */
 #define PATIENCE_US (INT64_C(1000) * 1000) /* after which others' streams are anybody's */
 
 /* ---- whose ---- */
@@ -133,10 +134,11 @@ static boxcar_status follow(struct sqlite_store *store, struct claim *claim, str
     if (wanted == 0)
         return BOXCAR_OK;
     status = find_followers(store, claim, run, wanted, &ids, &count, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < count && !sqlite_claim_is_full(claim, limit); i++) {
+    for (size_t i = 0;
+         status == BOXCAR_OK && i < count && run->last_id < RUN_OVER && !sqlite_claim_is_full(claim, limit); i++) {
         boxcar_message *taken;
         status = sqlite_claim_take(store, claim, ids[i], PARKED_BEHIND, &taken, err);
-        run->last_id = ids[i];
+        run->last_id = taken != NULL ? ids[i] : RUN_OVER;
     }
     return status;
 }

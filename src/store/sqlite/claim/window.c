@@ -24,7 +24,7 @@
 /* ---- plain messages, one by one ---- */
 
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
-                                 bool streamed, boxcar_error *err) {
+                                 bool streamed, bool *ret_taken, boxcar_error *err) {
     boxcar_message *message;
     boxcar_status status = sqlite_claim_next(store, claim, &message, err);
 
@@ -33,7 +33,7 @@ boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim
     if (status == BOXCAR_OK)
         status = sqlite_read_payload(row, M_COLUMNS, claim->arena, message, err);
     if (status == BOXCAR_OK)
-        status = sqlite_claim_lease(store, claim, message, streamed ? LEASE_STREAMED : LEASE_PLAIN, err);
+        status = sqlite_claim_lease(store, claim, message, streamed ? LEASE_STREAMED : LEASE_PLAIN, ret_taken, err);
     if (status == BOXCAR_OK)
         sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
     return status;
@@ -54,7 +54,7 @@ static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, s
 }
 
 struct walk {
-    int looked_at, parked;
+    int looked_at, parked; /* or buried, which is damaged */
     bool met_stream; /* stopped before a streamed message */
 };
 
@@ -65,7 +65,8 @@ static bool is_spent(const struct walk *walk) {
 static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, struct walk *walk,
                              struct query *row, boxcar_error *err) {
     int64_t lane = query_get_int(row, M_LANE);
-    bool mine = query_get_int(row, M_BOX) == (int64_t)claim->box;
+    bool mine = query_get_int(row, M_BOX) == (int64_t)claim->box, taken = false;
+    boxcar_status status;
 
     walk->met_stream = mine && lane == LANE_STREAMED;
     if (walk->met_stream)
@@ -75,9 +76,11 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
     if (!mine || lane != LANE_PLAIN)
         return BOXCAR_OK;
     if (sqlite_claim_wants(claim, query_get_text(row, M_TOPIC)))
-        return sqlite_claim_fresh(store, claim, row, false, err);
-    walk->parked++;
-    return park_met(store, claim, row, err);
+        status = sqlite_claim_fresh(store, claim, row, false, &taken, err);
+    else
+        status = park_met(store, claim, row, err);
+    walk->parked += !taken;
+    return status;
 }
 
 static boxcar_status walk_plain(struct sqlite_store *store, struct claim *claim, struct walk *walk,
@@ -127,6 +130,7 @@ struct outlook {
     int looked_at, since_full; /* rows; since the claim could be filled */
     int unwanted;
     bool at_end;               /* of the log */
+    bool broke_off;            /* took less than it had chosen */
     bool lot_is_empty;         /* nothing streamed is parked, leased from the log, or halted */
 };
 
@@ -365,8 +369,19 @@ static int64_t choose(const struct claim *claim, struct outlook *outlook) {
 
 /* ---- taking ---- */
 
-/* *ret_done: the claim is full. Rows of others are walked past. */
-static boxcar_status take_row(struct sqlite_store *store, struct claim *claim, const struct outlook *outlook,
+/* A damaged message that is buried brings its stream to the lot: what was found out about it does not hold any more. */
+static boxcar_status take_entry(struct sqlite_store *store, struct claim *claim, struct outlook *outlook,
+                                const struct entry *entry, struct query *row, bool *ret_done, boxcar_error *err) {
+    bool taken = false, streamed = entry->stream > 0;
+    boxcar_status status = sqlite_claim_fresh(store, claim, row, streamed, &taken, err);
+
+    if (status == BOXCAR_OK && streamed && !taken)
+        *ret_done = outlook->broke_off = true;
+    return status;
+}
+
+/* *ret_done: the claim is full, or stops here. Rows of others are walked past. */
+static boxcar_status take_row(struct sqlite_store *store, struct claim *claim, struct outlook *outlook,
                               size_t *at, struct query *row, bool *ret_done, boxcar_error *err) {
     int64_t work_id = query_get_int(row, M_WORK_ID);
     const struct entry *entry = *at < outlook->count ? &outlook->entries[*at] : NULL;
@@ -379,14 +394,14 @@ static boxcar_status take_row(struct sqlite_store *store, struct claim *claim, c
     *ret_done = sqlite_claim_is_full(claim, (size_t)claim->part->claim_size);
     if (*ret_done)
         return BOXCAR_OK;
-    status = entry->candidate ? sqlite_claim_fresh(store, claim, row, entry->stream > 0, err)
+    status = entry->candidate ? take_entry(store, claim, outlook, entry, row, ret_done, err)
                               : park_met(store, claim, row, err);
     claim->frontier.position = work_id;
     *at += 1;
     return status;
 }
 
-static boxcar_status take_share(struct sqlite_store *store, struct claim *claim, const struct outlook *outlook,
+static boxcar_status take_share(struct sqlite_store *store, struct claim *claim, struct outlook *outlook,
                                 int64_t last, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_WINDOW);
     boxcar_status status = BOXCAR_OK;
@@ -405,8 +420,10 @@ static boxcar_status claim_streams(struct sqlite_store *store, struct claim *cla
     struct outlook outlook = {.room = (size_t)claim->part->claim_size - claim->result->claimed_count};
     boxcar_status status = look_ahead(store, claim, &outlook, err);
 
-    *ret_more = !outlook.at_end;
-    return status == BOXCAR_OK ? take_share(store, claim, &outlook, choose(claim, &outlook), err) : status;
+    if (status == BOXCAR_OK)
+        status = take_share(store, claim, &outlook, choose(claim, &outlook), err);
+    *ret_more = !outlook.at_end || outlook.broke_off;
+    return status;
 }
 
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,

@@ -6,6 +6,7 @@
 
 #include "connection.h"
 #include "store/join_log.h"
+#include "store/message_log.h"
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/message/tally.h"
 
@@ -59,6 +60,7 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
     store->ended.count = 0;
     stream_log_forget(&store->halted);
+    store->damage.count = 0;
     status = work(store, context, err);
     if (status == BOXCAR_OK)
         status = sqlite_join_count_buried(store, err);
@@ -148,6 +150,14 @@ static boxcar_status note_health(struct sqlite_store *store, boxcar_status statu
     return status;
 }
 
+static void tell(struct sqlite_store *store) {
+    stream_log_remembered(&store->base, &store->halted);
+    if (store->damage.count > 0)
+        message_log_damaged(&store->base, store->damage.count, (boxcar_work_id){store->damage.work_id},
+                            store->damage.field);
+    store->damage.count = 0;
+}
+
 /* Who lends its connection, or is lent ours, finds sqlite3_last_insert_rowid() as it left it. */
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err) {
@@ -160,7 +170,7 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
     if (is_guest(store))
         sqlite3_set_last_insert_rowid(store->db, rowid);
     if (status == BOXCAR_OK)
-        stream_log_remembered(&store->base, &store->halted);
+        tell(store);
     bool wrote = sqlite3_get_autocommit(store->db) && sqlite3_total_changes(store->db) != changes;
     return note_health(store, status, wrote, error);
 }

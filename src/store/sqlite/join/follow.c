@@ -12,9 +12,6 @@
 
 #define FOLLOW_MAX 1000 /* waits evaluated in one transaction because their joins have ended */
 
-/* The owner of such leases, in both stores: nobody. */
-static const boxcar_owner NOBODY = {{{[15] = 1}}};
-
 struct due_wait {
     int64_t work_id;
     enum parked_state state;
@@ -46,13 +43,13 @@ static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message 
     return status;
 }
 
-/* One whose time to live has ended is buried instead. */
+/* One whose time to live has ended, or that is damaged, is buried instead. */
 static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait *due, struct resolving *resolving,
                               boxcar_error *err) {
     struct part_result room = {.claimed = NULL};
     boxcar_request_part part = {.claim_size = 1};
     struct claim claim = {.box = BOXCAR_OUTBOX,
-                          .owner = NOBODY,
+                          .owner = LEASE_OF_NOBODY,
                           .part = &part,
                           .result = &room,
                           .arena = &store->scratch,
@@ -80,7 +77,7 @@ static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait 
 }
 
 static boxcar_status evaluate_all(struct sqlite_store *store, const struct due_list *list, boxcar_error *err) {
-    struct resolving resolving = {.box = BOXCAR_OUTBOX, .owner = NOBODY};
+    struct resolving resolving = {.box = BOXCAR_OUTBOX, .owner = LEASE_OF_NOBODY};
     boxcar_status status = BOXCAR_OK;
 
     resolving.acked.items = arena_alloc_array(&store->scratch, list->count, sizeof(*resolving.acked.items));

@@ -207,8 +207,8 @@ boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
 
     if (high == NULL)
         return error_no_memory(err);
-    if (len == 0) {
-        *ret_range = (struct topic_range){BOXCAR_STR(""), BOXCAR_STR("\xff")};
+    if (len == 0) { /* a damaged one, which is no UTF-8, is shown as well */
+        *ret_range = (struct topic_range){BOXCAR_STR(""), BOXCAR_STR("\xff\xff\xff\xff\xff\xff\xff\xff")};
         return BOXCAR_OK;
     }
     memcpy(high, pattern.data, len);

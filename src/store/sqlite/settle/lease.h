@@ -14,6 +14,9 @@ struct lease {
     boxcar_str stream; /* it was leased straight from the log as part of this stream; else absent */
 };
 
+/* The owner of leases that the store needs for a moment, in both stores. */
+#define LEASE_OF_NOBODY ((boxcar_owner){{{[15] = 1}}})
+
 boxcar_status sqlite_lease_read(struct sqlite_store *store, int64_t work_id, struct lease *ret_lease,
                                 bool *ret_found, boxcar_error *err);
 boxcar_status sqlite_lease_drop(struct sqlite_store *store, const struct lease *lease, boxcar_error *err);
