@@ -349,13 +349,15 @@ static void functions_return_a_page_of_few_large_events(void **state) {
     PGconn *conn = fixture_connect(f);
     for (int i = 0; i < 5; i++) {
         pg_exec(conn, "select event_append('s', 'large', repeat('x', 20 << 20))");
-        pg_exec(conn, "select event_append_many('t', (select jsonb_agg('{\"type\": \"small\", \"payload\": \"\"}'::jsonb) "
+        pg_exec(conn, "select event_append_many('t', (select jsonb_agg('{\"type\": \"small\", \"payload\": "
+                      "\"\"}'::jsonb) "
                       "from generate_series(1, 9000)))");
     }
     assert_int_equal(pg_number(conn, "select max(version) from event_read('s')"), 3);
     assert_int_equal(pg_number(conn, "select max(version) from event_read('s', 4)"), 5);
     assert_int_equal(pg_number(conn, "select count(*) from event_read('s', 6)"), 0);
-    assert_int_equal(pg_number(conn, "select max(position) from event_read_all(0, 10, '{large}')"), 2 * 9001 + 1);
+    assert_int_equal(pg_number(conn, "select max(position) from event_read_all(0, 10, '{large}')"),
+                     2 * 9001 + 1);
     assert_int_equal(pg_number(conn, "select count(*) from event_read_all(0, 10, '{large}')"), 3);
     assert_int_equal(pg_number(conn, "select count(*) from event_read_all(2 * 9001 + 1, 10, '{large}')"), 2);
     assert_int_equal(pg_number(conn, "select count(*) from event_read_all(4 * 9001 + 1, 10, '{large}')"), 0);

@@ -246,7 +246,8 @@ static boxcar_status read_events(struct query *query, struct event_look *look, b
     bool row = true;
     boxcar_status status = BOXCAR_OK;
 
-    while (status == BOXCAR_OK && !look->is_full && (status = query_step(query, &row, err)) == BOXCAR_OK && row)
+    while (status == BOXCAR_OK && !look->is_full && (status = query_step(query, &row, err)) == BOXCAR_OK &&
+           row)
         status = read_event(query, look, err);
     return status;
 }
