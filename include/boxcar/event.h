@@ -21,6 +21,7 @@ extern "C" {
 
 #define BOXCAR_EVENT_TYPE_MAX 255   /* characters; a stream has at most BOXCAR_STREAM_MAX */
 #define BOXCAR_EVENT_COUNT_MAX 10000 /* events in one append, and in one page */
+#define BOXCAR_EVENT_PAGE_BYTES (INT64_C(64) << 20) /* payloads and headers in one page; an event that has more comes alone */
 
 /* ---- appending ---- */
 
@@ -97,7 +98,9 @@ typedef struct boxcar_event_list {
 } boxcar_event_list;
 
 /* The events of one stream, in order, from this version on (0 or 1 = the first); at most `limit`, 1 to
- * 10,000. A stream that does not exist has none. The caller owns *ret_list. */
+ * 10,000, and at most BOXCAR_EVENT_PAGE_BYTES of them. So a list may be shorter than `limit` although more events
+ * come: go on behind the last version, and only an empty list is the end. A stream that does not exist has none. The
+ * caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version,
                                            int limit, boxcar_event_list **ret_list, boxcar_error *err);
 
@@ -117,7 +120,7 @@ typedef struct boxcar_event_filter {
 #endif
 
 /* Events of all streams behind a position, in the order of positions. One call looks through a bounded number
- * of events, so a list can be empty although some that match come later: go on at
+ * of events and returns at most BOXCAR_EVENT_PAGE_BYTES of them, so a list can be short or empty although some that match come later: go on at
  * the list's `position`, and only when that is still `after` there is no more. The caller owns
  * *ret_list.
  *

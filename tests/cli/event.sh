@@ -189,4 +189,11 @@ is "after what was wanted" 1 "$out"
 refuses "a store that is not there" 1 "*boxcar init*" boxcar event follow --once --schema nobody_has_this \
     --store "$([ "$BOXCAR_TEST_KIND" = sqlite ] && echo "sqlite:$PWD/out.txt" || echo "$BOXCAR_STORE")"
 
+# ---- large events: more than one page holds ----
+for n in 1 2 3 4; do
+    head -c 20000000 /dev/zero | tr '\0' x | boxcar event append large "T$n" - >/dev/null
+done
+is "read goes on from page to page" "1 2 3 4" "$(boxcar event read large -o jsonl | jq .version | xargs)"
+is "up to the limit" "T2 T3 T4" "$(boxcar event read large --from 2 --limit 3 | awk 'NR > 1 { print $3 }' | xargs)"
+
 finish

@@ -244,18 +244,32 @@ static struct poptOption READ_OPTIONS[] = {
 static const char *const READ_COLUMNS[] = {"version",        "position", "type", "created_at",
                                            "correlation_id", "event_id", NULL};
 
-static int print_read(const struct cli *cli, const boxcar_event_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, READ_COLUMNS);
+static bool print_read(struct output *output, const boxcar_event_list *list) {
     for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, event_json(list->items[i])))
-            break;
-    return output_list_end(&output, cli);
+        if (!output_list_add(output, event_json(list->items[i])))
+            return false;
+    return true;
+}
+
+/* Page by page: of large events one call brings few. */
+static int read_pages(struct cli *cli, boxcar_str stream, int64_t from, int limit, struct output *output) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    bool more = true;
+    while (more) {
+        boxcar_event_list *list = NULL;
+        if (boxcar_event_read(cli->store, stream, from, limit, &list, &err) != BOXCAR_OK)
+            return cli_fail_with(cli, &err);
+        limit -= (int)list->count;
+        more = list->count > 0 && limit > 0;
+        from = more ? list->items[list->count - 1]->version + 1 : from;
+        more = print_read(output, list) && more;
+        boxcar_list_free(list);
+    }
+    return CLI_DONE;
 }
 
 static int run_read(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_event_list *list = NULL;
+    struct output output;
     int64_t from = 1;
     int limit = 1000;
     if (!args[0])
@@ -266,10 +280,11 @@ static int run_read(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (boxcar_event_read(cli->store, boxcar_str_of(args[0]), from, limit, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print_read(cli, list);
-    boxcar_list_free(list);
+    output_list_begin(&output, cli, CLI_FORMAT_TABLE, READ_COLUMNS);
+    result = read_pages(cli, boxcar_str_of(args[0]), from, limit, &output);
+    if (result == CLI_DONE)
+        return output_list_end(&output, cli);
+    json_decref(output.rows);
     return result;
 }
 

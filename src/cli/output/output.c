@@ -179,6 +179,21 @@ void output_list_begin(struct output *output, const struct cli *cli, enum cli_fo
     }
 }
 
+/* Rows of a table are kept to the end, and what it does not show may be large. */
+static bool keep_shown(struct output *output, json_t *row) {
+    json_t *shown = json_object();
+    bool kept = shown != NULL;
+    for (size_t i = 0; kept && output->columns[i]; i++) {
+        json_t *value = json_object_get(row, output->columns[i]);
+        kept = !value || json_object_set(shown, output->columns[i], value) == 0;
+    }
+    json_decref(row);
+    if (kept)
+        return json_array_append_new(output->rows, shown) == 0;
+    json_decref(shown);
+    return false;
+}
+
 bool output_list_add(struct output *output, json_t *row) {
     if (!row) {
         output->failed = true;
@@ -186,7 +201,7 @@ bool output_list_add(struct output *output, json_t *row) {
     }
     warn_of_damage(output->cli, row);
     if (output->format == CLI_FORMAT_TABLE) {
-        output->failed |= json_array_append_new(output->rows, row) != 0;
+        output->failed |= !keep_shown(output, row);
     } else {
         fputs(output->format == CLI_FORMAT_JSONL ? "" : output->count ? ",\n" : "[", stdout);
         output->failed |= !put_json(row);

@@ -17,6 +17,7 @@ const struct limit LIMITS[] = {
     {"content_hash_max", BOXCAR_CONTENT_HASH_MAX},
     {"event_type_max", BOXCAR_EVENT_TYPE_MAX},
     {"event_count_max", BOXCAR_EVENT_COUNT_MAX},
+    {"event_page_bytes", BOXCAR_EVENT_PAGE_BYTES},
     {"grouping_key_max", BOXCAR_GROUPING_KEY_MAX},
     {"max_attempts_max", BOXCAR_MAX_ATTEMPTS_MAX},
     {"error_text_max", BOXCAR_ERROR_TEXT_MAX},

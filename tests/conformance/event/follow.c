@@ -1,6 +1,7 @@
 /* Following events of all streams in the order of positions (BX-066). What only overlapping transactions can
  * do to that order is in postgres.c, many at once in race.c. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "events.h"
@@ -42,6 +43,65 @@ static void follower_goes_on_behind_what_it_has_seen(void **state) {
     assert_int_equal(list->items[0]->position, 6);
     assert_text(list->items[0]->stream, "t");
     boxcar_list_free(list);
+}
+
+#define MIB ((size_t)1024 * 1024)
+
+static void append_large(struct fixture *f, const char *type, size_t size, boxcar_str headers) {
+    boxcar_new_event event = new_event(type, NULL);
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    event.payload = (boxcar_str){text, size};
+    event.headers = headers;
+    append_this(f, "s", ANY, &event);
+    free(text);
+}
+
+/* Five of 20 MiB, one that has more than a page by itself, and a small one. */
+static void append_more_than_a_page(struct fixture *f) {
+    for (int i = 0; i < 5; i++)
+        append_large(f, "Large", 20 * MIB, BOXCAR_NO_STR);
+    append_large(f, "Large", 64 * MIB, BOXCAR_STR("{\"a\": \"b\"}"));
+    append_large(f, "Large", 1, BOXCAR_NO_STR);
+}
+
+static const size_t PAGES[] = {3, 2, 1, 1, 0};
+
+/* What a reader holds in memory is bounded. Only an empty page is the end. BX-066, BX-015 */
+static void page_of_a_stream_is_bounded_in_bytes(void **state) {
+    struct fixture *f = *state;
+    append_more_than_a_page(f);
+    int64_t version = 0;
+    for (size_t page = 0; page < sizeof(PAGES) / sizeof(PAGES[0]); page++) {
+        boxcar_event_list *list = read_stream(f, "s", version + 1, 1000);
+        assert_int_equal(list->count, PAGES[page]);
+        for (size_t i = 0; i < list->count; i++)
+            assert_int_equal(list->items[i]->version, ++version);
+        boxcar_list_free(list);
+    }
+    assert_int_equal(version, 7);
+}
+
+/* Everybody's or a choice: nothing is passed over. The end is where the position stays. BX-066, BX-015 */
+static void page_of_a_follower_is_bounded_in_bytes(void **state) {
+    struct fixture *f = *state;
+    const boxcar_str type = BOXCAR_STR("Lar*");
+    append_more_than_a_page(f);
+    for (int choice = 0; choice < 2; choice++) {
+        boxcar_event_filter filter = BOXCAR_EVENT_FILTER_INIT;
+        filter.types = &type;
+        filter.type_count = (size_t)choice;
+        for (size_t page = 0; page < sizeof(PAGES) / sizeof(PAGES[0]); page++) {
+            boxcar_event_list *list = read_filtered(f, &filter);
+            assert_int_equal(list->count, PAGES[page]);
+            for (size_t i = 0; i < list->count; i++)
+                assert_int_equal(list->items[i]->position, ++filter.after);
+            assert_int_equal(list->position, filter.after);
+            boxcar_list_free(list);
+        }
+        assert_int_equal(filter.after, 7);
+    }
 }
 
 /* BX-066 */
@@ -187,6 +247,8 @@ static void needle_behind_many_others_is_found(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(positions_are_1_2_3_across_streams),
     TEST(follower_goes_on_behind_what_it_has_seen),
+    TEST(page_of_a_stream_is_bounded_in_bytes),
+    TEST(page_of_a_follower_is_bounded_in_bytes),
     TEST(position_beyond_the_end_finds_nothing_and_stays),
     TEST(positions_are_the_same_for_everybody_and_for_ever),
     TEST(follower_may_want_only_some_types_and_streams),

@@ -343,6 +343,28 @@ static void large_window_is_used_up_in_steps(void **state) {
 }
 
 /* BX-066 */
+/* Also where a choice is made of many: what came before counts. BX-066, BX-015 */
+static void functions_return_a_page_of_few_large_events(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    for (int i = 0; i < 5; i++) {
+        pg_exec(conn, "select event_append('s', 'large', repeat('x', 20 << 20))");
+        pg_exec(conn, "select event_append_many('t', (select jsonb_agg('{\"type\": \"small\", \"payload\": "
+                      "\"\"}'::jsonb) "
+                      "from generate_series(1, 9000)))");
+    }
+    assert_int_equal(pg_number(conn, "select max(version) from event_read('s')"), 3);
+    assert_int_equal(pg_number(conn, "select max(version) from event_read('s', 4)"), 5);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read('s', 6)"), 0);
+    assert_int_equal(pg_number(conn, "select max(position) from event_read_all(0, 10, '{large}')"),
+                     2 * 9001 + 1);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read_all(0, 10, '{large}')"), 3);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read_all(2 * 9001 + 1, 10, '{large}')"), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read_all(4 * 9001 + 1, 10, '{large}')"), 0);
+    assert_int_equal(pg_number(conn, "select count(*) from event_read_all(0, 10, '{small}', 't')"), 10);
+    PQfinish(conn);
+}
+
 static void positions_need_few_rows(void **state) {
     struct fixture *f = *state;
     for (int i = 0; i < 50; i++)
@@ -396,6 +418,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(append_whose_commit_fails_is_reported),
     TEST(maintenance_gives_out_positions),
     TEST(large_window_is_used_up_in_steps),
+    TEST(functions_return_a_page_of_few_large_events),
     TEST(positions_need_few_rows),
     TEST(events_need_the_right_role),
 };

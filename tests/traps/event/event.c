@@ -190,7 +190,7 @@ static const char *pins(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);
     return sql_number(conn, "select count(*) from pg_proc p where p.pronamespace = current_schema()::regnamespace "
-                            "and p.proname in ('_event_append', '_event_frontier', '_event_hits', '_event_read_all', "
+                            "and p.proname in ('_event_append', '_event_frontier', '_event_choice', '_event_read_all', "
                             "'_event_spans', '_event_window', '_events_at', '_sequence_events', "
                             "'_sequence_events_behind', 'event_append', 'event_append_many', 'event_read', "
                             "'event_read_all') and p.proconfig @> array['plan_cache_mode=force_generic_plan', "

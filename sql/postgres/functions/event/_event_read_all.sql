@@ -1,5 +1,5 @@
 -- The library's way to follow: gives out positions where they may be missing, then reads what it wants behind
--- p_after, at most p_most. The last row is no event (event_id null): its position is how far this call has looked.
+-- p_after, at most p_most and not more than go into a page (_events_that_fit). The last row is no event (event_id null): its position is how far this call has looked.
 create or replace function :"schema"._event_read_all(
     p_after bigint, p_most int, exact text[], prefixes text[], p_stream text, p_is_prefix boolean)
 returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$
@@ -18,6 +18,7 @@ begin
     end if;
     perform :"schema"._sequence_events_behind(p_after, case when everything then p_most else 20000 end);
     if everything then
+        p_most := :"schema"._events_that_fit(p_after, p_most);
         return query
             select e.event_id, e.stream, e.version, s.first_position + (e.event_no - s.first_id), e.type, e.payload,
                    e.headers, e.correlation_id, e.created_at, e.causation_id
@@ -28,7 +29,7 @@ begin
         get diagnostics found_events = row_count;
         note.position := p_after + found_events;
     else
-        select * into look from :"schema"._event_hits(p_after, p_most, exact, prefixes, p_stream, p_is_prefix);
+        select * into look from :"schema"._event_choice(p_after, p_most, :event_page_bytes, exact, prefixes, p_stream, p_is_prefix);
         return query select * from :"schema"._events_at(look.hits);
         note.position := look.looked_to;
     end if;

@@ -192,6 +192,8 @@ struct event_look {
     int64_t from_version;
     struct event_rows *list;
     size_t capacity;
+    int64_t bytes; /* of payloads and headers in the list */
+    bool is_full;  /* the next one does not fit, and was left out */
 };
 
 static boxcar_event *add_event(struct event_look *look) {
@@ -205,11 +207,21 @@ static boxcar_event *add_event(struct event_look *look) {
     return &list->items[list->count++];
 }
 
+/* The first one always does. */
+static bool fits(const struct query *query, struct event_look *look) {
+    look->bytes += (int64_t)(query_get_text(query, E_PAYLOAD).len + query_get_text(query, E_HEADERS).len);
+    look->is_full = look->list->count > 0 && look->bytes > BOXCAR_EVENT_PAGE_BYTES;
+    return !look->is_full;
+}
+
 static boxcar_status read_event(struct query *query, struct event_look *look, boxcar_error *err) {
     struct arena *arena = &look->list->arena;
-    boxcar_event *event = add_event(look);
+    boxcar_event *event;
     boxcar_status status;
 
+    if (!fits(query, look))
+        return BOXCAR_OK;
+    event = add_event(look);
     if (event == NULL)
         return error_no_memory(err);
     query_get_id(query, E_EVENT_ID, event->event_id.uuid.bytes);
@@ -234,7 +246,8 @@ static boxcar_status read_events(struct query *query, struct event_look *look, b
     bool row = true;
     boxcar_status status = BOXCAR_OK;
 
-    while (status == BOXCAR_OK && (status = query_step(query, &row, err)) == BOXCAR_OK && row)
+    while (status == BOXCAR_OK && !look->is_full && (status = query_step(query, &row, err)) == BOXCAR_OK &&
+           row)
         status = read_event(query, look, err);
     return status;
 }
@@ -243,6 +256,8 @@ static void start_again(struct event_look *look) { /* it may be the second try *
     arena_release(&look->list->arena);
     look->list->count = 0;
     look->capacity = 0;
+    look->bytes = 0;
+    look->is_full = false;
 }
 
 static boxcar_status read_stream(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -283,11 +298,13 @@ static boxcar_status read_choice(struct sqlite_store *store, struct event_look *
     query_int(&query, LOOK_MAX);
     while (look->list->count < (size_t)look->filter->limit &&
            (status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
-        look->list->position = query_get_int(&query, 0);
+        int64_t position = query_get_int(&query, 0);
+
         if (is_wanted(look->filter, query_get_text(&query, 1), query_get_text(&query, 2)))
-            status = read_one(store, look->list->position, look, err);
-        if (status != BOXCAR_OK)
+            status = read_one(store, position, look, err);
+        if (status != BOXCAR_OK || look->is_full)
             break;
+        look->list->position = position;
     }
     return status;
 }

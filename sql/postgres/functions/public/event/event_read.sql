@@ -1,4 +1,5 @@
 -- The events of a stream from a version on, in order. A stream that nobody has appended to has none.
+-- One call returns no more than go into a page (_events_that_fit): only when there is none this is the end.
 create or replace function :"schema".event_read(
     stream text, from_version bigint default 1, max_events int default 1000)
 returns setof :"schema".event_entry language plpgsql stable security definer rows 1000 :hot as $$
@@ -10,5 +11,5 @@ begin
         select e.event_id, e.stream, e.version, e.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at,
                e.causation_id
         from :"schema".event e where e.stream = event_read.stream and e.version >= from_version
-        order by e.version limit max_events;
+        order by e.version limit :"schema"._versions_that_fit(stream, from_version, max_events);
 end $$;

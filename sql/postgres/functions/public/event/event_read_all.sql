@@ -1,6 +1,7 @@
 -- The events of all streams behind a position, in the order of positions. types, stream: exact, or a prefix
 -- followed by *; null = all. Whoever remembers the last position it has seen and asks for what is behind it misses
--- nothing. In a transaction that is rolled back, forget what you read: its positions were not given out then.
+-- nothing. One call returns no more than go into a page, and one event at least (_events_that_fit): only when there is none this is the
+-- end. In a transaction that is rolled back, forget what you read: its positions were not given out then.
 create or replace function :"schema".event_read_all(
     after bigint default 0, max_events int default 1000, types text[] default null, stream text default null)
 returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$
@@ -8,6 +9,7 @@ returns setof :"schema".event_entry language plpgsql volatile security definer r
 declare
     at bigint := least(after, 4611686018427387903);   -- adding to it must not overflow
     missing int := max_events;
+    room bigint := :event_page_bytes;
     exact text[];
     prefixes text[];
     prefix boolean := stream like '%*';
@@ -34,13 +36,14 @@ begin
             where e.event_id is not null;
         return;
     end if;
-    -- Only what is wanted counts, so this goes on until there is enough of it, or no more.
+    -- Only what is wanted counts, so this goes on until there is enough of it, or no room, or no more.
     loop
         perform :"schema"._sequence_events_behind(at, 20000);
-        select * into look from :"schema"._event_hits(at, missing, exact, prefixes, place, prefix);
+        select * into look from :"schema"._event_choice(at, missing, room, exact, prefixes, place, prefix);
         return query select e.* from :"schema"._events_at(look.hits) e;
         missing := missing - cardinality(look.hits);
-        exit when missing <= 0 or look.looked_to = at;
+        room := room - look.bytes;
+        exit when missing <= 0 or room <= 0 or look.looked_to = at;
         at := look.looked_to;
     end loop;
 end $$;
