@@ -126,5 +126,5 @@ int cli_main(int argc, char **argv) {
         result = dispatch(&cli, parse.args);
     int flushed = output_flush(&cli);
     option_parse_release(&parse);
-    return result == CLI_DONE ? flushed : result;
+    return result == CLI_DONE ? flushed : cli_exit_status(result);
 }

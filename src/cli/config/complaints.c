@@ -6,9 +6,14 @@
 
 #include "cli/output/report.h"
 
+static const char NO_MEMORY[] = "out of memory";
+
 static void say_to_user(void *context, const char *text) {
     const struct cli *cli = context;
-    cli_usage(cli, "%s", text);
+    if (text == NO_MEMORY)
+        cli_no_memory(cli); /* not the user's fault */
+    else
+        cli_usage(cli, "%s", text);
 }
 
 struct complaints complaints_to_user(struct cli *cli) {
@@ -23,9 +28,13 @@ bool complain(struct complaints *complaints, const char *format, ...) {
         text = NULL;
     va_end(arguments);
     complaints->count++;
-    complaints->say(complaints->context, text ? text : "out of memory");
+    complaints->say(complaints->context, text ? text : NO_MEMORY);
     free(text);
     return false;
 }
 
-bool complain_no_memory(struct complaints *complaints) { return complain(complaints, "out of memory"); }
+bool complain_no_memory(struct complaints *complaints) {
+    complaints->count++;
+    complaints->say(complaints->context, NO_MEMORY);
+    return false;
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/output/report.h"
+#include "cli/output/text.h"
 
 static bool add_header(const struct cli *cli, json_t *object, const char *header) {
     const char *equals = strchr(header, '=');
@@ -18,8 +19,10 @@ static bool add_header(const struct cli *cli, json_t *object, const char *header
     bool good = name && !repeated && json_object_set(object, name, value) == 0;
     if (repeated)
         cli_usage(cli, "--header %.64s is given twice: give each name once", name);
-    else if (!good)
+    else if (!text_is_valid(boxcar_str_of(header)))
         cli_usage(cli, "--header is not valid UTF-8: encode it as UTF-8");
+    else if (!good)
+        cli_no_memory(cli);
     json_decref(value);
     free(name);
     return good;

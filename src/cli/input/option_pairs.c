@@ -143,3 +143,14 @@ int option_pairs_take(const struct cli *cli, const struct poptOption *own, int a
     *ret_argv = kept;
     return CLI_DONE;
 }
+
+bool option_pairs_leave_arguments(const struct poptOption *own, int argc, const char *const *argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1 < argc;
+        if (argv[i][0] != '-' || !argv[i][1])
+            return true;
+        i += wants_a_word(own, argv[i]);
+    }
+    return false;
+}

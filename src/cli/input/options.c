@@ -90,7 +90,9 @@ static int refuse(const struct cli *cli, int error, const char *typed) {
     if (!name)
         return cli_no_memory(cli);
     int result;
-    if (error == POPT_ERROR_BADOPT) {
+    if (error == POPT_ERROR_MALLOC || error == POPT_ERROR_NULLARG) { /* the latter for lists; ours have their places */
+        result = cli_no_memory(cli);
+    } else if (error == POPT_ERROR_BADOPT) {
         result = unknown_option(cli, name);
     } else if (error == POPT_ERROR_NOARG) {
         result = cli_usage(cli, "%s needs a value: see boxcar help %s", name,
@@ -137,8 +139,11 @@ static struct poptOption *merge_tables(const struct poptOption *own) {
     return merged;
 }
 
-/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. */
+/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. Each such option has a value:
+ * NULL = popt had no memory for it. Without it, --store would be the store of the environment. */
 static int keep_value(const struct cli *cli, size_t val, char *value) {
+    if (!value)
+        return cli_no_memory(cli);
     const struct poptOption *own = own_options(cli);
     size_t own_length = table_length(own);
     const struct poptOption *option =
@@ -157,11 +162,25 @@ static void unguard_lists(const struct poptOption *table) {
             unguard_list(*(char ***)table[i].arg);
 }
 
-static void collect_args(struct option_parse *parse) {
+/* popt has no list of arguments where it had no memory for the list, and a hole in it where it had none for one of them: the
+ * list would end there. It takes them one by one off the front of the list, which stays where it is. */
+static bool lacks_arguments(const struct cli *cli, const struct option_parse *parse, const char *const *args) {
+    if (!args)
+        return option_pairs_leave_arguments(own_options(cli), parse->argc, (const char *const *)parse->argv);
+    while (poptGetArgs(parse->context))
+        if (!poptGetArg(parse->context))
+            return true;
+    return false;
+}
+
+static int collect_args(const struct cli *cli, struct option_parse *parse) {
     static const char *const NONE[] = {NULL};
     const char **args = poptGetArgs(parse->context);
+    if (lacks_arguments(cli, parse, args))
+        return cli_no_memory(cli);
     unguard_list((char **)args); /* popt's own copies */
     parse->args = args ? (const char *const *)args : NONE;
+    return CLI_DONE;
 }
 
 static int read_options(const struct cli *cli, struct option_parse *parse) {
@@ -173,8 +192,7 @@ static int read_options(const struct cli *cli, struct option_parse *parse) {
     if (next < -1)
         return refuse(cli, next, poptBadOption(parse->context, POPT_BADOPTION_NOALIAS));
     unguard_lists(own_options(cli));
-    collect_args(parse);
-    return CLI_DONE;
+    return collect_args(cli, parse);
 }
 
 static int parse_rest(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,

@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "progress.h"
 #include "redact.h"
 #include "text.h"
+
+/* Readers of options say yes or no, and no is taken for the user's fault. */
+static atomic_bool memory_was_missing;
 
 static void print_line(const struct cli *cli, const char *kind, const char *text) {
     char *open = redact(text);
@@ -22,8 +26,10 @@ static void print_line(const struct cli *cli, const char *kind, const char *text
 
 static void print_formatted(const struct cli *cli, const char *kind, const char *format, va_list arguments) {
     char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0)
+    if (vasprintf(&text, format, arguments) < 0) {
         text = NULL;
+        memory_was_missing = true;
+    }
     print_line(cli, kind, text ? text : "out of memory");
     free(text);
 }
@@ -44,7 +50,12 @@ int cli_fail(const struct cli *cli, int exit_status, const char *format, ...) {
     return exit_status;
 }
 
-int cli_no_memory(const struct cli *cli) { return cli_fail(cli, CLI_ERROR, "out of memory"); }
+int cli_no_memory(const struct cli *cli) {
+    memory_was_missing = true;
+    return cli_fail(cli, CLI_ERROR, "out of memory");
+}
+
+int cli_exit_status(int result) { return result == CLI_USAGE && memory_was_missing ? CLI_ERROR : result; }
 
 void cli_warn(const struct cli *cli, const char *format, ...) {
     if (cli->log.level > BOXCAR_LOG_WARN)
