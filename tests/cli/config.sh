@@ -211,6 +211,11 @@ for hidden in 'p%61ssword=sesame' 'options=-csesame' 'user=u&sslpassword=sesame'
     exits "as $hidden" 0 env BOXCAR_STORE="postgres://127.0.0.1:1/db?$hidden" boxcar config -o json
     unlike "masked" "*sesame*" "$out$err"
 done
+for ambiguous in 'u:a@sesame@127.0.0.1:1/d' 'u:a@b,sesame@127.0.0.1:1,127.0.0.1:2/d' 'u:1/sesame@127.0.0.1:1/d' \
+    '127.0.0.1:1?password=a@sesame'; do
+    refuses "a password with an @, $ambiguous" 2 "boxcar: stats: BOXCAR_STORE: *write %40 for @*" env BOXCAR_STORE="postgres://$ambiguous" boxcar stats
+    unlike "is not shown" "*sesame*" "$err"
+done
 exits "in the environment" 0 env BOXCAR_STORE="$secret" boxcar config
 unlike "masked" "*sesame*" "$out$err"
 exits "the worker" 5 boxcar worker --handler t=discard --config secret.ini

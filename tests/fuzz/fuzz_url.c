@@ -1,7 +1,9 @@
-/* Store URLs: which are refused, and that no password of one is shown. First line a URL, second a password. */
+/* Store URLs: which are refused, and that no password of one is shown. First line a URL, second a password.
+ */
 #include "base/utf8.h"
 #include "cli/output/redact.h"
 #include "fuzz.h"
+#include "store/postgres/connection/connection.h"
 #include "store/store.h"
 
 static void check_sqlite(boxcar_str url, boxcar_status status) {
@@ -21,7 +23,8 @@ static char *text_of(boxcar_str text) {
 
 /* Letters and digits of which a URL cannot be made, so that any of it that is shown was the password. */
 static bool is_plain(const char *password) {
-    return strlen(password) >= 8 && password[strspn(password, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0';
+    return strlen(password) >= 8 &&
+           password[strspn(password, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0';
 }
 
 static void check_hidden(const char *around, const char *password) {
@@ -37,6 +40,23 @@ static void check_hidden(const char *around, const char *password) {
     free(url);
 }
 
+/* A password with an @ is not taken for a host, which libpq would name. */
+static void check_refused(const char *around, const char *password) {
+    static const char *const FORMS[][2] = {
+        {"postgres://u:a@", "@h/d?"}, {"postgres://u:a@", "@h,i:1/d?"},  {"postgres://u:a@b,", "@h/d?"},
+        {"postgres://u:1/", "@h/d?"}, {"postgres://h?password=a@", "&"}, {"postgres://h:1?password=", "@b&"}};
+    if (!is_plain(password) || strstr(around, password) != NULL)
+        return;
+    for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
+        boxcar_error err = BOXCAR_ERROR_INIT;
+        char *url = NULL;
+        PROMISE(asprintf(&url, "%s%s%s%s", FORMS[i][0], password, FORMS[i][1], around) >= 0);
+        PROMISE(pg_check_url(url, &err) == BOXCAR_E_INVALID);
+        PROMISE(strstr(err.message, password) == NULL);
+        free(url);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     boxcar_str url = fuzz_first(data, size);
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -49,6 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     PROMISE(shown != NULL);
     (void)redact_needed(text);
     check_hidden(text, password);
+    check_refused(text, password);
+    if (str_starts_with(url, BOXCAR_STR("postgres://")) && status == BOXCAR_OK)
+        fuzz_check_refusal(pg_check_url(text, &err), &err);
     free(shown);
     free(password);
     free(text);

@@ -209,11 +209,42 @@ static void url_that_cannot_be_read_is_an_invalid_argument(void **state) {
 }
 
 /* BX-010 */
+static void at_sign_in_a_password_is_to_be_encoded(void **state) {
+    struct fixture *f = *state;
+    static const char *const BAD[] = {"postgres://u:a@b@127.0.0.1:1/d", "postgres://u:a@b@127.0.0.1:1,127.0.0.1:2/d",
+                                      "postgres://u:1/b@127.0.0.1:1/d", "postgres://u@b:a@127.0.0.1:1/d",
+                                      "postgres://127.0.0.1:1?user=u@b"};
+    static const char *const GOOD[] = {"postgres://u:a%40b@127.0.0.1:1/d", "postgres://u:a?b@127.0.0.1:1/d",
+                                       "postgres://u@127.0.0.1:1/d?password=a@b",
+                                       "postgres://127.0.0.1:1/?user=u@b&password=a@b"};
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        boxcar_store *store = NULL;
+        ASSERT_INVALID(f, "url", open_url(f, BAD[i], NULL, &store));
+        assert_null(store);
+        assert_non_null(strstr(f->err.message, "write %40 for @"));
+    }
+    for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
+        boxcar_store *store = NULL;
+        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, open_url(f, GOOD[i], NULL, &store));
+        assert_null(store);
+    }
+}
+
+/* BX-010 */
 static void password_of_a_url_is_in_no_error(void **state) {
     struct fixture *f = *state;
     static const char *const URLS[] = {"postgres://u:hunter2@127.0.0.1:1/d", "postgres://u:hunter2@[bad/d",
                                        "postgres://u:hunter2@127.0.0.1:1/d?nonsense=1",
                                        "postgres://u@127.0.0.1:1/d?password=hunter2",
+                                       "postgres://u:a@hunter2@127.0.0.1:1/d",
+                                       "postgres://u:a@hunter2@127.0.0.1:1,127.0.0.1:2/d",
+                                       "postgres://u:a@b@hunter2,c@127.0.0.1:1/d?sslmode=disable",
+                                       "postgresql://u:1/hunter2@127.0.0.1:1/d",
+                                       "postgres://u:1/hunter2@127.0.0.1:1,127.0.0.1:2/d",
+                                       "postgres://u:a?hunter2@127.0.0.1:1/d",
+                                       "postgres://127.0.0.1:1?password=a@hunter2",
+                                       "postgres://127.0.0.1:1?password=hunter2@b",
+                                       "postgres://u:hunter2@127.0.0.1:1,127.0.0.1:2/d",
                                        "postgress://u:hunter2@h/d"};
     for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
         boxcar_store *store = NULL;
@@ -236,6 +267,7 @@ static const struct CMUnitTest TESTS[] = {
     BARE_TEST(missing_file_is_not_created_without_deployment),
     BARE_TEST(server_that_does_not_answer_is_unavailable_and_worth_a_retry),
     BARE_TEST(url_that_cannot_be_read_is_an_invalid_argument),
+    BARE_TEST(at_sign_in_a_password_is_to_be_encoded),
     BARE_TEST(password_of_a_url_is_in_no_error),
 };
 

@@ -28,11 +28,33 @@ static boxcar_status check_options(const PQconninfoOption *options, boxcar_error
     return BOXCAR_OK;
 }
 
+/* The user's name and the password end at the first @ before any /, and the host begins behind it. A further
+ * @ before the parameters, or a parameter before the first one, stands in a password that was typed as it is:
+ * libpq would take the rest of that for a host, and name it when it cannot find it. */
+static bool is_ambiguous(const char *url) {
+    const char *scheme = strstr(url, "://"), *start = scheme ? scheme + 3 : url, *host = start;
+    size_t length = strcspn(start, "@/");
+
+    if (start[length] == '@') {
+        const char *parameters = memchr(start, '?', length);
+        if (parameters && memchr(parameters, '=', (size_t)(start + length - parameters)))
+            return true;
+        host = start + length + 1;
+    }
+    return memchr(host, '@', strcspn(host, "?")) != NULL;
+}
+
 boxcar_status pg_check_url(const char *url, boxcar_error *err) {
     char *why = NULL;
-    PQconninfoOption *options = PQconninfoParse(url, &why);
+    PQconninfoOption *options;
     boxcar_status status;
 
+    if (is_ambiguous(url))
+        return error_invalid(
+            err, "url",
+            "the URL has an @ too many: in the user's name, the password and the database's name, "
+            "write %%40 for @, %%2F for / and %%3F for ?");
+    options = PQconninfoParse(url, &why);
     if (!options && !why)
         return error_no_memory(err);
     PQfreemem(why);
