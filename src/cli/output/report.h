@@ -17,7 +17,8 @@ int cli_fail_with(const struct cli *cli, const boxcar_error *err);
 /* The same, saying where: "line 3". `argument` is named as it is. */
 int cli_fail_at(const struct cli *cli, const char *where, const char *argument, const boxcar_error *err);
 int cli_no_memory(const struct cli *cli);
-/* What a command's result is as exit status: CLI_ERROR where it looks like the user's fault but memory was missing. */
+/* What a command's result is as exit status: CLI_ERROR where it looks like the user's fault but memory was
+ * missing. */
 int cli_exit_status(int result);
 
 /* "boxcar: warning: ...", unless --log-level says errors only. */

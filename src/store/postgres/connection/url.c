@@ -28,9 +28,9 @@ static boxcar_status check_options(const PQconninfoOption *options, boxcar_error
     return BOXCAR_OK;
 }
 
-/* The user's name and the password end at the first @ before any /, and the host begins behind it. A further @ before the
- * parameters, or a parameter before the first one, stands in a password that was typed as it is: libpq would take the rest of
- * that for a host, and name it when it cannot find it. */
+/* The user's name and the password end at the first @ before any /, and the host begins behind it. A further
+ * @ before the parameters, or a parameter before the first one, stands in a password that was typed as it is:
+ * libpq would take the rest of that for a host, and name it when it cannot find it. */
 static bool is_ambiguous(const char *url) {
     const char *scheme = strstr(url, "://"), *start = scheme ? scheme + 3 : url, *host = start;
     size_t length = strcspn(start, "@/");
@@ -50,9 +50,10 @@ boxcar_status pg_check_url(const char *url, boxcar_error *err) {
     boxcar_status status;
 
     if (is_ambiguous(url))
-        return error_invalid(err, "url",
-                             "the URL has an @ too many: in the user's name, the password and the database's name, "
-                             "write %%40 for @, %%2F for / and %%3F for ?");
+        return error_invalid(
+            err, "url",
+            "the URL has an @ too many: in the user's name, the password and the database's name, "
+            "write %%40 for @, %%2F for / and %%3F for ?");
     options = PQconninfoParse(url, &why);
     if (!options && !why)
         return error_no_memory(err);
