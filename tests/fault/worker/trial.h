@@ -101,9 +101,10 @@ int64_t count_finished(struct trial *trial);
 /* Done by one worker, by SQL. */
 int64_t count_done_by(struct trial *trial, const struct worker *worker);
 int64_t count_held_by(struct trial *trial, const struct worker *worker);
-/* Only those with a later epoch than the last call met, 0 for the first; and the attempts that it was charged from this time
- * of the store's clock on (INT64_MAX: none). */
-int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch, int64_t charged_from);
+/* Only those with a later epoch than the last call met, 0 for the first; and the attempts that it was charged
+ * from this time of the store's clock on (INT64_MAX: none). */
+int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch,
+                         int64_t charged_from);
 int64_t store_clock_us(struct trial *trial);
 /* Waits until so many are finished; when they are not in time the trial has failed. */
 bool wait_finished(struct trial *trial, int64_t count, int64_t ms);
