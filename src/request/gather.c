@@ -78,14 +78,12 @@ void gather_match(struct gather_range range, struct work_id_list *affected,
                   void (*found)(void *context, union gather_tag tag, const boxcar_settlement *settlement,
                                 bool affected),
                   void *context) {
-    bool all = affected->count >= range.count; /* the usual case, and no need to look */
-
-    if (!all && affected->count > 1)
+    /* How many there are does not tell: stages that came with other results are in the answer too. */
+    if (affected->count > 1)
         qsort(affected->items, affected->count, sizeof(*affected->items), compare_ids);
     for (size_t i = 0; i < range.count; i++) {
-        bool hit =
-            all || (affected->count > 0 && bsearch(&range.items[i].work_id, affected->items, affected->count,
-                                                   sizeof(*affected->items), compare_ids) != NULL);
+        bool hit = affected->count > 0 && bsearch(&range.items[i].work_id, affected->items, affected->count,
+                                                  sizeof(*affected->items), compare_ids) != NULL;
 
         found(context, range.tags[i], &range.items[i], hit);
     }

@@ -172,12 +172,12 @@ static bool talk(struct pump *pump) {
         pump_beat(pump);
     if (!pump_is_attached(pump))
         return false;
-    if (pump_evaluate_waits(pump) || !pump_is_attached(pump))
-        return true;
-    if (exchange(pump))
+    /* There may be waits to look for all the time; what is held must be renewed and settled all the same. */
+    bool evaluated = pump_evaluate_waits(pump);
+    if (!pump_is_attached(pump) || exchange(pump))
         return true;
     if (!pump_heartbeat_is_due(pump))
-        return false;
+        return evaluated;
     pump_beat(pump); /* there was nothing else to say */
     return true;
 }

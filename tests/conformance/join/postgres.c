@@ -177,6 +177,25 @@ static void wait_that_is_held_is_evaluated_when_it_is_free(void **state) {
     PQfinish(conn);
 }
 
+/* While claims come past messages, upkeep leaves them alone, since a claim will come past the wait. If they stop, it goes on. BX-044 */
+static void upkeep_passes_messages_of_others_only_if_nobody_claims(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char beyond[] = "select count(*) from message m, _frontier(0::smallint, 0::smallint) f "
+                                 "where (m.xid, m.work_id) > (f.position_xid, f.position_id)";
+    pg_exec(conn, "select enqueue('work', 'p') from generate_series(1, 20000)");
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" WORKER ", '1 minute', 1, alone => true)"), 1);
+    int64_t left = pg_number(conn, beyond);
+    assert_in_range(left, 8000, 20000);
+    assert_int_equal(pg_number(conn, "select evaluated from _evaluate_due_waits(1000)"), 0);
+    assert_int_equal(pg_number(conn, beyond), left);
+    pg_exec(conn, "update frontier set look_at = clock_timestamp() - interval '6 seconds' where lane = 0");
+    while (pg_number(conn, "select evaluated from _evaluate_due_waits(1000)") > 0)
+        ;
+    assert_in_range(pg_number(conn, beyond), 0, 1000);
+    PQfinish(conn);
+}
+
 /* As version 9 stored it. BX-011, BX-044 */
 static void wait_with_a_long_correlation_id_is_a_dead_letter(void **state) {
     struct fixture *f = *state;
@@ -453,6 +472,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(wait_that_cannot_be_read_stops_nobody),
     TEST(large_waits_are_evaluated_a_few_at_a_time),
     TEST(wait_that_is_held_is_evaluated_when_it_is_free),
+    TEST(upkeep_passes_messages_of_others_only_if_nobody_claims),
     TEST(wait_with_a_long_correlation_id_is_a_dead_letter),
     TEST(wait_that_cannot_be_read_is_refused),
     TEST(joins_in_sql_belong_to_the_callers_transaction),

@@ -113,10 +113,10 @@ static void request_claims_others_too(void **state) {
     messages[0] = new_message("t", "x");
     messages[1] = new_message("t", "y");
     messages[0].stream = messages[1].stream =
-        BOXCAR_STR("s"); /* none of its own can be had, so there is room */
-    ask_stored(f, &asking, BOXCAR_OUTBOX, messages, 2, 1);
+        BOXCAR_STR("s"); /* of its own only the head can be had, by the claim: there is room for one more */
+    ask_stored(f, &asking, BOXCAR_OUTBOX, messages, 2, 2);
     result = ask(f, &asking);
-    assert_payloads(result->claimed[BOXCAR_OUTBOX], "c");
+    assert_payloads(result->claimed[BOXCAR_OUTBOX], "cx");
     boxcar_result_free(result);
     assert_int_equal(audit_lost(f), 0);
 }
@@ -330,6 +330,40 @@ static void owned_messages_come_back(void **state) {
     boxcar_result_free(result);
 }
 
+/* A key of the inbox that a request names twice is one message. */
+static void key_named_twice_is_leased_once(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_message messages[3] = {delivery("bank", "1", "a"), delivery("bank", "1", "a"),
+                                      delivery("bank", "2", "b")};
+    struct asking asking;
+    ask_stored(f, &asking, BOXCAR_INBOX, messages, 3, 2);
+    boxcar_result *result = ask(f, &asking);
+    assert_payloads(result->claimed[BOXCAR_INBOX], "ab");
+    ack_claimed(f, BOXCAR_INBOX, result->claimed[BOXCAR_INBOX]);
+    boxcar_result_free(result);
+    assert_int_equal(audit_lost(f), 0);
+}
+
+/* What is over may be somebody else's by the time the answer comes: the claim of this request releases it.
+ * BX-002 */
+static void lease_that_is_over_does_not_come_back(void **state) {
+    struct fixture *f = *state;
+    struct asking asking;
+    enqueue(f, "t", "a");
+    boxcar_message_list *claimed = claim_for(f, f->owner, 1, 100);
+    assert_payloads(claimed, "a");
+    take(f, f->owner, enqueue(f, "t", "b").work_id);
+    wait_out(f, 100);
+    begin_asking(f, &asking);
+    asking.parts[BOXCAR_OUTBOX].returns = BOXCAR_RETURN_OWNED;
+    asking.parts[BOXCAR_OUTBOX].claim_size = 5;
+    boxcar_result *result = ask(f, &asking);
+    assert_payloads(result->returned[BOXCAR_OUTBOX], "b");
+    assert_payloads(result->claimed[BOXCAR_OUTBOX], "a");
+    boxcar_result_free(result);
+    boxcar_list_free(claimed);
+}
+
 /* BX-011 */
 static void bad_questions_are_refused(void **state) {
     struct fixture *f = *state;
@@ -353,6 +387,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(own_messages_go_with_the_callers_transaction),
     TEST(renewed_messages_come_back),
     TEST(owned_messages_come_back),
+    TEST(lease_that_is_over_does_not_come_back),
+    TEST(key_named_twice_is_leased_once),
     TEST(bad_questions_are_refused),
 };
 

@@ -131,6 +131,9 @@ static void answers_are_matched_to_tags(void **state) {
     hits = (struct hits){.count = 0};
     gather_match(gather_between(&list, 20, 31), &none, note_hit, &hits);
     assert_string_equal(hits.text, "--");
+    hits = (struct hits){.count = 0}; /* an answer also names what others asked for */
+    gather_match(gather_between(&list, 20, 31), &affected, note_hit, &hits);
+    assert_string_equal(hits.text, "--");
     assert_int_equal(gather_between(&list, 61, 99).count, 0);
     gather_clear(&list);
     assert_int_equal(gather_between(&list, 0, 99).count, 0);

@@ -395,7 +395,8 @@ static boxcar_status maintain(struct boxcar_store *store, enum upkeep_task task,
     if (task != UPKEEP_WAITS)
         return error_set(err, BOXCAR_E_UNSUPPORTED, "only waits");
     ret_done->waits = memory->waits_due;
-    memory->waits_due = 0;
+    if (!memory->waits_never_end)
+        memory->waits_due = 0;
     memory->wait_looks++;
     return BOXCAR_OK;
 }

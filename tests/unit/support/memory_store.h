@@ -71,9 +71,10 @@ struct memory_store {
     int64_t lose;                   /* settling this work id affects nothing: its lease is lost */
     const char *other_hash;         /* messages of the inbox with this payload had another hash before */
     /* ... and claimed; ... */
-    bool backwards;     /* claims bring the newest first */
-    bool ignore_topics; /* claims hand out what was not asked for */
-    int64_t waits_due;  /* evaluated by the next look */
+    bool backwards;       /* claims bring the newest first */
+    bool ignore_topics;   /* claims hand out what was not asked for */
+    int64_t waits_due;    /* evaluated by the next look ... */
+    bool waits_never_end; /* ... and by all that follow */
     /* ... which requests fail; ... */
     boxcar_status down;            /* every one ends so; OK = none does */
     int fail_next;                 /* so many of the next ones that settle fail ... */

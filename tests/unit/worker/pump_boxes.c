@@ -257,6 +257,20 @@ static void stop_gives_back_to_the_right_box(void **state) {
     scene_free(s);
 }
 
+/* A worker without handlers for the outbox looks after waits, and there may be more of them each time. BX-023, BX-044 */
+static void endless_waits_keep_no_box_waiting(void **state) {
+    struct scene *s = scene_new(NULL, false, true);
+
+    (void)state;
+    s->memory.waits_never_end = true;
+    scene_add(s, BOXCAR_INBOX, NULL);
+    scene_start(s);
+    scene_wait_settled(s, 1);
+    scene_stop(s);
+    assert_true(s->memory.wait_looks > 0);
+    scene_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(box_without_handlers_is_never_asked),
@@ -270,6 +284,7 @@ int main(void) {
         cmocka_unit_test(stages_go_out_with_the_verdict),
         cmocka_unit_test(stages_go_out_with_the_next_round_trip),
         cmocka_unit_test(stop_gives_back_to_the_right_box),
+        cmocka_unit_test(endless_waits_keep_no_box_waiting),
     };
 
     return cmocka_run_group_tests_name("pump_boxes", tests, NULL, NULL);

@@ -13,7 +13,7 @@ begin
     perform :"schema"._sign_of_life(p_owner);
     return query select * from unnest(:"schema"._lease_stored(
         p_box, p_owner, lease, wanted, exact, prefixes, array(
-            select m.work_id from unnest(message_ids) i cross join lateral (
+            select distinct m.work_id from unnest(message_ids) i cross join lateral (
                 select x.work_id, x.box, x.xid from :"schema".message x where x.message_id = i limit 1) m
             where m.box = p_box and m.xid = pg_current_xact_id()),
         p_number, max_bytes));

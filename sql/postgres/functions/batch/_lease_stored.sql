@@ -25,7 +25,9 @@ begin
     end if;
     excess := :"schema"._beyond_bytes(:"schema"._multirange(taken), max_bytes);   -- the last ones
     taken := taken[:cardinality(taken) - coalesce(cardinality(excess), 0)];
-    perform :"schema"._note_end(p_box, true, '{}');   -- such a transaction cannot be prepared
+    if current_setting('max_prepared_transactions') <> '0' then   -- such a transaction cannot be prepared
+        perform :"schema"._note_end(p_box, true);
+    end if;
     update :"schema".message m set lane = 2 where m.work_id = any (taken);
     new_epoch := (:"schema"._draw_epoch((:"schema"._frontier(p_box, 0::smallint)).epoch)).epoch;
     insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)

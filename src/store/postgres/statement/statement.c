@@ -206,7 +206,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "select name, live, dead, vacuumed_seconds, is_left_alone from :\"schema\"._table_health()",
     [PG_CLAIM_BLOCKERS] =
         "select b.pid, gid, name, role_name, state, seconds, command, has_turn, relation, mode, behind, "
-        "(select l.virtualtransaction from pg_catalog.pg_locks l where l.pid = b.pid limit 1) "
+        "(select l.virtualtransaction from pg_catalog.pg_locks l where l.pid " IS " b.pid limit 1) "
         "from :\"schema\"._claim_blockers($1) b",
     [PG_STREAM_HOLDERS] =
         "select pid, gid, name, role_name, state, seconds, query, streams, stream, waits_for "

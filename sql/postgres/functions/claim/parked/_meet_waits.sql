@@ -1,8 +1,10 @@
--- A wait that somebody enqueued by hand lies in the log until a claim comes past it, and maybe nobody claims. So those who
--- evaluate waits look at the next messages beyond the frontier. If a wait is among them, or so many that one may lie behind
--- them, this comes past them as a claim does that wants nothing. Each message is passed once, here or by a claim.
--- True: some were passed, and there may be more. Call again, in another transaction, since this one has the turn until it
--- ends. A transaction that has written something may go on for long, and does nothing here; nor does one that would wait for the turn.
+-- A wait that somebody enqueued by hand lies in the log until a claim comes past it, and maybe nobody claims. So those that
+-- evaluate waits look at the next messages beyond the frontier. If a wait is among them, this comes past them as a claim
+-- does that wants nothing. If there are so many that a wait may lie behind them, it does so too, unless claims have come
+-- past lately: then they will reach the wait. Each message is passed once, here or by a claim.
+-- True: there may be a wait to evaluate, or more to pass. Call again, in another transaction, since this one has the turn
+-- until it ends. A transaction that has written something may go on for long, and does nothing here; nor does one that
+-- would wait for the turn.
 create or replace function :"schema"._meet_waits() returns boolean
 language plpgsql volatile :hot as $$
 declare
@@ -15,6 +17,7 @@ declare
     are_freed boolean;
     look record;
     got record;
+    is_many boolean;   -- and nobody else comes past them
 begin
     if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
         return false;
@@ -26,7 +29,8 @@ begin
     select count(*) as n, coalesce(bool_or(w.topic = waits), false) as found into look
     from (select x.topic from :"schema"._window(f, enough) x
           union all select x.topic from :"schema"._window(beyond, enough) x) w;
-    if not are_held and not look.found and look.n < enough then
+    is_many := look.n >= enough and f.look_at <= clock_timestamp() - interval '5 seconds';   -- see _move_frontier
+    if not are_held and not look.found and not is_many then
         return false;
     end if;
     perform :"schema"._check_identity();
@@ -36,7 +40,9 @@ begin
     are_freed := are_held and :"schema"._free_pool(0::smallint);
     f := :"schema"._frontier(0::smallint, 0::smallint);
     ts := clock_timestamp();
-    got := :"schema"._come_past(f, 0, ts, null, null, waits, false, 100);
-    perform :"schema"._move_frontier(got.f, got.moved, false, false, ts);
-    return are_freed or got.moved;
+    if look.found or is_many then
+        got := :"schema"._come_past(f, 0, ts, null, null, waits, false, 1000);
+        perform :"schema"._move_frontier(got.f, got.moved, false, false, ts);
+    end if;
+    return are_freed or look.found or is_many;
 end $$;
