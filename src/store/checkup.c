@@ -114,7 +114,7 @@ static bool is_anything_ready(const struct box_facts *facts) {
     return facts->stats_count > 0 && facts->stats[0].ready > 0;
 }
 
-/* Somebody who claims by SQL or in C does not report; a lease gives them away. */
+/* A program that claims by SQL or in C sends no heartbeat; its leases show that it is there. */
 static void judge_absence(struct findings *findings, const struct box_facts *facts) {
     const boxcar_stats *all = facts->stats;
     const char *live = CHECKUP_AGE((double)facts->live_ms / 1000);
@@ -125,7 +125,7 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
     }
     if (all->in_progress > 0) {
         findings_add(findings, "workers", BOXCAR_SEVERITY_NOTE,
-                     "no worker has reported within %s; somebody who does not report holds leases", live);
+                     "no worker has reported within %s; a program without heartbeats holds leases", live);
         return;
     }
     findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
@@ -300,10 +300,10 @@ static void judge_halted(struct findings *findings, const struct box_facts *fact
         return;
     }
     findings_add(findings, "halted_streams", BOXCAR_SEVERITY_WARNING,
-                 "%s%lld stream%s%s %s halted: a message died, and what comes behind it waits",
+                 "%s%lld stream%s%s %s halted: a message died, and the messages after it wait",
                  at_least(facts->halted), (long long)facts->halted, plural(facts->halted), of_box(facts),
                  facts->halted == 1 ? "is" : "are");
-    findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s lets one go on",
+    findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s resumes one",
                     box_option(facts), box_option(facts));
 }
 
@@ -316,8 +316,8 @@ static void judge_order(struct findings *findings, const struct box_facts *facts
                  "%s%lld message%s of streams%s %s acked before an earlier one was finished",
                  at_least(facts->violations), (long long)facts->violations, plural(facts->violations),
                  of_box(facts), facts->violations == 1 ? "was" : "were");
-    findings_remedy(findings, "some claimer does not handle the messages of a stream in order, or goes on behind one "
-                              "that failed; boxcar worker does");
+    findings_remedy(findings, "a claimer handled the messages of a stream out of order, or continued after "
+                              "one that failed: let it handle them in order, as boxcar worker does");
 }
 
 static bool is_anything_there(const struct box_facts *facts) {

@@ -200,8 +200,9 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
     pump_forget(pump, job);
 }
 
-/* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
- * that finished meanwhile is among the finished and ends there. */
+/* A job that was not renewed has lost its lease. Its handler is cancelled at once if it runs; a job that has
+ * not started is forgotten. A job that has finished meanwhile is in the list of finished jobs and ends there.
+ * */
 static void renewed(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;

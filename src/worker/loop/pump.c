@@ -425,7 +425,7 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
     if (!steward)
         store_log(pump_logger(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
-                  "no thread for upkeep could be started: run boxcar maintain beside");
+                  "no thread for upkeep could be started: run `boxcar maintain` separately");
     set_state(&pump, BOXCAR_WORKER_RUNNING);
     while (!pump.done)
         turn(&pump, steward);

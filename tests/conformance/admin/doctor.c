@@ -118,7 +118,7 @@ static void leases_of_somebody_who_does_not_report_are_only_noted(void **state) 
     struct fixture *f = *state;
     enqueue_many(f, "t", 2, NULL);
     boxcar_list_free(claim(f, f->owner, 1));
-    assert_found(f, "workers", BOXCAR_SEVERITY_NOTE, "somebody who does not report");
+    assert_found(f, "workers", BOXCAR_SEVERITY_NOTE, "a program without heartbeats");
 }
 
 /* BX-024 */

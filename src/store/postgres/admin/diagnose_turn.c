@@ -21,7 +21,7 @@ static boxcar_status report_blocker(struct findings *findings, const struct pg_b
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_blocker(blocker, &text);
-    buf_append_text(&text, ": nobody else gets new messages");
+    buf_append_text(&text, ": no claimer gets new messages");
     pg_describe_query(&blocker->session, &text);
     if (text.failed)
         return error_no_memory(err);
@@ -32,12 +32,12 @@ static boxcar_status report_blocker(struct findings *findings, const struct pg_b
 
 static void report_none(struct findings *findings, bool waited) {
     if (!waited) {
-        findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+        findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
         return;
     }
     findings_add(findings, CHECK, BOXCAR_SEVERITY_WARNING,
-                 "a claim waited for its turn in vain; now nobody has it for long");
-    findings_remedy(findings, "boxcar doctor, once more");
+                 "a claim did not get the turn in time; now no session keeps the turn for long");
+    findings_remedy(findings, "run boxcar doctor again");
 }
 
 static bool is_any_age_hidden(const PGresult *result) {

@@ -223,7 +223,7 @@ static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err)
 
     if (store->borrowed)
         return error_set(err, BOXCAR_E_UNSUPPORTED,
-                         "the transactions of a borrowed connection are begun by who lends it");
+                         "this connection is borrowed: begin the transaction on it yourself");
     if (store->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
     status = sqlite_follow_name(store, error);
