@@ -150,11 +150,12 @@ struct instance {
     boxcar_str host;          /* for people */
     int64_t pid;
     int concurrency;
-    const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: as it said before, none at first */
+    const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: those it registered before,
+                                 or none */
     size_t topic_count;
 };
 
-/* Somebody who has nothing to do. */
+/* A claimer that waits for work. */
 struct nap {
     boxcar_owner owner;
     struct {

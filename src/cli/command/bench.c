@@ -236,7 +236,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The smallest latency that so many percent do not exceed. */
+/* The smallest latency that `percent` percent of the messages do not exceed. */
 static double percentile_ms(const int64_t *sorted, size_t count, size_t percent) {
     return count ? (double)sorted[(count * percent + 99) / 100 - 1] / 1e6 : 0;
 }

@@ -347,8 +347,8 @@ static int print_follow(const struct cli *cli, const boxcar_event_list *list) {
     return result == CLI_DONE ? output_flush(cli) : result;
 }
 
-/* One page. *ret_more: there may be another one at once. A store that is away is waited for: the library has
- * said so in the log, once. */
+/* Prints one page. *ret_more: there may be another one now. If the store is away, the next call tries again;
+ * the library has logged the outage once. */
 static int follow_on(struct cli *cli, struct following *following, bool *ret_more) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_event_list *list = NULL;

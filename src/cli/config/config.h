@@ -66,7 +66,8 @@ struct config_setting {
 
 extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
 
-/* Sections that are not in the table: [handlers], [inbox_handlers], and [backoff TOPIC] beside [backoff]. */
+/* Sections that are not in the table: [handlers], [inbox_handlers] and [backoff TOPIC]. The table has
+ * [backoff]. */
 #define CONFIG_HANDLERS "handlers"
 #define CONFIG_INBOX_HANDLERS "inbox_handlers"
 #define CONFIG_BACKOFF "backoff"

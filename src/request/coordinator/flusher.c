@@ -112,7 +112,7 @@ static boxcar_status take_refusal(struct flusher *flusher, struct generation *ge
     return refusal->status;
 }
 
-/* In a transaction of the caller's that is spoiled, nothing else can be tried: that is up to him. */
+/* If the caller's own transaction has failed, nothing else can be tried: the caller has to roll it back. */
 static boxcar_status send_some(struct flusher *flusher, struct generation *generation, size_t count,
                                boxcar_error *err) {
     bool is_end = generation == flusher->last && generation->search.from + count == generation->count;

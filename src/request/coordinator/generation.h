@@ -30,8 +30,8 @@ struct queued_messages {
     struct message_key *keys;     /* of the outbox; NULL until one has a key */
     uint64_t *tickets;
     size_t count, capacity;
-    size_t missing_ids; /* so many have none yet */
-    bool given_ids;     /* some came with one, or with a key */
+    size_t missing_ids; /* how many messages have no id yet */
+    bool given_ids;     /* some came with an id, or with a key */
     bool has_keys;
 };
 

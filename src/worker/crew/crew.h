@@ -43,7 +43,7 @@ struct crew {
     size_t wanted;              /* threads there should be */
     size_t running;             /* of them in handlers */
     size_t behind;              /* jobs held back in their streams */
-    _Atomic bool stages_said;   /* some handler has said that a stage is done */
+    _Atomic bool has_stages;    /* some handler has recorded a stage */
     size_t abandoned;           /* threads given up that have not returned */
     int64_t timeout_ms;         /* of handlers; 0 = none */
     int64_t abandon_ms;         /* CREW_ABANDON_MS */

@@ -1,7 +1,7 @@
 /* What the worker holds: loads as they were claimed, and a job for each message of one.
  *
- * A load keeps the memory of its messages. Its jobs and every handler that was given up on hold a
- * reference; whoever lets the last one go frees it. */
+ * A load keeps the memory of its messages. Its jobs and every handler that was given up hold a
+ * reference. When the last reference is released, the load is freed. */
 #ifndef BOXCAR_WORKER_CREW_JOB_H
 #define BOXCAR_WORKER_CREW_JOB_H
 

@@ -123,7 +123,7 @@ static void append_status(struct buf *text, const struct exec_end *end) {
         buf_append_format(text, "exit status %d", WEXITSTATUS(end->status));
 }
 
-/* Why it was stopped, if it was; what the program said; if neither, how it ended. */
+/* Sets the error text: why the program was stopped, and its output; if there is neither, how it ended. */
 static void tell_end(struct boxcar_delivery *delivery, const struct exec_end *end, struct exec_tail *tail) {
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_BUF struct buf output = BUF_INIT;

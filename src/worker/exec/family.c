@@ -162,7 +162,7 @@ static bool has_mark(pid_t pid, const char *mark) {
     return found;
 }
 
-/* ---- who belongs to it ---- */
+/* ---- the members of the family ---- */
 
 static struct exec_relative *find_member(const struct exec_family *family, const struct process *process) {
     for (size_t i = 0; i < family->count; i++) {
@@ -181,7 +181,7 @@ static bool is_member_id(const struct exec_family *family, pid_t pid) {
     return false;
 }
 
-/* Who is still there of those that are known. */
+/* Marks the known members that are still alive. */
 static void recognize(struct exec_family *family, struct process_list *list) {
     for (size_t i = 0; i < family->count; i++)
         family->members[i].is_alive = false;

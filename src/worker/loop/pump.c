@@ -109,8 +109,8 @@ static int claim_size(const struct pump *pump) {
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
-/* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
- * other one has a lot. */
+/* A look costs little in a request that carries results anyway. A box that had nothing is still looked at
+ * while the other box has a lot. */
 static bool is_time_to_look(const struct pump *pump, int i) {
     const struct pump_box *box = &pump->boxes[i];
 

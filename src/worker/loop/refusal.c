@@ -54,7 +54,7 @@ int64_t pump_next_verdict_ms(const struct pump *pump) {
 
 /* ---- what comes back ---- */
 
-/* The verdicts of both boxes, list by list: so many lists there are. */
+/* The number of lists that hold the verdicts of both boxes. */
 #define VERDICT_KINDS (BOXCAR_RENEW - BOXCAR_ACK)
 #define VERDICT_LISTS (BOXES * VERDICT_KINDS)
 

@@ -143,7 +143,7 @@ static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_err
     return BOXCAR_OK;
 }
 
-/* Waits are messages of the outbox, for whoever serves that. */
+/* Waits are messages of the outbox, so a worker that serves the outbox claims them, too. */
 static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
     struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
     boxcar_str topic = boxcar_str_of(pump->wait_topic);

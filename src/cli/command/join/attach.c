@@ -9,7 +9,7 @@
 #include "cli/output/report.h"
 #include "join.h"
 
-/* What was asked, and what was said to each. */
+/* The message ids, and the answer for each. */
 struct attachments {
     boxcar_message_id *ids;
     boxcar_attached *attached;

@@ -34,7 +34,7 @@ static bool read_expected(const struct cli *cli, int64_t *ret_steps) {
     return true;
 }
 
-/* 0 would mean "never" to the library, which is not what somebody means who types it. */
+/* 0 is refused: to the library it means "never", and a user who types it means "now". */
 static bool read_deadline(const struct cli *cli, boxcar_new_join *join) {
     boxcar_str text = boxcar_str_of(given.deadline);
     int64_t ms;

@@ -103,7 +103,7 @@ static bool reconfigure(const struct worker_session *session, const struct confi
     return status == BOXCAR_OK;
 }
 
-/* The changes are said under the more talkative of both levels. */
+/* Logs the changes at the more verbose of the old and the new level. */
 static void apply(struct worker_session *session, struct config *fresh) {
     struct log_writer *log = &session->cli->log;
     boxcar_log_level level = (boxcar_log_level)config_number(fresh, CONFIG_LOG_LEVEL);

@@ -317,7 +317,7 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     return status;
 }
 
-/* ---- who may create in the schema ---- */
+/* ---- roles that may create in the schema ---- */
 
 static boxcar_status check_creators(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
@@ -351,7 +351,7 @@ static void check_encoding(const struct pg_store *pg, struct findings *findings)
 /* What the tables tell. While one of them is locked, looking would take as long as that. */
 static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, boxcar_str role, bool locked,
                                     struct findings *findings, boxcar_error *err) {
-    static const char WHY[] = "not looked at, since somebody has locked a table of the store", REMEDY[] = "see claim";
+    static const char WHY[] = "not checked, because another session has locked a table of the store", REMEDY[] = "see claim";
     AUTO_RESULT PGresult *checkup = NULL;
     boxcar_status status;
 
@@ -408,7 +408,7 @@ static boxcar_status examine_hidden(struct pg_store *pg, const struct server *se
     return BOXCAR_OK;
 }
 
-/* Looking needs the parts that are missing; which they are is said already. */
+/* These checks need parts that are missing; another finding has named those. */
 static void examine_broken(struct findings *findings) {
     static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim", "held_streams"};
 

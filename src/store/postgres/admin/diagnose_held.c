@@ -1,4 +1,5 @@
-/* Who keeps something in an open transaction that others need: old rows from being removed, streams from being claimed. */
+/* Finds sessions whose open transactions hold up others: old rows cannot be removed, or streams cannot be
+ * claimed. */
 #include <time.h>
 
 #include "base/error.h"
@@ -103,14 +104,14 @@ static boxcar_status report_held(struct findings *findings, const struct held *h
 
 static boxcar_status report_hidden(struct findings *findings, const struct held *one, int count, boxcar_str role,
                                    boxcar_error *err) {
-    AUTO_BUF struct buf who = BUF_INIT;
+    AUTO_BUF struct buf session = BUF_INIT;
 
-    pg_describe_session(&one->session, &who);
-    if (who.failed)
+    pg_describe_session(&one->session, &session);
+    if (session.failed)
         return error_no_memory(err);
     findings_add(findings, SNAPSHOT, BOXCAR_SEVERITY_NOTE,
                  "other roles have transactions open: %s%s; for how long, and what they do, is not visible to this role",
-                 who.data, count > 1 ? " and others" : "");
+                 session.data, count > 1 ? " and others" : "");
     findings_remedy(findings, "grant pg_read_all_stats to %.*s;", FINDING_TEXT(role));
     return BOXCAR_OK;
 }

@@ -1,5 +1,5 @@
-/* Whether a claim works just now: the doctor makes one of its own and takes it back. Who may not claim only looks who is in
- * the way of claims. */
+/* Whether a claim works now: the doctor makes a claim of its own and rolls it back. If its role may not
+ * claim, it only looks for sessions that block claims. */
 #include <time.h>
 
 #include "base/error.h"
@@ -57,7 +57,7 @@ static bool is_among(const struct pg_blocker *blocker, const PGresult *others) {
     return false;
 }
 
-/* before: those a second ago, or NULL. */
+/* before: the blockers a second ago, or NULL. */
 static bool is_held(const struct pg_blocker *blocker, const PGresult *before) {
     if (blocker->session.has_seconds)
         return blocker->session.seconds > PG_HELD_SECONDS;

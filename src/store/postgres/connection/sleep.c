@@ -1,13 +1,13 @@
 /* Waiting for work without asking for it all the time.
  *
- * A worker that is about to sleep puts a row into `sleeper` and listens; who enqueues looks there, and
- * notifies only if somebody sleeps who would want the message (_wake_topic.sql). The first call
- * only registers and returns, so that the worker looks once more for what came before; the next one
- * waits. A worker that is woken takes its row back, so that a burst of messages costs one notification.
- * Rows end by themselves after NAP_MS and are renewed after a sleep that was not disturbed.
+ * A worker that is about to sleep puts a row into `sleeper` and listens. An enqueue looks there, and notifies
+ * only if a sleeper wants the message (_wake_topic.sql). The first call only registers and returns, so that
+ * the worker looks once more for messages that came before; the next call waits. A worker that is woken
+ * removes its row, so that a burst of messages costs one notification. Rows expire after NAP_MS and are
+ * renewed after an undisturbed sleep.
  *
- * None of this is needed for correctness: behind a pooler, or where it is refused, a worker just waits
- * until its next poll (BX-012). */
+ * Correctness does not depend on this: behind a pooler, or where it is refused, a worker waits until its next
+ * poll (BX-012). */
 #include "sleep.h"
 
 #include <errno.h>

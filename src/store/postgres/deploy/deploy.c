@@ -132,9 +132,9 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
     return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
 }
 
-/* The accesses that roles have, as statements that grant them again, or nothing. Functions whose signature
- * changed were dropped with their rights, and there are new ones; workers of the version before go on
- * meanwhile. Who may not use the schema any more was thrown out. */
+/* The accesses that roles have, as statements that grant them again, or nothing. A function whose signature
+ * changed was dropped with its rights, and new functions have none; but workers of the version before still
+ * run. Roles that may not use the schema any more are left out. */
 static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
     return pg_deploy_ask(pg,
                "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "

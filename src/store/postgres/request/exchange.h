@@ -22,15 +22,16 @@ struct exchange {
     bool bury_expired[BOXES];
     bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
     int losses;             /* answers to claims that did not arrive */
-    int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
+    int64_t numbers[BOXES]; /* of the claims; 0 = none: a rollback gives the messages back */
     int64_t stored_numbers[BOXES]; /* of the claims of what the request stores */
     int64_t began_ms;
     bool together; /* both claims are made in one transaction, the caller's */
 };
 
-/* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */
+/* Whether two statements lock leases, streams and joins one after the other. If so, all are locked first, in
+ * order. */
 bool pg_exchange_locks_ahead(const struct exchange *x);
-/* Then unique keys come before that: they are the first locks of a transaction. */
+/* Whether unique keys are locked even before that: they are the first locks of a transaction. */
 bool pg_exchange_holds_keys(const struct exchange *x);
 /* Whether anything here can end a join, and anybody wants to know. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);

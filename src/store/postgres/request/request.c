@@ -32,8 +32,8 @@
 #define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
 #define ROUNDS_MAX 10000 /* a claim that is told again and again to go on finds nothing */
 
-/* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
- * Only behind the last sync does libpq know. */
+/* A transaction that failed in the middle is still open. Ours is rolled back here; the caller's is left to
+ * the caller. libpq knows the state of the transaction only after the last sync. */
 static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
     if (PQtransactionStatus(pg->conn) != PQTRANS_INERROR)
         return;
@@ -96,7 +96,7 @@ static void receive_claims(struct exchange *x, boxcar_status *status, boxcar_err
     }
 }
 
-/* Also the request's own messages may be leased to nobody who knows. */
+/* If the answer is lost, the request's own messages may be leased, too, although the caller does not know. */
 static boxcar_status receive_settled(struct exchange *x, boxcar_error *err) {
     boxcar_status status = pg_exchange_receive_settled(x, err);
 
@@ -155,7 +155,7 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-/* Only the schema's owner may; whoever else meets such a store passes its own error on. */
+/* Only the schema's owner may adopt; for any other role this fails, and its own error is passed on. */
 bool pg_adopt(struct pg_store *pg) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
@@ -167,7 +167,8 @@ bool pg_adopt(struct pg_store *pg) {
     return true;
 }
 
-/* Who waited for a lock in vain may wait again, but not for ever, and not if there are handlers to look after. */
+/* A call that did not get a lock in time may wait again, but not for ever, and not in a worker, which has
+ * handlers to look after. */
 static bool waited_long(const struct exchange *x, const boxcar_error *err) {
     if (!pg_error_is_lock_timeout(err))
         return false;
@@ -315,8 +316,8 @@ static bool has_first_part(const struct request *request) {
            request->parts[BOXCAR_INBOX].returns != BOXCAR_RETURN_NONE;
 }
 
-/* A claim that failed beside something that stands, a settlement or the claim from the other box: the
- * caller must learn of that. */
+/* The claim failed, but a settlement or the claim from the other box took effect: the caller must learn of
+ * that. */
 static bool may_do_without_claim(const struct exchange *x) {
     if (x->settle)
         return false;

@@ -1,6 +1,6 @@
-/* Whether the file can be written just now: the doctor takes the write lock and gives it back. Who has it instead, and who
- * reads an old state of the file, Linux tells: SQLite's locks are those of the system on bytes of the file, and /proc/locks
- * lists them. */
+/* Whether the file can be written now: the doctor takes the write lock and gives it back. Linux tells which
+ * process has the lock instead, and which process reads an old state of the file: SQLite locks bytes of the
+ * file with system locks, and /proc/locks lists them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 
 #define CHECK "claim"
 #define PATIENCE_MS 2000 /* as long as a worker waits */
-#define READING_SECONDS 1 /* who reads for less keeps nothing */
+#define READING_SECONDS 1 /* a shorter read holds nothing up */
 #define WAL_WRITE_BYTE INT64_C(120)         /* of the -shm file */
-#define WAL_READ_FIRST INT64_C(123)         /* one of these bytes: somebody reads */
+#define WAL_READ_FIRST INT64_C(123)         /* one of these bytes: a process reads */
 #define WAL_READ_LAST INT64_C(127)
 #define RESERVED_BYTE INT64_C(0x40000001)   /* of the file itself, in the other journal modes */
 

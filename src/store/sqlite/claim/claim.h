@@ -13,7 +13,7 @@ struct frontier {
 /* Which streams a claimer is preferred for. */
 struct ownership {
     bool loaded;
-    bool registered; /* a worker that has said that it lives; others may have everything */
+    bool registered; /* a worker that has sent a heartbeat; other claimers may take every stream */
     int64_t rank, workers;
     struct partition_range own;
 };
@@ -38,7 +38,8 @@ struct claim {
     struct part_result *result;
     struct arena *arena; /* of the answer */
     struct frontier frontier;
-    boxcar_str waits; /* the topic of waits, which are only for those who name it; absent for these */
+    boxcar_str waits; /* the topic of waits, if the claim does not name it and so must not get them; else
+                         absent */
     size_t capacity; /* of result->claimed */
     size_t bytes;    /* of payload claimed so far */
     boxcar_time until;

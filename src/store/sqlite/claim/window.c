@@ -339,7 +339,7 @@ static void share_among_streams(struct outlook *outlook, size_t room) {
     }
 }
 
-/* Who is not chosen is no candidate any more. Returns the last row to go to. */
+/* Chooses among the candidates; the others are no longer candidates. Returns the last row to go to. */
 static int64_t choose(const struct claim *claim, struct outlook *outlook) {
     size_t streamed = room_for_streams(claim, outlook), plain = outlook->room - streamed, chosen = 0;
     int64_t last = outlook->last_id;

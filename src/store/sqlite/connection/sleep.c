@@ -86,8 +86,8 @@ static int64_t next_look_ms(const struct sqlite_store *store, int64_t last_ms) {
     return last_ms < 0 || next > BLIND_MS ? BLIND_MS : next;
 }
 
-/* true = woken by the caller's descriptor. While looking, reports wait for the next look: somebody
- * who writes a lot makes a lot of them. */
+/* true = woken by the caller's descriptor. Until the next look, reports of inotify are not read: a busy
+ * writer causes many of them. */
 static bool wait(const struct sqlite_store *store, int wake_fd, int64_t look_ms, int64_t left_ms) {
     bool looking = look_ms >= 0 && look_ms < left_ms;
     struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},

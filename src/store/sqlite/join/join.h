@@ -1,5 +1,5 @@
-/* Joins in the SQLite store: what its files offer one another. One writer at a time makes them simple:
- * whoever attaches a message sees whether it has ended, and whoever ends one sees its members. */
+/* Joins in the SQLite store: functions that its files share. There is one writer at a time, which makes joins
+ * simple: an attach sees whether the message has ended, and an ack sees whether the message is a member. */
 #ifndef BOXCAR_STORE_SQLITE_JOIN_JOIN_H
 #define BOXCAR_STORE_SQLITE_JOIN_JOIN_H
 
@@ -41,11 +41,11 @@ boxcar_status sqlite_join_settle_some(struct sqlite_store *store, int limit, int
 boxcar_status sqlite_join_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                        boxcar_error *err);
 
-/* ---- what became of members (outcome.c); whoever asks for it changes the counters ---- */
+/* ---- outcomes of members (outcome.c); the caller changes the counters ---- */
 /* A walk through members of a join, by rising work ids; begins with 0 in the others. */
 struct outcome_walk {
     boxcar_join_id join_id;
-    int64_t known_to, known_from; /* between these two nobody has an outcome */
+    int64_t known_to, known_from; /* between these two no member has an outcome */
 };
 /* Neighbouring work ids, all of them members of that join. */
 struct member_run {

@@ -34,8 +34,8 @@ static boxcar_status write_run(struct sqlite_store *store, boxcar_join_id join_i
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Almost always the walk is one look ahead, and the run one row. Only who was reported by hand, or died and
- * was replayed, has an outcome when its message ends. */
+/* Almost always the walk is one look ahead, and the run one row. Only a member that was reported by hand, or
+ * that died and was replayed, already has an outcome when its message ends. */
 boxcar_status sqlite_join_outcome_add(struct sqlite_store *store, struct outcome_walk *walk,
                                       const struct member_run *run, int64_t room, int64_t *ret_counted,
                                       boxcar_error *err) {

@@ -96,7 +96,7 @@ static boxcar_status describe_head(struct sqlite_store *store, const struct stre
     return arena_copy_str(arena, row.topic, &stream->topic) ? BOXCAR_OK : error_no_memory(err);
 }
 
-/* Whoever has the first of those that are leased. */
+/* The owner is the one of the first leased message. */
 static boxcar_status describe_owner(struct sqlite_store *store, const struct stream_state *state,
                                     boxcar_stream *stream, boxcar_error *err) {
     int64_t leased = state->straight != 0 ? state->straight : state->places.first[PARKED_LEASED];
