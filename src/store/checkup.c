@@ -90,7 +90,7 @@ void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_byt
     findings_add(findings, "disk", low ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_OK,
                  "%s (%.0f%%) free where the file is", CHECKUP_BYTES(free_bytes), share * 100);
     if (low)
-        findings_remedy(findings, "make room; boxcar maintain --once purges what is past its retention");
+        findings_remedy(findings, "free some space; boxcar maintain --once removes old messages");
 }
 
 /* ---- workers ---- */
@@ -253,10 +253,10 @@ static void judge_leases(struct findings *findings, const struct box_facts *fact
         return;
     }
     findings_add(findings, "expired_leases", BOXCAR_SEVERITY_WARNING,
-                 "%lld message%s under leases that expired up to %s ago and that nobody has released",
+                 "%lld message%s under leases that expired up to %s ago and were not released",
                  (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
                  CHECKUP_AGE(facts->overdue_seconds));
-    findings_remedy(findings, "nobody claims their topics: is a worker for them running? Until then: boxcar reap%s",
+    findings_remedy(findings, "no worker claims their topics: start one; until then run boxcar reap%s",
                     box_option(facts));
 }
 
@@ -342,8 +342,8 @@ static void judge_upkeep(struct findings *findings, const struct box_facts *fact
         findings_add(findings, "upkeep", severity, "upkeep never ran in the %s since the store was deployed or upgraded", age);
     if (severity == BOXCAR_SEVERITY_OK)
         return;
-    findings_remedy(findings, "what is past its retention is not removed, and counters get slow: run a worker whose "
-                              "maintain is not 0, or boxcar maintain, or boxcar maintain --once from cron");
+    findings_remedy(findings, "old messages are not removed, and counters get slow: run a worker whose maintain is "
+                              "not 0, or boxcar maintain, or boxcar maintain --once from cron");
 }
 
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {

@@ -122,7 +122,7 @@ static void log_change(const struct boxcar_coordinator *c, int failures_before, 
         store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
                   "the flush failed, everything stays queued: %s", why->message);
     else if (c->schedule.failures == 0 && failures_before > 0)
-        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "what was queued is flushed again");
+        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "the store takes the queued operations again");
 }
 
 /* Forgets generations that are through. */

@@ -161,7 +161,7 @@ static void put_aside(struct pump *pump, struct job *job, const boxcar_error *er
 /* Until now they went with everything else: what it was shows when they go by themselves. */
 static void begin_search(struct pump *pump, size_t count, const boxcar_error *err) {
     store_log(pump_logger(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
-              "the store refuses to settle, looking for what it does not take: %s", err->message);
+              "the store refuses to settle; looking for the verdict that it refuses: %s", err->message);
     pump_keep_verdicts(pump);
     pump->refusal.search = (struct refusal_search){.bad_end = count};
     pump->refusal.search_at_ms = pump->now_ms;

@@ -219,7 +219,7 @@ static PGconn *hold_stream(struct fixture *f, const char *stream) {
 static void transaction_that_holds_a_stream_is_named(void **state) {
     struct fixture *f = *state;
     char session[128], held[256];
-    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "no session holds a stream");
     PGconn *holder = hold_stream(f, "order-7");
     name_session(f, holder, "dawdler", session);
     wait_out(f, 1000); /* less is nothing to speak of */
@@ -231,7 +231,7 @@ static void transaction_that_holds_a_stream_is_named(void **state) {
     assert_true(has_text(only_finding(list, "held_streams")->remedy, held));
     boxcar_list_free(list);
     pg_exec(holder, "commit");
-    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "no session holds a stream");
     PQfinish(holder);
 }
 
@@ -472,7 +472,7 @@ static void claim_that_fails_for_other_topics_is_a_problem(void **state) {
 static void viewer_is_told_who_keeps_the_turn(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = open_as(f, "viewer");
-    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
     PGconn *holder = hold_turn(f);
@@ -505,7 +505,7 @@ static void viewer_without_more_rights_is_told_who_is_in_the_way(void **state) {
     pg_exec(holder, "commit; begin; lock table message in access exclusive mode");
     assert_told_of(f, store, holder, " has a lock on message (AccessExclusiveLock)");
     pg_exec(holder, "commit");
-    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
     PQfinish(holder);
     close_as(f, "viewer", store);
 }

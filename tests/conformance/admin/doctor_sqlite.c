@@ -18,7 +18,7 @@ static void wal_that_a_reader_keeps_growing_is_a_warning(void **state) {
     sqlite3 *reader = fixture_open_sqlite(f);
     exec(reader, "begin; select count(*) from boxcar_message");
     fixture_sql(f, "create table junk as select zeroblob(70000000) as b", NULL);
-    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "somebody keeps a read transaction open");
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "a process keeps a read transaction open");
     sqlite3_close(reader);
 }
 

@@ -122,7 +122,7 @@ static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str r
     if (!PQgetisnull(tried, 0, 2)) {
         findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "a claim fails: %.*s",
                      FINDING_TEXT(pg_get_text(tried, 0, 2)));
-        findings_remedy(findings, "look into the server's log; boxcar init brings back what is missing");
+        findings_remedy(findings, "look into the server's log; boxcar init restores missing parts");
         return BOXCAR_OK;
     }
     if (!pg_get_bool(tried, 0, 0))

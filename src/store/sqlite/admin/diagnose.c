@@ -158,7 +158,7 @@ static boxcar_status check_bloat(struct sqlite_store *store, struct findings *fi
     findings_add(findings, "bloat", BOXCAR_SEVERITY_NOTE,
                  "%s of the file's %s are free: new messages will use them, or give them back",
                  CHECKUP_BYTES(bytes), CHECKUP_BYTES(pages.number * page_size.number));
-    findings_remedy(findings, "vacuum; (it rewrites the file and keeps everybody else waiting)");
+    findings_remedy(findings, "vacuum; (it rewrites the file, and all other programs wait)");
     return BOXCAR_OK;
 }
 

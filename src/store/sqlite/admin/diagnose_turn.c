@@ -95,13 +95,15 @@ static void report_holder(struct findings *findings, const char *path) {
 
     if (holder.pid == 0) {
         findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM,
-                     "somebody holds the write lock of the file for more than %d s: nobody else can enqueue, claim or ack",
+                     "a process holds the write lock of the file for more than %d s: "
+                     "no other can enqueue, claim or ack",
                      PATIENCE_MS / 1000);
         findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }
     findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM,
-                 "process %d (%s) holds the write lock of the file for more than %d s: nobody else can enqueue, claim or ack",
+                 "process %d (%s) holds the write lock of the file for more than %d s: "
+                 "no other can enqueue, claim or ack",
                  holder.pid, holder.command, PATIENCE_MS / 1000);
     findings_remedy(findings, "end its transaction, or the process: kill %d", holder.pid);
 }
@@ -146,7 +148,8 @@ void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity s
 
     if (holder.pid == 0) {
         findings_add(findings, "held_snapshot", severity,
-                     "the WAL has grown to %s: somebody keeps a read transaction open", CHECKUP_BYTES(wal_bytes));
+                     "the WAL has grown to %s: a process keeps a read transaction open",
+                     CHECKUP_BYTES(wal_bytes));
         findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }
