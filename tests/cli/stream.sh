@@ -168,7 +168,7 @@ exits "for people" 0 boxcar instance ls
 like "a table" "instance_id *host *pid *" "$out"
 kill "$worker"
 wait "$worker" || true
-is "it said goodbye" '[]' "$(boxcar instance ls -o json)"
+is "it is no longer listed" '[]' "$(boxcar instance ls -o json)"
 refuses "an argument" 2 "*unexpected argument*" boxcar instance ls x
 
 finish

@@ -220,7 +220,7 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
     assert_found(f, "dead_letters", BOXCAR_SEVERITY_WARNING, "101 dead letters, 100 of them");
 }
 
-/* Rounds of upkeep are noted, whoever runs them, so that somebody can notice their absence. */
+/* Every round of upkeep is noted, in any program, so that their absence can be noticed. */
 static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
     struct fixture *f = *state;
     boxcar_upkeep upkeep = {.struct_size = sizeof(boxcar_upkeep), .has_run = true};

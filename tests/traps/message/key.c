@@ -1,4 +1,4 @@
-/* Unique keys: one unfinished message each, whoever is there at the same time, and nobody waits in a circle. */
+/* Unique keys: one unfinished message each, also with enqueues at the same time, and without deadlocks. */
 #include "trap.h"
 
 static const char TWICE[] = "a key has two unfinished messages";
