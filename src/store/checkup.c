@@ -162,7 +162,7 @@ static boxcar_status judge_workers(struct findings *findings, const struct box_f
     return BOXCAR_OK;
 }
 
-/* ---- topics that nobody handles (BX-024) ---- */
+/* ---- topics that no worker handles (BX-024) ---- */
 
 static bool is_handled(const struct box_facts *facts, boxcar_str topic) {
     return topic_best_match(facts->patterns, facts->pattern_count, sizeof(*facts->patterns), topic) >= 0;
@@ -326,7 +326,7 @@ static bool is_anything_there(const struct box_facts *facts) {
     return facts->stats_count > 0 && all->ready + all->waiting + all->in_progress + all->done + all->failed > 0;
 }
 
-/* Claims release expired leases, too. Nobody but upkeep removes what is past its retention. */
+/* Claims release expired leases, too. Only upkeep removes messages that are past their retention. */
 static void judge_upkeep(struct findings *findings, const struct box_facts *facts) {
     double seconds = facts->upkeep.seconds;
     const char *age = CHECKUP_AGE(seconds);

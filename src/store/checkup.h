@@ -54,7 +54,7 @@ struct live_host {
 
 struct waiting_topic {
     boxcar_str topic;
-    int64_t ready; /* 0 = some, nobody knows how many */
+    int64_t ready; /* 0 = some; the number is unknown */
     double age_seconds;
 };
 

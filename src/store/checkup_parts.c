@@ -1,4 +1,4 @@
-/* Parts of a schema that somebody dropped or changed. */
+/* Parts of a schema that were dropped or changed. */
 #include "checkup.h"
 
 #include "base/error.h"

@@ -224,7 +224,7 @@ static boxcar_status send_at_rate(struct bench *bench, struct results *results, 
     return status;
 }
 
-/* Somebody else's worker may take some: then they are not waited for. */
+/* Another worker may take some of the messages: then the wait ends after a time limit. */
 static void wait_for_handlers(const struct bench *bench) {
     int64_t until = now_ns() + INT64_C(5000000000);
     while (bench->latency_count < bench->latency_capacity && now_ns() < until && !bench->is_over)

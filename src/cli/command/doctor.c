@@ -141,7 +141,7 @@ static int print(const struct cli *cli, json_t *rows) {
 
 /* ---- the command ---- */
 
-/* What somebody has to decide about: not to be missed for the want of an option. */
+/* Findings that need a decision: they are shown even without --box. */
 static bool is_of_streams(const boxcar_finding *finding) {
     static const char *const CHECKS[] = {"halted_streams", "stream_order"};
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)

@@ -163,7 +163,7 @@ static inline const char *config_text(const struct config *config, enum config_i
     return config->values[id].text;
 }
 
-/* Whether somebody chose the value. */
+/* Whether the value was set, and is not the default. */
 static inline bool config_is_set(const struct config *config, enum config_id id) {
     return config->values[id].from != NULL;
 }

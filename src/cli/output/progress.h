@@ -12,11 +12,11 @@
 struct cli;
 struct progress;
 
-/* Whether somebody may be watching: standard error is a terminal that can wipe a line. */
+/* Whether a user may be watching: standard error is a terminal that can wipe a line. */
 bool progress_is_wanted(void);
 
-/* "storing 120000 messages": what is being done. NULL = nobody is watching, or it cannot be
- * shown; the functions below do nothing then. Log lines and reports wipe it away meanwhile. */
+/* `text` says what is done: "storing 120000 messages". NULL = no user is watching, or it cannot be
+ * shown; the functions below do nothing then. Log lines and reports wipe the line away. */
 struct progress *progress_begin(struct cli *cli, const char *text);
 /* How much is done. Any thread. */
 void progress_count(struct progress *progress, int64_t count);

@@ -59,7 +59,7 @@ boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const st
 boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_flush_options *asked,
                                 boxcar_flush **told, boxcar_error *err);
 
-/* What a flush can do that waits for nobody. */
+/* A flush that never waits: it does nothing if another thread flushes, or will. */
 void coordinator_flush_at_once(struct boxcar_coordinator *coordinator, boxcar_flush **told);
 
 boxcar_status coordinator_close(struct boxcar_coordinator *coordinator, boxcar_error *err);

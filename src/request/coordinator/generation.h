@@ -1,10 +1,11 @@
-/* Operations that go out together: one request, copied when they are queued, unchanged once it was sent.
+/* A generation: the operations of one request. They are copied when they are queued, and do not change once
+ * the request was sent.
  *
- * A request applies its lists in an order of its own. So that the outcome is that of the order in which
- * operations were queued, a generation settles no message twice, records stages of a message once and before
- * it is settled, and has one length of renewed leases for each box. In each box all settlements name their
- * messages by work ids, or all by message ids: nobody knows here which work id a message id has. What would
- * break that goes into the next one (generation_fits).
+ * A request applies its lists in an order of its own. The outcome must be that of the order in which
+ * operations were queued. So a generation settles no message twice, records stages of a message once and
+ * before it is settled, and has one length of renewed leases for each box. In each box all settlements name
+ * their messages by work ids, or all by message ids, because the coordinator does not know which work id a
+ * message id has. An operation that would break these rules goes into the next generation (generation_fits).
  *
  * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
  * list, so any part of a generation can be sent without copying. */

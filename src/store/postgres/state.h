@@ -15,7 +15,7 @@
 struct pg_rest {
     bool listening;
     bool refused;       /* the server would not let us sleep: wait without it */
-    bool heard;         /* a notification came that nobody has reacted to */
+    bool heard;         /* a notification came and was not handled yet */
     int64_t until_ms;   /* producers take us for asleep until then (monotonic); 0 = they do not */
     uint64_t nap;       /* a digest of the sleeping owner and its topics */
     bool awaited[BOXES]; /* which boxes */

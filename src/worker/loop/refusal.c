@@ -1,13 +1,13 @@
-/* Verdicts that the store does not take. They are no outage, which would be waited out: the same request would
- * be refused again, and one verdict must not hold back all the others.
+/* Verdicts that the store refuses. After an outage the same request is sent again, but here it would be
+ * refused again, and one verdict must not hold back all the others.
  *
- * So the one that is refused is searched for by halves, as a coordinator does (flow/refusal.h). Where a
- * coordinator drops it, a worker has time: the message is leased, and nobody else can have it before the
- * lease ends. Refused alone, a verdict is put aside and tried again, alone, until its lease is over; only
- * then it is given up. The others go on, together.
+ * So the worker searches for the refused verdict by halves, as a coordinator does (request/refusal.h). A
+ * coordinator drops a refused operation. A worker has time: the message is leased, and no other owner can
+ * have it before the lease ends. A verdict that was refused alone is set aside and tried again, alone, until
+ * its lease is over; only then it is given up. The other verdicts are sent together.
  *
- * Meanwhile nothing is claimed, and what else there is to say goes without verdicts: they are what is being
- * tried, and renewals of others must not fail because of one of them. */
+ * Meanwhile nothing is claimed. Renewals and heartbeats go out without verdicts, so that they do not fail
+ * because of one of them. */
 #include "refusal.h"
 
 #include "base/clock.h"

@@ -96,7 +96,7 @@ void pump_take_waits(struct pump *pump, const struct result *result, bool sent_b
 
 bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump, BOXCAR_OUTBOX); }
 
-/* Claiming them would sort through everybody else's messages. The end of a join evaluates most of them anyway. */
+/* A claim of waits would sort through all other messages. The end of a join evaluates most waits anyway. */
 bool pump_evaluate_waits(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     struct upkeep_done done = {.waits = 0};

@@ -234,7 +234,7 @@ static void read_topic(const PGresult *result, int row, void *item) {
                                                            .age_seconds = pg_get_float8(result, row, 1)};
 }
 
-/* The setting instance_timeout; only those that somebody has set are in the store. */
+/* The setting instance_timeout; the store has only settings that were changed. */
 static boxcar_status read_live_ms(struct pg_store *pg, int64_t *ret_ms, boxcar_error *err) {
     const struct setting *setting = setting_find(BOXCAR_STR("instance_timeout"));
     struct setting_value_list settings = {.arena = ARENA_INIT};

@@ -1,4 +1,4 @@
-/* Somebody else's session or prepared transaction, as _session describes it. */
+/* Another session, or a prepared transaction, as _session describes it. */
 #ifndef BOXCAR_STORE_POSTGRES_ADMIN_SESSION_H
 #define BOXCAR_STORE_POSTGRES_ADMIN_SESSION_H
 

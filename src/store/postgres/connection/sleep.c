@@ -110,7 +110,7 @@ static void fall_asleep(struct pg_store *pg, const struct nap *nap) {
     pg->rest.until_ms = now + NAP_MS;
 }
 
-static void get_up(struct pg_store *pg, boxcar_owner owner) {
+static void remove_sleeper(struct pg_store *pg, boxcar_owner owner) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
@@ -139,7 +139,7 @@ static bool can_be_woken(const struct pg_store *pg, const struct nap *nap) {
            pg_is_connected(pg);
 }
 
-/* Registered: sleeps until somebody calls, or the row has ended, which is renewed then. */
+/* Registered: sleeps until a notification comes, or until the row has expired; then the row is renewed. */
 static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
     int64_t end = clock_ms() + nap->longest_ms;
 
@@ -157,7 +157,7 @@ static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
         }
     }
     if (pg_is_connected(pg))
-        get_up(pg, nap->owner);
+        remove_sleeper(pg, nap->owner);
 }
 
 void pg_sleep(struct boxcar_store *store, const struct nap *nap) {

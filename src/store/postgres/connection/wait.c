@@ -83,7 +83,7 @@ void pg_await(struct pg_store *pg) {
     }
 }
 
-/* Nobody asked for a copy. libpq would offer it again and again. */
+/* The library never asks for a copy, and libpq would offer it again and again. */
 static bool is_copy(const PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
 

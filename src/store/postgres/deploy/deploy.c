@@ -147,7 +147,7 @@ static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_
                ret_grants, err);
 }
 
-/* Somebody made one by hand that returns something else, or whose parameters have other names. */
+/* The schema has a function of this name, made by hand, with another result or other names of parameters. */
 static boxcar_status explain_function(const struct sql_file *file, boxcar_status status, boxcar_error *err) {
     char why[sizeof(err->message)];
 
@@ -260,8 +260,9 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
     return status;
 }
 
-/* In a transaction of its own: that of an upgrade keeps everybody from the table of messages. Each deployment asks for it,
- * because that of the upgrade may have ended in between; the store knows when it is done. */
+/* In a transaction of its own, because the transaction of an upgrade blocks the table of messages for all
+ * others. Every deployment asks for it, because the one that upgraded may have ended before this step; the
+ * store knows when it is done. */
 static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;

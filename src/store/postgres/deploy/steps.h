@@ -37,8 +37,8 @@ boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);
  * the store is there. Returns the status, which may be another one then. */
 boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxcar_error *err);
 
-/* trust.c: refuses a schema in which somebody else's code could run, before anything in it is read. Then the rest of
- * the transaction runs with the rights of the schema's owner. */
+/* trust.c: refuses a schema in which code of another role could run, before anything in it is read. Then the
+ * rest of the transaction runs with the rights of the schema's owner. */
 boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err);
 
 #endif

@@ -40,7 +40,7 @@ static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, b
     return BOXCAR_OK;
 }
 
-/* Something with the name of one of our objects that belongs to somebody else than the schema. */
+/* Refuses an object with the name of one of ours that belongs to another role than the schema. */
 static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_BUF struct buf text = BUF_INIT;

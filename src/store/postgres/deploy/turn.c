@@ -1,9 +1,9 @@
 /* One deployment at a time.
  *
- * A deployment locks the table store, which takes rights that only the schema's owner has. Nobody else can keep it
- * waiting (docs/decisions/0023-locks-that-need-rights.md). A schema without that table has nothing to lock: there the first
- * one makes the schema or its first type, and the others wait for its end at the catalogs' unique keys, fail, and begin
- * anew. */
+ * A deployment locks the table `store`. Only the schema's owner has the right to do that, so no other role
+ * can keep a deployment waiting (docs/decisions/0023-locks-that-need-rights.md). A schema without that table
+ * has nothing to lock. There the first deployment makes the schema or its first type. The others wait for its
+ * end at the catalogs' unique keys, fail, and begin anew. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +47,9 @@ bool pg_deploy_has_collided(const boxcar_error *why) {
     return false;
 }
 
-/* Sessions that hold locks on the store's relations, or on relations that nobody sees yet: those are of a first
- * deployment. The one that has the turn comes first, then the oldest. Runs after the rollback, under whatever search_path
- * the session has. */
+/* Sessions that hold locks on the store's relations, or on relations that are not visible yet: those belong
+ * to a first deployment. The session that has the turn comes first, then the oldest. The statement runs after
+ * the rollback, under whatever search_path the session has. */
 static const char BLOCKERS[] =
     "select pg_catalog.string_agg(b.name, '; ' order by b.nr) from (select s.name, "
     "pg_catalog.row_number() over (order by s.has_turn desc, s.since) as nr from ("

@@ -42,9 +42,9 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
         PQclear(pg_run_text(pg, "rollback"));
 }
 
-/* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
- * connection of ours is given up, so that nothing of it takes effect; one with somebody's transaction in it
- * is emptied. */
+/* After a request that could not be sent whole (no memory): its first part must not be answered later. Our
+ * own connection is given up, so that no part takes effect. On a connection with the caller's transaction,
+ * the answers are read and dropped. */
 static void leave_pipeline(struct pg_store *pg) {
     PGresult *result;
 
@@ -300,8 +300,8 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-/* A claim that failed since a lock did not come in time: somebody has it. */
-static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) {
+/* If a claim did not get a lock in time: logs which session has the lock. */
+static void log_blockers(struct exchange *x, const boxcar_error *why) {
     if (strcmp(why->sqlstate, "55P03") != 0)
         return;
     for (int box = 0; box < BOXES; box++)
@@ -353,7 +353,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct request *reque
     }
     pg_give_back_lost(x.pg);
     if (status != BOXCAR_OK && !x.settle)
-        tell_who_is_in_the_way(&x, &why);
+        log_blockers(&x, &why);
     if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
         if (!store->impatient) /* its owner does */
             store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);

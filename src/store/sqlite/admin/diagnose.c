@@ -124,7 +124,7 @@ static boxcar_status check_connection(struct sqlite_store *store, const char *pa
 
 /* ---- the file ---- */
 
-/* The WAL cannot start over while somebody reads an old state of the file. */
+/* The WAL cannot start over while a process reads an old state of the file. */
 static void check_wal(const char *path, struct findings *findings) {
     struct stat info;
     int64_t size = path != NULL && stat(sqlite3_filename_wal(path), &info) == 0 ? (int64_t)info.st_size : 0;

@@ -25,7 +25,7 @@ struct holder {
     char command[32];
 };
 
-/* A lock on bytes `first` to `last` of a file, and nobody's whose pid is `except`. */
+/* A lock on bytes `first` to `last` of a file, not held by the process `except`. */
 struct wanted {
     const char *mode;
     int64_t first, last;

@@ -221,8 +221,8 @@ static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool 
     return claim_suspect(store, claim, err);
 }
 
-/* Waits that nobody has come for in a while: there seems to be no worker, and they must not pile up before
- * everybody's claims. */
+/* Evaluates waits that have been due for a while: no worker seems to run, and they must not pile up in the
+ * way of claims. */
 static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
     int64_t count;
 

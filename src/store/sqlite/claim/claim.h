@@ -67,7 +67,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 /* ---- messages that cannot be handed out (damaged.c) ---- */
 /* The first text of the message that is not UTF-8; NULL = none. */
 const char *sqlite_claim_find_damage(const boxcar_message *message);
-/* Makes a message that was leased by nobody, just now, a dead letter. */
+/* Makes a message that was just leased without an owner a dead letter. */
 boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct claim *claim,
                                         const boxcar_message *message, enum lease_way way, const char *field,
                                         boxcar_error *err);
@@ -77,12 +77,12 @@ boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
 
-/* A message that nobody has met yet, straight from its row. *ret_taken as above. */
+/* A message that no claim has met yet, straight from its row. *ret_taken as above. */
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
                                  bool streamed, bool *ret_taken, boxcar_error *err);
 
 /* ---- what a request knows already (own.c) ---- */
-/* Takes what was stored by this very request, as far as it is due, wanted and of no stream. */
+/* Takes messages that this very request has stored, if they are due, wanted and in no stream. */
 boxcar_status sqlite_claim_stored(struct sqlite_store *store, struct claim *claim,
                                   const boxcar_enqueued *stored, size_t count, boxcar_error *err);
 /* Messages that the owner holds, as the part wants them back; without a claim. */

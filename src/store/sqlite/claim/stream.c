@@ -16,9 +16,9 @@
 #include "store/sqlite/message/park.h"
 
 #define RUN_OVER INT64_MAX /* one was buried, which may have halted the stream: what is behind it waits for another claim */
-#define PATIENCE_US (INT64_C(1000) * 1000) /* after which others' streams are anybody's */
+#define PATIENCE_US (INT64_C(1000) * 1000) /* after this time any claimer may take a stream */
 
-/* ---- whose ---- */
+/* ---- preferred streams ---- */
 
 static boxcar_status read_rank(struct sqlite_store *store, boxcar_owner owner, boxcar_box box,
                                struct ownership *ownership, boxcar_error *err) {

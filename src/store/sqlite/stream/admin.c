@@ -34,10 +34,11 @@ static boxcar_status count_pending(struct sqlite_store *store, struct stream_key
     return status;
 }
 
-/* What is unfinished of a stream, wherever it is. */
+/* The unfinished messages of a stream, wherever they are. */
 struct stream_state {
     struct stream_places places; /* on the lot */
-    int64_t straight, fresh;     /* the first of those leased straight from the log; of those that nobody met */
+    int64_t straight, fresh;     /* the first message leased straight from the log; the first one not met by a
+                                    claim */
 };
 
 static boxcar_status read_state(struct sqlite_store *store, struct stream_key key, struct stream_state *ret_state,
