@@ -196,7 +196,7 @@ static bool is_free(struct new_messages new) {
     return new.fresh_ids;
 }
 
-/* What follows in the feed waits for the end, with this chunk: its order is kept. */
+/* A chunk that is not free is stored at the end, with all chunks after it, so that the order is kept. */
 static void send_chunk(struct feed *feed, struct chunk *chunk) {
     int64_t began_ms = clock_ms();
     boxcar_error why = BOXCAR_ERROR_INIT;

@@ -302,7 +302,7 @@ static int print(const struct bench *bench, const struct results *results) {
     return CLI_DONE;
 }
 
-/* What others took is missing in the figures. */
+/* Messages that other workers took are missing in the figures. */
 static void warn_about_others(const struct bench *bench, const struct results *results) {
     int64_t missing =
         bench->messages - results->drained + (int64_t)(bench->latency_capacity - results->latency_messages);

@@ -83,7 +83,8 @@ static int maintain_once(struct cli *cli) {
     return print(cli, &sum);
 }
 
-/* What may pass by itself (a restart of the server, a busy file) is reported and tried again. */
+/* A failure that may pass by itself (a restart of the server, a busy file) is reported, and the round tried
+ * again. */
 static int maintain_round(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT;

@@ -296,8 +296,8 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
     return status;
 }
 
-/* What the flush says about the operations of one call: the first that was refused is its error. When all
- * were, nothing is left that a ticket could stand for. */
+/* The result of the flush for the operations of one call: the error of the first refused one. If all were
+ * refused, the ticket is 0. */
 static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket,
                                boxcar_error *err) {
     const boxcar_error *why = NULL;

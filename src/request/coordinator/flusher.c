@@ -32,7 +32,7 @@ static void decide(struct flusher *flusher, struct generation *generation) {
     flusher->undecided = 0;
 }
 
-/* What is undecided in the end is not passed over: it goes first, and alone, the next time. */
+/* Operations that are undecided in the end are not skipped: the next flush sends them first, and alone. */
 static void rewind_undecided(struct flusher *flusher) {
     for (struct generation *g = flusher->head; g; g = g == flusher->last ? NULL : g->next)
         if (g->search.from > g->decided)

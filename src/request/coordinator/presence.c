@@ -47,7 +47,7 @@ static bool generation_settles(const struct generation *generation, int box) {
     return false;
 }
 
-/* What comes behind the last one is other threads'. */
+/* Generations behind `last` belong to other threads. */
 static bool settles(const struct generation *head, const struct generation *last, int box) {
     const struct generation *g = head;
 

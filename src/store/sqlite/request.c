@@ -161,7 +161,7 @@ static boxcar_status process_later(struct sqlite_store *store, void *context, bo
     return process(store, later->processing, err);
 }
 
-/* What was claimed before a transaction that failed stays: it is committed. */
+/* If a later transaction failed, messages claimed by an earlier one stay claimed: that one is committed. */
 static void forget_unfinished(struct processing *processing, const struct later *later) {
     for (int box = 0; box < BOXES; box++) {
         if (later->more[box])

@@ -44,7 +44,7 @@ void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason
 /* Why it was cancelled; a passed deadline is CANCEL_TIMEOUT. */
 enum cancel_reason delivery_cancel_reason(const struct boxcar_delivery *delivery);
 
-/* What the handler says, put right: a verdict that exists, and when to try again. */
+/* The handler's verdict and delay, corrected: a verdict that exists, and a delay in range. */
 boxcar_verdict delivery_check_verdict(struct boxcar_delivery *delivery, boxcar_verdict verdict);
 int64_t delivery_delay_ms(const struct boxcar_delivery *delivery, boxcar_verdict verdict);
 /* Takes the error text that the handler has set. The text is the caller's from now on. */

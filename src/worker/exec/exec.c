@@ -1,6 +1,6 @@
-/* What the parts do: exec_words splits, exec_find looks in PATH, exec_environment says what the program
- * knows, exec_child starts it, exec_watch stands by, exec_family finds all it has started, exec_tail keeps the
- * end of its errors. */
+/* The parts: exec_words splits the command, exec_find looks in PATH, exec_environment makes the program's
+ * environment, exec_child starts it, exec_watch watches it, exec_family finds all processes that it has
+ * started, exec_tail keeps the end of its standard error. */
 #include "exec.h"
 
 #include <errno.h>

@@ -108,7 +108,7 @@ static bool read_process(pid_t pid, struct process *ret_process) {
     return state != 'X';
 }
 
-/* What began before the program cannot come from it. */
+/* Processes that began before the program cannot come from it. */
 static void read_processes(struct process_list *list, unsigned long long since) {
     DIR *folder = opendir("/proc");
     struct dirent *entry;

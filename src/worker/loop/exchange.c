@@ -151,7 +151,8 @@ static void keep_stages(struct pump *pump) {
     }
 }
 
-/* What has a verdict that a lost answer may have settled cannot be renewed, and is not lost. */
+/* If an earlier try, whose answer was lost, may have settled a job, a renewal of it could fail, although it
+ * is not lost. */
 static bool wants_renewal(const struct pump *pump, const struct job *job) {
     return !job->sent && !job->lost && !job->refused && !(pump->sent_before && job->collected);
 }
@@ -173,7 +174,7 @@ struct answer {
     int64_t asked_at_ms;
 };
 
-/* What a verdict that took effect came to. */
+/* The outcome of a verdict that took effect. */
 static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
     if (kind != BOXCAR_ABANDON || !pump_was_last_attempt(pump, job))
         return OUTCOMES_OF[kind];
@@ -321,7 +322,7 @@ static bool renews(const struct pump *pump) {
            pump->boxes[BOXCAR_INBOX].out.lists[BOXCAR_RENEW].count > 0;
 }
 
-/* What fails from the start is a mistake, unless it may work later: no outage. */
+/* An error at the start is a mistake and ends the worker, unless the call may work later. */
 static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     if (pump->has_worked || err->retryable) {
         pump_detach(pump, err);
@@ -332,7 +333,7 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     pump->end_error = *err;
 }
 
-/* What is no refusal is an outage, waited out. */
+/* A failure that is not a refusal is an outage: the worker waits until it is over. */
 static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats, const boxcar_error *err) {
     bool asks_only = claims && !beats && has_nothing_to_send(pump);
 

@@ -14,7 +14,7 @@
 
 bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
 
-/* What is tried goes by itself, and is not mixed up with this. */
+/* While a refused verdict is tried alone, the heartbeat goes in a request of its own. */
 bool pump_beats_alone(const struct pump *pump) {
     return pump->heartbeat.way != HEARTBEAT_ALONG || pump_is_refused(pump);
 }

@@ -317,8 +317,8 @@ static void turn(struct pump *pump, struct steward *steward) {
         wait_for_event(pump);
 }
 
-/* What the loop wants to know of the store's settings: how far ahead a retry may lie that a drain still
- * waits for, how often to say that the worker lives, and the topic of waits. */
+/* Reads the store's settings that the loop needs: the longest backoff, up to which a drain waits for retries,
+ * the interval of heartbeats, and the topic of waits. */
 static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
     const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
     struct setting_value_list list = {.arena = ARENA_INIT};
@@ -383,7 +383,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     return status;
 }
 
-/* What is still held goes with the process: its leases expire. */
+/* Messages that are still held stay leased until their leases expire. */
 static void pump_close(struct pump *pump) {
     if (pump->store && pump_is_attached(pump) && pump->crew)
         (void)request_farewell(pump->store, pump->worker->owner, NULL);

@@ -74,7 +74,8 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
               "%s", SAYINGS[outcome].text);
 }
 
-/* What an earlier try of the same request has settled is lost to this one: nothing to complain about. */
+/* If an earlier try of the same request has settled a wait, it counts as lost in this one. That is not
+ * logged. */
 void pump_take_waits(struct pump *pump, const struct result *result, bool sent_before) {
     const struct gather_list *list = &pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RESOLVE];
 

@@ -157,7 +157,7 @@ static int work(struct worker_session *session) {
     return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(session->cli, &err);
 }
 
-/* What stands around a running worker: metrics for others, news for systemd. */
+/* Runs the worker together with the metrics server and the notifications to systemd. */
 static int work_watched(struct worker_session *session) {
     struct cli *cli = session->cli;
     const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);

@@ -8,7 +8,7 @@
 #include "line_reader.h"
 #include "text_pool.h"
 
-/* What is wrong with a file, to be reported by the thread that talks to people. */
+/* A fault of a file, for the thread that reports to the user. */
 struct json_fault {
     int exit; /* an enum cli_exit; CLI_DONE = nothing */
     char text[600];

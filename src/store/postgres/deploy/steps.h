@@ -29,7 +29,7 @@ boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err);
  * missing or were changed, so that all of them have to be made again. Adds the number of objects that it
  * made, or that have to be made, to *mended. */
 boxcar_status pg_repair(struct pg_store *pg, bool *functions, int *mended, boxcar_error *err);
-/* What needs functions, and comes after them: triggers. */
+/* Repairs triggers, which need functions and so come after them. */
 boxcar_status pg_repair_triggers(struct pg_store *pg, int *mended, boxcar_error *err);
 /* Refuses a schema that has objects of ours but does not know their version. */
 boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);

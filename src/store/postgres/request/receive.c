@@ -212,7 +212,7 @@ static boxcar_status read_claimed_messages(struct exchange *x, boxcar_box box, c
     return read_messages(x, box, result, rows, &part->claimed, &part->claimed_count, err);
 }
 
-/* What came with the first transaction, once that is committed. */
+/* Messages that came with the first transaction; read once it is committed. */
 struct brought {
     PGresult *returned[BOXES], *stored[BOXES];
 };

@@ -77,7 +77,8 @@ static void judge_file_system(struct findings *findings, const char *path) {
     findings_remedy(findings, "move the file to a local disk, or use PostgreSQL");
 }
 
-/* What we open ourselves is switched to and fro; a program's own connection is as it is. */
+/* The setting of a connection of our own changes from call to call, so its durability is shown; a borrowed
+ * connection keeps its setting. */
 static const char *sync_name(const struct sqlite_store *store, int64_t synchronous) {
     static const char *const NAMES[] = {"off", "normal", "full", "extra"};
 

@@ -171,7 +171,7 @@ static size_t count_open(const struct run_list *runs) {
     return count;
 }
 
-/* What the window has parked may be what comes next of a stream that the claim holds already. */
+/* A message that the window has parked may be the next one of a stream that the claim holds already. */
 static void reopen_runs(struct claim *claim) {
     for (size_t i = 0; claim->parked_streamed && i < claim->runs.count; i++)
         claim->runs.items[i].ended = false;

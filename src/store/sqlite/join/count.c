@@ -141,7 +141,7 @@ static boxcar_status count_steps(struct sqlite_store *store, struct step_list *l
 
 /* ---- messages that end now ---- */
 
-/* What has ended waits for nothing any more. */
+/* A message that has ended is no longer a wait. */
 static boxcar_status forget_waits(struct sqlite_store *store, int64_t first, int64_t last,
                                   boxcar_error *err) {
     struct query query = query_on(store, S_WAITS_FORGET);

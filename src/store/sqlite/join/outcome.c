@@ -1,7 +1,7 @@
-/* What became of members. Those that are neighbours and end together share a row, so that counting does not
- * rewrite a thousand members where one row says the same. A member that is reported by hand, and may have no
- * message and no neighbours, is marked in its own row, as programs of schema version 3 mark all of them: a
- * trigger sees to it that nothing gets two outcomes. */
+/* Outcomes of members. Neighbours that end together share a row, so that counting does not rewrite a thousand
+ * members where one row says the same. A member that is reported by hand may have no message and no
+ * neighbours, so it is marked in its own row. Programs of schema version 3 mark all members so. A trigger
+ * prevents two outcomes for one member. */
 #include "join.h"
 
 /* Looks from this work id on. If it has its outcome already, those up to known_to have theirs as well. */

@@ -50,7 +50,7 @@ static boxcar_status read_state(struct sqlite_store *store, struct stream_key ke
     return status == BOXCAR_OK ? sqlite_stream_first_fresh(store, key, &ret_state->fresh, err) : status;
 }
 
-/* What is fresh comes after everything that was met, and nothing is on the lot while some is leased from the log. */
+/* Fresh messages come after all that claims have met. None is on the lot while one is leased from the log. */
 static int64_t earliest_of(const struct stream_state *state) {
     int64_t parked = sqlite_stream_earliest(&state->places);
 
