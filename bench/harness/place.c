@@ -70,8 +70,8 @@ static bool take_idle(struct place *ret_place) {
     return false;
 }
 
-/* A folder PATH.XXXXXX next to the file that the URL names: on the same file system, with a file of its own.
- * */
+/* A folder PATH.XXXXXX next to the file that the URL names: on the same file system, with a file of its
+ * own. */
 static void choose_file(struct place *place, const struct bench *b) {
     const char *path = b->url + strlen("sqlite:");
 

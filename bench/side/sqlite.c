@@ -84,8 +84,8 @@ static sqlite3_int64 now_us(void) {
 }
 
 /* The library's way to make an id asks the system for random bits each time. A program that inserts many rows
- * would not: the library makes one id, and the others differ from it by a number in front of its random bits.
- * */
+ * would not: the library makes one id, and the others differ from it by a number in front of its random
+ * bits. */
 static void insert_next(struct connection *c, boxcar_message_id *id, size_t number) {
     if (c->is_twin) {
         for (int i = 0; i < 4; i++)

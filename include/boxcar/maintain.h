@@ -15,8 +15,8 @@ typedef struct boxcar_maintenance {
     int64_t expired;     /* messages whose time to live ended */
     int64_t purged_done; /* messages removed after their retention */
     int64_t purged_dead;
-    int64_t settled;      /* members of joins counted late: their message had ended before they were attached
-                             */
+    int64_t settled;      /* members of joins counted late: their message had ended before they were
+                             attached */
     int64_t timed_out;    /* joins whose deadline came */
     int64_t purged_joins; /* joins removed after their retention */
     int64_t purged_keys;  /* keys of the inbox removed after their retention */

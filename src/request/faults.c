@@ -26,8 +26,8 @@ struct search {
     boxcar_error *first;
 };
 
-/* Takes the result of one check: its status, the reason (`err`), and the place of what it checked (`where`).
- * */
+/* Takes the result of one check: its status, the reason (`err`), and the place of what it checked
+ * (`where`). */
 static void take(struct search *search, const char *where, boxcar_status status, const boxcar_error *err) {
     char path[PATH_SIZE];
 

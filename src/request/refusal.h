@@ -10,8 +10,8 @@
 
 enum refusal {
     REFUSAL_NONE,    /* an outage, or another cause in the store as a whole */
-    REFUSAL_CERTAIN, /* an operation in the request: a bad argument, a join that does not exist or has ended
-                        */
+    REFUSAL_CERTAIN, /* an operation in the request: a bad argument, a join that does not exist or has
+                        ended */
     REFUSAL_MAYBE    /* either: it is an operation if the store takes other requests */
 };
 

@@ -61,8 +61,8 @@ void pump_count_lost(struct pump *pump, struct job *job) {
                 "the lease ended before this was settled: the verdict does not count");
 }
 
-/* A job that ends without a request to the store: its handler's transaction settled it, or its lease is lost.
- * */
+/* A job that ends without a request to the store: its handler's transaction settled it, or its lease is
+ * lost. */
 static bool ends_here(struct pump *pump, struct job *job) {
     if (!job->settled && !job->lost && !job->late)
         return false;
@@ -203,8 +203,8 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
 }
 
 /* A job that was not renewed has lost its lease. Its handler is cancelled at once if it runs; a job that has
- * not started is forgotten. A job that has finished meanwhile is in the list of finished jobs and ends there.
- * */
+ * not started is forgotten. A job that has finished meanwhile is in the list of finished jobs and ends
+ * there. */
 static void renewed(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;

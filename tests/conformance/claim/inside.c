@@ -155,8 +155,8 @@ static void small_claims_find_streams_behind_a_held_one(void **state) {
     PQfinish(conn);
 }
 
-/* BX-060: the next message of a stream comes when the one before is done, without claims of any other kind.
- * */
+/* BX-060: the next message of a stream comes when the one before is done, without claims of any other
+ * kind. */
 static void streams_are_handled_by_transactions_alone(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

@@ -38,8 +38,8 @@ static bool are_leased_twice(PGconn *conn)
 }
 
 /* A claim that is a transaction by itself has taken the first message and has not committed yet; the claim
- * inside a transaction still sees the message where it was. It may wait for the other claim, which ends soon.
- * */
+ * inside a transaction still sees the message where it was. It may wait for the other claim, which ends
+ * soon. */
 static const char *beside_one_alone(struct fixture *f, void (*prepare)(PGconn *))
 {
     PGconn *alone = sql_connect(f), *inside = sql_connect(f);

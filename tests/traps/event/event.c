@@ -98,8 +98,8 @@ static const char *late_ones_in_steps(struct fixture *f)
                              "and a.position > b.position") == 0 ? NULL : OVERTAKEN;
 }
 
-/* A step took just what there was, and then only sessions read that have written before, as projections do.
- * */
+/* A step took just what there was, and then only sessions read that have written before, as projections
+ * do. */
 static const char *used_up_window(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);

@@ -185,8 +185,8 @@ static const char *claim_beside_a_long_ack(struct fixture *f)
     return verdict || same(sql_text(holder, STATUS), "failed") ? verdict : MISCOUNTED;
 }
 
-/* An ack of a member while another transaction holds its join for long: acked at once, counted later. BX-047
- * */
+/* An ack of a member while another transaction holds its join for long: acked at once, counted later.
+ * BX-047 */
 static const char *ack_beside_a_long_report(struct fixture *f)
 {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);

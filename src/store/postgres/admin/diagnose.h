@@ -19,8 +19,8 @@ boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str r
  * a lock on a table blocks it, and other checks would wait for that lock, too. */
 boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
                              struct findings *findings, bool *ret_locked, boxcar_error *err);
-/* Which parts of the schema are missing, by name. *ret_whole: all parts are there that the other checks need.
- * */
+/* Which parts of the schema are missing, by name. *ret_whole: all parts are there that the other checks
+ * need. */
 boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole, boxcar_error *err);
 /* Which functions were changed by hand, in a store whose functions this very library made. */
 boxcar_status pg_check_changed(struct pg_store *pg, struct findings *findings, boxcar_error *err);

@@ -16,8 +16,8 @@
 
 #define PAUSE_ROUND 8 /* of pg_pause(): a quarter to half a second */
 #define MOMENT "'300ms'"
-#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits for
-                          */
+#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits
+                          for */
 
 /* Appends those of our tables, and with `views` of our views, that exist already. */
 static void append_names(struct buf *text, const struct pg_object_list *there, bool views) {
