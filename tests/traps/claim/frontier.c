@@ -217,7 +217,7 @@ static const struct trap TRAPS[] = {
     {"a_full_look_that_found_something_is_noted", full_look,
      {{"knowing of a find", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
     {"a_claimer_sorts_no_further_than_he_comes", left_while_sorted,
-     {{"an end where he comes to", "_sort_window", "(w.xid, w.work_id) <= (last_xid, last_id)", "true", SORTED_TWICE}}},
+     {{"an end where it comes to", "_sort_window", "(w.xid, w.work_id) <= (last_xid, last_id)", "true", SORTED_TWICE}}},
 };
 
 const struct trap_group FRONTIER_TRAPS = TRAP_GROUP(TRAPS);

@@ -18,7 +18,7 @@ static const char WALKS[] = "a call reads the keys of others";
 enum { PATIENCE_MS = 2500 };
 
 /* `second` is sent while `first` is not decided yet. What it answers after the end of that: t or f. */
-static const char *beside(struct fixture *f, const char *first, const char *second, bool commit, const char **ret_first)
+static const char *in_parallel(struct fixture *f, const char *first, const char *second, bool commit, const char **ret_first)
 {
     PGconn *a = sql_connect(f), *b = sql_connect(f);
     sql_run(a, "begin");
@@ -43,7 +43,7 @@ static const char *pairs(struct fixture *f, const char *const statements[][2], s
 {
     for (size_t i = 0; i < count; i++) {
         for (int commit = 0; commit < 2; commit++) {
-            const char *first, *second = beside(f, statements[i][0], statements[i][1], commit, &first);
+            const char *first, *second = in_parallel(f, statements[i][0], statements[i][1], commit, &first);
             const char *verdict = verdict_of(first, second, commit);
             if (verdict)
                 return verdict;
@@ -68,7 +68,7 @@ static const char *sighting_decided_once(struct fixture *f)
     for (int i = 0; i < 4; i++) {
         const char *first, *second;
         sql_run(sql_connect(f), LOOK("1"));
-        second = beside(f, SECONDS[i % 2], SECONDS[i / 2], true, &first);
+        second = in_parallel(f, SECONDS[i % 2], SECONDS[i / 2], true, &first);
         const char *verdict = verdict_of(first, second, true);
         if (verdict)
             return verdict;
@@ -83,7 +83,7 @@ static const char *sighting_decided_once(struct fixture *f)
 /* Seen during the first delivery, and the other way round: one message, no error. BX-081 */
 static const char *sighting_beside_a_delivery(struct fixture *f)
 {
-    const char *first, *second = beside(f, LOOK("1"), ENQUEUE("1"), true, &first);
+    const char *first, *second = in_parallel(f, LOOK("1"), ENQUEUE("1"), true, &first);
     if (!same(second, "t"))
         return LOST;
     PGconn *conn = sql_connect(f);
