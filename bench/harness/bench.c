@@ -84,7 +84,7 @@ static void note_signal(int number) {
     interrupted = 1;
 }
 
-/* Once only: who presses Ctrl-C twice does not want to wait for the tables to be dropped. */
+/* Once only: after a second Ctrl-C the user does not want to wait for the tables to be dropped. */
 __attribute__((constructor)) static void watch_signals(void) {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
 

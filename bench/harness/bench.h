@@ -59,7 +59,7 @@ void *bench_alloc(size_t count, size_t size);
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the program when a call of the library failed. */
 void bench_must(boxcar_status status, const char *what, const boxcar_error *err);
-/* A line about what is going on, for people who watch. Ends the program after Ctrl-C. */
+/* A progress line for the user. Ends the program after Ctrl-C. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A place: somewhere to put tables that is removed at the end, whatever the end is. In

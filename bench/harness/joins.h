@@ -6,12 +6,12 @@
 
 #include "bench.h"
 
-/* A join that expects so many steps. */
+/* A join that expects this many steps. */
 boxcar_join_id join_start(boxcar_store *store, size_t expected);
 /* Enqueues messages, members of a join (none = of nothing), 1,000 at a time. Returns messages per second. */
 double join_fill(boxcar_store *store, boxcar_join_id join_id, size_t count);
-/* Ends the program unless the join has counted exactly so many steps, all of them completed, and has
- * ended if `ended` says so. By SQL: its members must say the same. */
+/* Ends the program unless the join has counted exactly `completed` steps, all of them completed, and has
+ * ended if `ended` is true. Reads by SQL: the statuses of the members must agree. */
 void join_must_have(const struct place *place, boxcar_join_id join_id, size_t completed, bool ended);
 
 /* Messages that were claimed beforehand, for measuring acks alone. */
@@ -24,7 +24,7 @@ struct pile {
 /* Claims `count` messages, `batch` to a lease. */
 void pile_claim(struct pile *ret_pile, boxcar_store *store, size_t count, size_t batch);
 void pile_release(struct pile *pile);
-/* Acks the whole pile with so many connections and so many messages at a time: messages per second. */
+/* Acks the whole pile with this many connections, `batch` messages at a time: messages per second. */
 double pile_ack(struct pile *pile, const struct place *place, int connections, size_t batch);
 
 /* The scenario's part about size: reading, and counting to a million. */

@@ -70,13 +70,14 @@ static bool take_idle(struct place *ret_place) {
     return false;
 }
 
-/* A folder PATH.XXXXXX beside what the URL names: the same file system, and nobody else's file. */
+/* A folder PATH.XXXXXX next to the file that the URL names: on the same file system, with a file of its
+ * own. */
 static void choose_file(struct place *place, const struct bench *b) {
     const char *path = b->url + strlen("sqlite:");
 
     if ((size_t)snprintf(place->directory, sizeof(place->directory) - 64, "%s.XXXXXX", path) >=
             sizeof(place->directory) - 64 || !mkdtemp(place->directory))
-        bench_die("cannot make a folder beside %s", path);
+        bench_die("cannot make a folder next to %s", path);
     snprintf(place->path, sizeof(place->path), "%.*s/bench.db", (int)sizeof(place->directory) - 64, place->directory);
     snprintf(place->url, sizeof(place->url), "sqlite:%.*s", (int)sizeof(place->url) - 8, place->path);
 }

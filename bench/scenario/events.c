@@ -1,4 +1,4 @@
-/* Events, against messages: an append beside an enqueue, following beside claim and ack. */
+/* Events compared with messages: append with enqueue, following with claim and ack. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What joins cost: those who are in one, and those who are not. */
+/* The cost of joins: for messages in a join, and for other messages. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -155,7 +155,7 @@ static void bench_outsiders(struct bench *b) {
     }
 }
 
-/* ---- single acks beside a join in which others count ---- */
+/* ---- single acks while others count in one join ---- */
 
 struct single {
     pthread_t thread;
@@ -188,7 +188,7 @@ static void *ack_singles(void *argument) {
     return NULL;
 }
 
-/* The rate of four who ack what belongs to nothing, beside four others. */
+/* The rate of four clients that ack messages in no join, while four others ack members of one join. */
 static double run_beside(const struct place *place, boxcar_join_id join_id, size_t each) {
     struct single singles[2 * CONNECTIONS];
     atomic_bool stop = false;

@@ -7,10 +7,10 @@
 #define CLAIMED_EACH 10
 #define CONNECTIONS 4
 #define BATCH 100
-#define SECONDS_MAX 10 /* those who are held up would take for ever */
+#define SECONDS_MAX 10 /* blocked clients would take for ever */
 #define SECONDS_MAX_TINY 1
 
-/* All send at once: those who wait for each other do so together. */
+/* All send at once: clients that wait for each other do so together. */
 static void sit_down(const struct place *place, PGconn *sitters[SITTERS]) {
     static const char sql[] = "begin; select count(*) from outbox_claim(gen_random_uuid(), '10 minutes', 10)";
 

@@ -109,7 +109,7 @@ static void run_exec(struct bench *b) {
     report_add(b->report, "worker exec:true, against 500/s", "msg/s", &pairs, AT_LEAST(1));
 }
 
-/* ---- what a sleeping worker costs those who enqueue ---- */
+/* ---- the cost of a sleeping worker for an enqueue ---- */
 
 /* It waits for another topic, so it never wakes. */
 static void run_sleeper(struct bench *b) {

@@ -83,8 +83,9 @@ static sqlite3_int64 now_us(void) {
     return (sqlite3_int64)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The library's way to make an id asks the system for chance each time. Who inserts many would not: one is made by the
- * library, the others differ from it by a number in front of its random bits. */
+/* The library's way to make an id asks the system for random bits each time. A program that inserts many rows
+ * would not: the library makes one id, and the others differ from it by a number in front of its random
+ * bits. */
 static void insert_next(struct connection *c, boxcar_message_id *id, size_t number) {
     if (c->is_twin) {
         for (int i = 0; i < 4; i++)

@@ -56,9 +56,9 @@ typedef struct boxcar_backoff_policy {
 #endif
 
 /* The delay for a claimed message that is about to be abandoned, after its retry_count + 1 bad attempts. `chance` is
- * a number in [0, 1) that the caller draws; it only matters with jitter. Never negative, never above the cap, never
- * overflows. A curve with nonsense in it (factor below 1, NaN, negative times) is clamped to sense. The result is what
- * boxcar_settlement.delay_ms wants. */
+ * a number in [0, 1) that the caller draws; it only matters with jitter. Never negative, never above the cap,
+ * never overflows. Values of a curve that make no sense (factor below 1, NaN, negative times) are clamped.
+ * Use the result as boxcar_settlement.delay_ms. */
 BOXCAR_API int64_t boxcar_backoff_delay_ms(const boxcar_backoff_policy *policy,
                                            const boxcar_message *message, double chance);
 

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Chooses dead letters. Conditions combine with "and". Replay and purge refuse a filter without
- * any condition (BOXCAR_E_INVALID) unless `all` is set, so that a forgotten one is harmless;
+/* Chooses dead letters. All conditions must hold. Replay and purge refuse a filter without
+ * a condition (BOXCAR_E_INVALID) unless `all` is set, so that a forgotten condition is harmless;
  * listing needs no `all`. */
 typedef struct boxcar_dead_filter {
     size_t struct_size;
@@ -39,14 +39,14 @@ BOXCAR_API boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead
                                           int limit, boxcar_work_id after,
                                           boxcar_message_list **ret_list, boxcar_error *err);
 
-/* Makes the chosen dead letters ready again with retry_count 0; recorded in their history
- * with `note` (optional). An expired time to live does not hold it back again; one that is
- * not due yet waits until it is. *ret_count (may be NULL) receives how many. Works through
- * large numbers in several transactions; an error in between leaves what is done done. */
+/* Makes the chosen dead letters ready again with retry_count 0. Their history records it
+ * with `note` (optional). The old time to live no longer counts. A message that is not due yet
+ * waits until it is. *ret_count (may be NULL) receives the number of messages. Large numbers are
+ * replayed in several transactions; an error leaves the earlier ones committed. */
 BOXCAR_API boxcar_status boxcar_dead_replay(boxcar_store *store, const boxcar_dead_filter *filter,
                                             boxcar_str note, int64_t *ret_count, boxcar_error *err);
 
-/* Removes the chosen dead letters and their messages for good. As replay otherwise. */
+/* Removes the chosen dead letters and their messages for good. Otherwise as replay. */
 BOXCAR_API boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *filter,
                                            int64_t *ret_count, boxcar_error *err);
 

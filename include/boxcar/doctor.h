@@ -24,7 +24,7 @@ typedef struct boxcar_finding {
     boxcar_str remedy; /* what to do about it; absent when there is nothing to do */
 } boxcar_finding;
 
-/* Several findings may have one name: a topic without a worker is one, each. */
+/* Several findings may have the same name: each topic without a worker is one finding. */
 typedef struct boxcar_finding_list {
     const boxcar_finding *const *items;
     size_t count;
@@ -33,10 +33,11 @@ typedef struct boxcar_finding_list {
 /* "ok", "note", "warning", "problem". */
 BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);
 
-/* Looks at schema and version, the connection, the clock, who holds snapshots or streams, bloat, running workers,
- * topics that none of them handles, expired leases, the oldest message that is ready, dead
- * letters, halted streams, the order in streams and upkeep. Changes nothing and is cheap, whatever the store holds. What the caller's role may
- * not see is a note, not an error. The caller owns *ret_list. */
+/* Looks at schema and version, the connection, the clock, sessions that hold snapshots or streams, bloat,
+ * running workers, topics that no worker handles, expired leases, the oldest message that is ready, dead
+ * letters, halted streams, the order in streams and upkeep. It changes nothing and is cheap, whatever the
+ * store holds. If the caller's role may not see something, the finding is a note, and the call succeeds. The
+ * caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
                                          boxcar_error *err);
 

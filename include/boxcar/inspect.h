@@ -56,7 +56,7 @@ BOXCAR_API boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_m
 /* One bad end of a message, or a replay. */
 typedef struct boxcar_attempt {
     boxcar_time at;
-    int retry_count;     /* after it */
+    int retry_count;     /* of the message, after this */
     boxcar_str outcome;  /* "abandoned", "lease_expired", "failed", "expired", "cancelled",
                             "replayed" */
     boxcar_owner owner;  /* of the lease, if there was one */
@@ -69,12 +69,12 @@ typedef struct boxcar_attempt_list {
     size_t count;
 } boxcar_attempt_list;
 
-/* The history of a message, oldest first; empty for one that never had trouble. Kept as
+/* The history of a message, oldest first; empty if no attempt ended badly. Kept as
  * long as the message. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id,
                                                  boxcar_attempt_list **ret_list, boxcar_error *err);
 
-/* Numbers of boxcar_stats. */
+/* Flags for the numbers of boxcar_stats. */
 typedef enum boxcar_stats_number {
     BOXCAR_STATS_READY = 1,
     BOXCAR_STATS_WAITING = 2,
@@ -85,15 +85,15 @@ typedef enum boxcar_stats_number {
 } boxcar_stats_number;
 
 typedef struct boxcar_stats {
-    boxcar_str topic; /* absent in the row that is about all topics */
+    boxcar_str topic; /* absent in the row for all topics */
     int64_t ready;    /* claimable now */
     int64_t waiting;  /* due later, backing off, or behind in a stream */
     int64_t in_progress;
     int64_t done;   /* retained */
     int64_t failed; /* dead letters */
     double oldest_ready_age_seconds; /* 0 when nothing is ready */
-    bool exact;     /* false: something was too many to count and is an estimate */
-    unsigned estimated; /* which numbers are: BOXCAR_STATS_ flags; 0 if exact */
+    bool exact;     /* false: some numbers were too large to count and are estimates */
+    unsigned estimated; /* which numbers are estimates: BOXCAR_STATS_ flags; 0 if exact */
 } boxcar_stats;
 
 typedef struct boxcar_stats_list {
@@ -101,8 +101,8 @@ typedef struct boxcar_stats_list {
     size_t count;
 } boxcar_stats_list;
 
-/* Row 0 is about the whole box; with by_topic a row per topic follows, by name. Its cost
- * does not grow with the number of messages. The caller owns *ret_list. */
+/* Row 0 is for the whole box; with by_topic a row per topic follows, by name. The cost of the
+ * call does not grow with the number of messages. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_topic,
                                            boxcar_stats_list **ret_list, boxcar_error *err);
 

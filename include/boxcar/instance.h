@@ -1,9 +1,10 @@
 /* boxcar/instance.h: the workers of a store, and which streams each of them should have.
  *
- * Workers say that they live (boxcar/worker.h does it for its own). The keys of streams are spread over
- * partitions (core: the first 8 bytes of the key's SHA-256, modulo the store's setting partition_count), and
- * the partitions over the live workers, by rank. Whoever claims is given the streams of his own partitions first,
- * so that a stream stays with one worker while it lives; that nobody else has it is a matter of leases alone. */
+ * Workers send heartbeats (boxcar/worker.h does it for its own). The keys of streams are spread over
+ * partitions (the first 8 bytes of the key's SHA-256, modulo the store's setting partition_count), and the
+ * partitions over the live workers, by rank. A claimer gets the streams of its own partitions first, so that
+ * a stream stays with one worker while that worker lives. Partitions are only a preference: leases alone
+ * ensure that one worker at a time has a stream. */
 #ifndef BOXCAR_INSTANCE_H
 #define BOXCAR_INSTANCE_H
 
@@ -28,9 +29,9 @@ typedef struct boxcar_instance {
     int64_t pid;
     int concurrency;
     boxcar_time started_at, seen_at;
-    int rank;                    /* among the live ones of this box, from 0, by owner */
-    int first_partition;         /* it should have these: first_partition and so many ... */
-    int partition_count;         /* ... from there on */
+    int rank;                    /* among the live workers of this box, from 0, by owner */
+    int first_partition;         /* the first partition that it should have */
+    int partition_count;         /* the number of partitions that it should have, from first_partition on */
     int64_t leased;              /* messages it holds */
     boxcar_time oldest_lease_at; /* since when it holds the oldest of them; BOXCAR_TIME_NONE = none */
 } boxcar_instance;
@@ -39,11 +40,12 @@ typedef struct boxcar_instance_list {
     const boxcar_instance *const *items;
     size_t count;
 } boxcar_instance_list;
-/* Whether this is the worker with this owner's id, also where another id stands for it. Any thread. */
+/* Whether this is the worker with this owner's id, even if the list hides that id. Any thread. */
 BOXCAR_API bool boxcar_instance_is(const boxcar_instance *instance, boxcar_owner owner);
 
-/* All live workers by box and rank. The caller owns *ret_list. On PostgreSQL, roles without admin access are not told the
- * owners' ids, with which they could settle what others hold, but other ids that stand for them. */
+/* All live workers by box and rank. The caller owns *ret_list. With an owner's id a caller could settle the
+ * messages of that owner. So on PostgreSQL a role without admin access gets other ids instead of the owners'
+ * ids. */
 BOXCAR_API boxcar_status boxcar_instance_read(boxcar_store *store, boxcar_instance_list **ret_list, boxcar_error *err);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /* boxcar/join.h: joins: wait until many messages have ended, then enqueue one more.
  *
- * A join counts steps. Its members are messages: whoever acks one counts a completed step, and a
- * message that dies (failed, attempts used up, expired, cancelled) counts a failed one, in the very
- * transaction in which it ends. Handlers know nothing of it. When as many steps as expected are
- * counted, the join is completed, or failed if any of them failed; then nothing about it changes any
- * more. A wait is a message that stays in the store until then, without spending attempts, and is
- * replaced by its continuation: exactly one message, or none.
+ * A join counts steps. Its members are messages. An acked member counts as a completed step; a member that
+ * dies (failed, attempts used up, expired, cancelled) counts as a failed one. The transaction that ends a
+ * message also counts the step. Handlers know nothing of joins. When all expected steps are counted, the join
+ * is completed, or failed if any step failed. After that, nothing about it changes. A wait is a message that
+ * stays in the store until the join has ended, and spends no attempts. Its continuation then replaces it:
+ * exactly one message, or none.
  *
  * The transaction that ends a join evaluates its waits. Workers and maintenance evaluate what is left. On a store made
  * from a borrowed handle each call is part of the caller's transaction. */
@@ -54,8 +54,9 @@ typedef struct boxcar_new_join {
     int64_t expected_steps;  /* 1 to 2^31 - 1: how many steps end the join */
     boxcar_str grouping_key; /* what it belongs to: a customer, an order, ...; empty = none */
     boxcar_str metadata;     /* any text, usually JSON; opaque to Boxcar. As large as a payload at most */
-    boxcar_time deadline;    /* still pending then, it fails (timed_out); BOXCAR_TIME_NONE = never. One that
-                                has passed is taken: the join fails as soon as something touches it */
+    boxcar_time deadline;    /* a join that is still pending then fails (timed_out); BOXCAR_TIME_NONE = never.
+                                The deadline may be in the past: the join fails as soon as an operation
+                                touches it */
     int64_t deadline_ms;     /* the same, from the database's now; 0 = none. Not together with deadline */
     boxcar_join_id join_id;  /* none = a new one. Starting an id that exists changes nothing */
 } boxcar_new_join;
@@ -67,7 +68,7 @@ typedef struct boxcar_new_join {
 #endif
 
 /* ret_join_id is required: NULL is BOXCAR_E_INVALID. It is the id of the new join, or of the one that
- * existed; nothing tells which. */
+ * existed; the call does not tell which. */
 BOXCAR_API boxcar_status boxcar_join_start(boxcar_store *store, const boxcar_new_join *join,
                                            boxcar_join_id *ret_join_id, boxcar_error *err);
 
@@ -85,7 +86,7 @@ typedef struct boxcar_attached {
 
 /* Makes messages members; boxcar_new_message.join_id does the same while enqueueing. Counts nothing: a
  * message that has ended already is counted later, at the latest by maintenance or when a wait is
- * enqueued or evaluated. More members than expected steps may attach: the first to end count.
+ * enqueued or evaluated. A join may have more members than expected steps: the first to end count.
  * BOXCAR_E_NOT_FOUND: no such join. BOXCAR_E_CONFLICT: the join has ended and a message is not a
  * member yet; nothing is attached then. ret_attached has room for `count` entries and struct_size set in the first, or
  * is NULL. */
@@ -93,9 +94,9 @@ BOXCAR_API boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id 
                                             const boxcar_message_id *message_ids, size_t count,
                                             boxcar_attached *ret_attached, boxcar_error *err);
 
-/* Counts a step by hand, for work that no message stands for: completed or failed. The first outcome of a member wins;
- * later ones change nothing: *ret_counted (may be NULL) is false. BOXCAR_E_NOT_FOUND: no such join, or
- * the message is no member. BOXCAR_E_CONFLICT: the join has ended without this step. */
+/* Counts a step by hand, completed or failed, for work that no message stands for. The first outcome of a
+ * member wins; later ones change nothing: *ret_counted (may be NULL) is false. BOXCAR_E_NOT_FOUND: no such
+ * join, or the message is not a member. BOXCAR_E_CONFLICT: the join has ended without this step. */
 BOXCAR_API boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id,
                                             boxcar_message_id message_id, boxcar_member_status outcome,
                                             bool *ret_counted, boxcar_error *err);
@@ -105,7 +106,7 @@ BOXCAR_API boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id 
 
 /* ---- waiting ---- */
 
-/* What shall be enqueued when the join has ended. */
+/* A wait, and the messages that may replace it when the join has ended. */
 typedef struct boxcar_new_wait {
     size_t struct_size;
     boxcar_join_id join_id;
@@ -194,7 +195,7 @@ typedef struct boxcar_join_member_list {
     size_t count;
 } boxcar_join_member_list;
 
-/* One page of a join's members by message id, beginning behind `after` (none = the first). The caller
+/* One page of a join's members by message id, starting after `after` (none = the first). The caller
  * owns *ret_list. BOXCAR_E_NOT_FOUND: no such join. */
 BOXCAR_API boxcar_status boxcar_join_member_page(boxcar_store *store, boxcar_join_id join_id,
                                              boxcar_message_id after, int limit,

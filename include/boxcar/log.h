@@ -1,4 +1,4 @@
-/* boxcar/log.h: what the library has to say, handed to the program.
+/* boxcar/log.h: log records, which the library hands to the program.
  *
  * The library never writes to a file descriptor. It calls the function given in
  * boxcar_store_options, on the thread that made the call being reported, and forgets

@@ -15,7 +15,8 @@ typedef struct boxcar_maintenance {
     int64_t expired;     /* messages whose time to live ended */
     int64_t purged_done; /* messages removed after their retention */
     int64_t purged_dead;
-    int64_t settled;      /* members of joins counted late: their message had ended before */
+    int64_t settled;      /* members of joins counted late: their message had ended before they were
+                             attached */
     int64_t timed_out;    /* joins whose deadline came */
     int64_t purged_joins; /* joins removed after their retention */
     int64_t purged_keys;  /* keys of the inbox removed after their retention */
@@ -46,13 +47,13 @@ typedef struct boxcar_upkeep {
 #define BOXCAR_UPKEEP_INIT ((boxcar_upkeep){.struct_size = sizeof(boxcar_upkeep)})
 #endif
 
-/* When boxcar_maintenance_run() last ran, in whichever process: the workers of a store do, unless they were told not to. */
+/* When boxcar_maintenance_run() last ran, in any process. Workers call it, unless their maintain_ms is 0. */
 BOXCAR_API boxcar_status boxcar_upkeep_read(boxcar_store *store, boxcar_upkeep *ret_upkeep, boxcar_error *err);
 
 typedef struct boxcar_audit {
     size_t struct_size;
     int64_t lost;     /* messages that are not leased, dead or done, and that no claim can find */
-    int64_t repaired; /* of those, how many were made ready again */
+    int64_t repaired; /* lost messages that were made ready again */
 } boxcar_audit;
 
 #ifdef __cplusplus
@@ -62,7 +63,7 @@ typedef struct boxcar_audit {
 #endif
 
 /* Looks for messages that no claim can find: there should never be any. With `repair` they become
- * ready again. Reads the whole log: not for every minute. */
+ * ready again. It reads the whole log, so do not run it every minute. */
 BOXCAR_API boxcar_status boxcar_audit_run(boxcar_store *store, bool repair, boxcar_audit *ret_audit,
                                           boxcar_error *err);
 

@@ -1,14 +1,14 @@
 /* boxcar/message.h: a message from enqueue to its end.
  *
- * The life of a message: enqueue makes it ready; claim leases it to an owner; the owner settles it by ack (done),
- * abandon (try again later, one attempt spent), defer (later, no attempt spent) or fail (dead letter). A lease that
- * expires spends an attempt and makes the message ready again. See docs/guarantees.md.
+ * The life of a message: enqueue makes it ready; claim leases it to an owner; the owner settles it by ack
+ * (done), abandon (try again later, one attempt spent), defer (later, no attempt spent) or fail (dead
+ * letter). A lease that expires spends an attempt and makes the message ready again. See docs/guarantees.md.
  *
- * There are two boxes: what this program sends is in the outbox, what others deliver to it is in the inbox
- * (boxcar/inbox.h). They share this lifecycle and these functions.
+ * There are two boxes: the outbox has the messages that this program sends, the inbox those that other
+ * programs deliver to it (boxcar/inbox.h). Both share this lifecycle and these functions.
  *
- * Each call is one transaction and one round trip: it happens as a whole or not at all. boxcar/request.h has many of
- * them in one. */
+ * Each call is one transaction and one round trip: it happens as a whole or not at all. boxcar/request.h
+ * combines many operations in one call. */
 #ifndef BOXCAR_MESSAGE_H
 #define BOXCAR_MESSAGE_H
 
@@ -44,10 +44,11 @@ extern "C" {
 
 /* ---- storing ---- */
 
-/* Whether a message is an event of its stream (docs/events.md): then it is also appended to the event stream of the same name,
- * with the next version, in the same transaction, once however often it is enqueued or delivered. */
+/* Whether a message is an event of its stream (docs/events.md). An event is also appended to the event stream
+ * of the same name, with the next version, in the same transaction. It is appended once, even if the message
+ * is enqueued or delivered again. */
 enum {
-    BOXCAR_EVENT_BY_TYPE = 0, /* if it has a stream and an event_type, or a stream and a topic that ends in "Event" */
+    BOXCAR_EVENT_BY_TYPE = 0, /* yes if it has a stream, and an event_type or a topic that ends in "Event" */
     BOXCAR_EVENT_YES = 1,     /* it needs a stream */
     BOXCAR_EVENT_NO = 2
 };
@@ -64,7 +65,7 @@ typedef struct boxcar_new_message {
                                   stream are handed out one at a time, in order */
     boxcar_str headers;        /* a JSON object whose values are strings. At most 64 KiB (the setting
                                   headers_bytes_max) */
-    boxcar_time due_at;        /* not claimed before; BOXCAR_TIME_NONE or past = now */
+    boxcar_time due_at;        /* not claimed before this time; BOXCAR_TIME_NONE or past = now */
     int64_t delay_ms;          /* due this long after the database's now; 0 = none. Not
                                   together with due_at */
     int64_t ttl_ms;            /* dead (expired) if not finished this long after enqueueing
@@ -73,10 +74,10 @@ typedef struct boxcar_new_message {
 
     /* In the outbox. */
     bool unique;                  /* the key is free again once its message has ended (done or dead); each
-                                     message with it has a new id. Needs a key */
-    boxcar_str key;               /* derives message_id from the topic and this text; not together with it.
+                                     message with this key has a new id. Needs a key */
+    boxcar_str key;               /* message_id is made from the topic and this text; give one of the two.
                                      The same key again in the same topic is a duplicate, in another
-                                     topic another message. Remembered as long as its message */
+                                     topic another message. Kept as long as its message */
     boxcar_message_id message_id; /* none = a new one. An id that is already in the store
                                      makes the enqueue a no-op, reported as duplicate */
     boxcar_join_id join_id;       /* none, or the join to attach the message to */
@@ -84,8 +85,8 @@ typedef struct boxcar_new_message {
     /* In the inbox: see boxcar/inbox.h. Two sources may use the same external id. */
     boxcar_str source;       /* 1 to 255 characters */
     boxcar_str external_id;  /* 1 to 255 characters: the message's id at its source */
-    boxcar_str content_hash; /* at most 255 characters, opaque; empty = none. The first that is given for a key
-                                stays; another one later is reported and logged (WARN), and nothing else */
+    boxcar_str content_hash; /* at most 255 characters, opaque; empty = none. The first hash of a key stays. A
+                                different one later is only reported and logged (WARN) */
 
     /* In both. */
     boxcar_str causation_id; /* of the message or call that caused this one; at most 255 characters; empty = absent */
@@ -105,13 +106,13 @@ typedef struct boxcar_new_message {
     ((boxcar_new_message){.struct_size = sizeof(boxcar_new_message), .due_at = BOXCAR_TIME_NONE})
 #endif
 
-/* What enqueue says about one message. */
+/* The result of enqueueing one message. */
 typedef struct boxcar_enqueued {
-    boxcar_work_id work_id;       /* 0 in the inbox: the key is known, but has no message: it was accepted, or the
-                                     message is gone */
+    boxcar_work_id work_id;       /* 0 in the inbox: the key is known, but has no message: it was accepted, or
+                                     the message is gone */
     boxcar_message_id message_id;
-    bool duplicate;     /* nothing was stored: the message id existed, or the key was taken or known. These are the
-                           ids of what is there */
+    bool duplicate;     /* nothing was stored: the message id existed, or the key was taken or known. The ids
+                           are those of the message that is there */
     bool hash_mismatch; /* in the inbox: the key came with another content hash before */
 } boxcar_enqueued;
 
@@ -161,16 +162,17 @@ typedef struct boxcar_message {
     boxcar_time died_at;
     boxcar_str source;      /* of a message of the inbox, see boxcar/inbox.h; absent in the outbox */
     boxcar_str external_id;
-    int stages; /* what is done of it: boxcar_stage flags */
+    int stages; /* the stages that are done: boxcar_stage flags */
     boxcar_str causation_id;
     boxcar_str metadata;   /* JSON object */
-    boxcar_str event_type; /* of the event that it is; absent = it is none */
+    boxcar_str event_type; /* absent = the message is not an event */
 } boxcar_message;
 
-/* Stages of a message's processing, for handlers that work in parts: a retry sees which are done. Boxcar sets the first
- * three itself: every message is stored, an event is event_stored, and a message of the outbox that is done is published.
- * The others are the caller's. A caller may also record that a message is published before it acks it. They are recorded with
- * boxcar_process() or boxcar_delivery_record_stages() while the message is leased, and are gone with the message. */
+/* Stages of a message's processing, for handlers that work in parts: a retry sees which stages are done.
+ * Boxcar sets the first three itself: every message is stored, an event is event_stored, and a message of the
+ * outbox that is done is published. The caller sets the others. It may also set published before it acks.
+ * boxcar_process() and boxcar_delivery_record_stages() record stages while the message is leased. They are
+ * kept as long as the message. */
 typedef enum boxcar_stage {
     BOXCAR_STAGE_STORED = 1,
     BOXCAR_STAGE_EVENT_STORED = 2,
@@ -189,15 +191,15 @@ typedef struct boxcar_message_list {
 
 /* ---- claiming ---- */
 
-/* Who works on which box: claims from it and settles there. */
+/* A claimer: it claims messages from one box and settles them there. */
 typedef struct boxcar_claimer {
     size_t struct_size;
     boxcar_box box;
-    boxcar_owner owner;       /* who it is: (boxcar_owner){boxcar_uuid_new()}, one for each worker */
+    boxcar_owner owner;       /* the claimer's id: (boxcar_owner){boxcar_uuid_new()}, one for each worker */
     int64_t lease_ms;         /* of claims and renewals, 100 ms to 24 h */
     int batch_size;           /* 1 to 10,000: the most that one claim returns */
     int64_t batch_bytes;      /* 1 KiB to 1 GiB: a claim takes no further message once payloads, headers and
-                                 metadata have this many bytes together. So one message of any size can be claimed */
+                                 metadata have this many bytes together. A single message may be larger */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
 } boxcar_claimer;
@@ -212,26 +214,26 @@ typedef struct boxcar_claimer {
 #endif
 
 /* Leases up to batch_size messages that are ready, oldest first as far as the store can
- * tell cheaply. An empty list means nothing is ready. A message released by an expired
- * lease comes alone, so that a message which kills its worker harms no other.
+ * tell cheaply. An empty list means nothing is ready. A message that was released by an
+ * expired lease comes alone: if it kills its worker, no other message is affected.
  * The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claimer *claimer,
                                       boxcar_message_list **ret_list, boxcar_error *err);
 
-/* Releases every message of a box whose lease has expired, counting an attempt for each.
- * *ret_count (may be NULL) receives how many messages that were. Claim does the same on
- * its way; this is for programs that only watch. */
+/* Releases every message of a box whose lease has expired, and counts an attempt for each.
+ * *ret_count (may be NULL) receives the number of these messages. A claim does the same
+ * first; this function is for programs that only watch. */
 BOXCAR_API boxcar_status boxcar_reap(boxcar_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err);
 
 /* ---- settling ---- */
 
-/* The ways to settle. A request applies them in this order, but for the records of stages: those come first. */
+/* The ways to settle. A request records stages first and then applies the others in this order. */
 typedef enum boxcar_settle_kind {
     BOXCAR_ACK = 0,     /* done */
     BOXCAR_ABANDON = 1, /* try again later; an attempt is spent */
     BOXCAR_DEFER = 2,   /* later; no attempt is spent */
     BOXCAR_FAIL = 3,    /* a dead letter */
-    BOXCAR_RESOLVE = 4, /* evaluate a wait for a join: workers do that, others may not */
+    BOXCAR_RESOLVE = 4, /* evaluate a wait for a join: only for workers */
     BOXCAR_RENEW = 5,   /* the lease begins anew */
     BOXCAR_RECORD = 6   /* these stages are done; the lease stays */
 } boxcar_settle_kind;
@@ -240,8 +242,8 @@ typedef enum boxcar_settle_kind {
 /* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
 
-/* Says how one message ended. Name it by its work id or by its message id. `epoch` fences: with it only
- * the lease it names is touched, without (0) any lease this owner holds on the message. */
+/* Says how one message ended. Name it by its work id or by its message id. With an `epoch`, only the lease
+ * with this epoch is settled; without (0), any lease that this owner holds on the message. */
 typedef struct boxcar_settlement {
     size_t struct_size;
     boxcar_work_id work_id;
@@ -264,20 +266,21 @@ typedef struct boxcar_settlement {
     ((boxcar_settlement){.struct_size = sizeof(boxcar_settlement), .delay_ms = BOXCAR_BACKOFF})
 #endif
 
-/* Settles messages in one way. Of `claimer` the box and the owner count, and for BOXCAR_RENEW lease_ms: the leases end
- * that long after the database's now, never earlier than before.
+/* Settles messages in one way. Only the box and the owner of `claimer` count, and for BOXCAR_RENEW also
+ * lease_ms: the leases end that long after the database's now, never earlier than before.
  *
- * Ids that do not exist, are not leased to the owner in this box, or are leased under another epoch are passed over
- * without an error. ret_affected has room for `count` work ids and receives those that were changed,
- * *ret_affected_count how many; both may be NULL. A message given twice counts once. A late call whose lease expired still
- * counts as long as nobody reaped or claimed the message in between. */
+ * Ids that do not exist, are not leased to the owner in this box, or are leased under another epoch are
+ * skipped without an error. ret_affected has room for `count` work ids and receives those that were changed,
+ * *ret_affected_count their number; both may be NULL. A message given twice counts once. If a lease has
+ * expired, the call still counts unless the message was reaped or claimed in the meantime. */
 BOXCAR_API boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *claimer, boxcar_settle_kind kind,
                                        const boxcar_settlement *settlements, size_t count,
                                        boxcar_work_id *ret_affected, size_t *ret_affected_count,
                                        boxcar_error *err);
 
-/* BOXCAR_ACK. For an effect that happens exactly once: claim; begin a transaction; make the effect; boxcar_ack() on a
- * store made from that connection; roll back unless it affected the message; commit. */
+/* BOXCAR_ACK. For an effect that happens exactly once: claim; begin a transaction; make the effect;
+ * boxcar_ack() on a store made from that connection. If the ack affected the message, commit; otherwise roll
+ * back. */
 static inline boxcar_status boxcar_ack(boxcar_store *store, const boxcar_claimer *claimer,
                                        const boxcar_settlement *settlements, size_t count,
                                        boxcar_work_id *ret_affected, size_t *ret_affected_count,

@@ -1,17 +1,17 @@
 /* boxcar/ordered.h: handle claimed messages in the order of their streams.
  *
- * A claim may bring several consecutive messages of a stream at once; they have to be handled one after
- * the other, stopping the stream at the first that is not done. boxcar_ordered_run() does that: streams
- * run beside each other on `concurrency` threads, the messages of one stream in the order of their work
- * ids, whatever the order of the list. Messages without a stream are on their own.
+ * A claim may bring several consecutive messages of a stream. They must be handled one after the other, and
+ * the stream must stop at the first message that is not done. boxcar_ordered_run() does that. It handles
+ * streams in parallel on `concurrency` threads, and the messages of one stream in the order of their work
+ * ids, whatever the order of the list. A message without a stream depends on no other.
  *
  *     boxcar_coordinator_flush(coordinator, &claims, &flush, &err);
  *     boxcar_ordered_run(flush->claimed[BOXCAR_OUTBOX], NULL, handle, NULL, &results, &err);
  *     boxcar_ordered_settle(coordinator, results, NULL, &err);
- *     boxcar_coordinator_flush(coordinator, &claims, ...);      what was handled goes out, work comes in
+ *     boxcar_coordinator_flush(coordinator, &claims, ...);      results go out, work comes in
  *
- * Handlers are those of workers (boxcar/worker.h). But leases are not renewed here, nobody stops a handler that takes
- * too long, and boxcar_delivery_begin() is BOXCAR_E_UNSUPPORTED. */
+ * Handlers are those of workers (boxcar/worker.h). But leases are not renewed here, handlers have no time
+ * limit, and boxcar_delivery_begin() returns BOXCAR_E_UNSUPPORTED. */
 #ifndef BOXCAR_ORDERED_H
 #define BOXCAR_ORDERED_H
 
@@ -24,15 +24,15 @@
 extern "C" {
 #endif
 
-/* What became of one message. Lent by the results. */
+/* The result of one message. Lent by the results. */
 typedef struct boxcar_ordered_result {
     const boxcar_message *message; /* as it was given: must outlive the results */
     boxcar_verdict verdict;        /* BOXCAR_VERDICT_DEFER when it did not run */
-    bool ran;                      /* no: an earlier message of its stream was not done */
-    int64_t delay_ms;              /* BOXCAR_BACKOFF = the store's; of one that did not run 0: no sooner
-                                      than its stream goes on anyway */
+    bool ran;                      /* false: an earlier message of its stream was not done */
+    int64_t delay_ms;              /* BOXCAR_BACKOFF = the store's backoff. 0 for a message that did not run:
+                                      it comes when its stream continues */
     boxcar_str error;              /* absent = none */
-    int stages;                    /* that were said to be done */
+    int stages;                    /* the stages that the handler recorded as done */
 } boxcar_ordered_result;
 
 /* One result for each message, in the order in which they were given. */
@@ -56,9 +56,10 @@ typedef struct boxcar_ordered_options {
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT})
 #endif
 
-/* Handles every message of a list, and returns when all have a result. `options` may be NULL. The handler runs on several
- * threads at once, for different streams. The messages are of one store, of one box or of both; one that is in the list
- * twice is BOXCAR_E_INVALID. Where the system gives fewer threads, fewer are used. The caller owns *ret_results. */
+/* Handles every message of a list, and returns when all have a result. `options` may be NULL. The handler
+ * runs on several threads at once, for different streams. The messages are of one store, of one box or of
+ * both. A message that is in the list twice is BOXCAR_E_INVALID. If the system allows fewer threads, fewer
+ * are used. The caller owns *ret_results. */
 BOXCAR_API boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
                                             boxcar_handler_fn handle, void *context,
                                             boxcar_ordered_results **ret_results, boxcar_error *err);
@@ -68,9 +69,10 @@ BOXCAR_API boxcar_status boxcar_ordered_run_messages(const boxcar_message *const
                                                      boxcar_handler_fn handle, void *context,
                                                      boxcar_ordered_results **ret_results, boxcar_error *err);
 
-/* Queues the results as acks, abandons, fails and defers, and before them the stages of messages that come again; all of
- * it or nothing. The i-th result has the ticket *ticket + i (see boxcar_coordinator_settle(); may be NULL). The messages
- * must have been claimed with the coordinator's owner. */
+/* Queues the results as acks, abandons, fails and defers, and before them the stages of messages that come
+ * again. It queues everything or nothing. The i-th result has the ticket *ticket + i (see
+ * boxcar_coordinator_settle(); may be NULL). The messages must have been claimed with the coordinator's
+ * owner. */
 BOXCAR_API boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator,
                                                const boxcar_ordered_results *results, uint64_t *ticket,
                                                boxcar_error *err);

@@ -13,24 +13,25 @@ extern "C" {
 #endif
 
 /* Makes a store over a connection that you own. While a transaction of yours is open,
- * every call becomes part of it; nothing is ever begun, committed or rolled back on your
- * behalf. A call that the server refuses leaves your transaction aborted
- * (err->must_roll_back), as any failed statement does; argument errors are found before
- * anything is sent and do not. Without an open transaction each call commits by itself.
+ * every call becomes part of it. Boxcar never begins, commits or rolls back a transaction
+ * for you. A call that the server refuses leaves your transaction aborted
+ * (err->must_roll_back), as any failed statement does. Argument errors are found before
+ * anything is sent and leave it usable. Without an open transaction each call commits by itself.
  *
- * A claim made inside a transaction of yours delays nobody while that is open, and gives its messages back if it rolls
- * back. New messages of streams may come only with the claim after the next commit.
+ * A claim inside your transaction delays no other claimer. If the transaction rolls back, its messages are
+ * given back. Such a claim may miss new messages of streams: commit and claim again to get them.
  *
- * `options` may be NULL; of its fields schema, log, log_context and answer_timeout_ms count. With
- * the latter, a connection whose server is silent for so long during a call is shut down and fails from then
- * on; without, a call waits as long as your own statements would. The connection
- * must be in blocking mode and not in pipeline mode, and is again after each call. Its client_encoding must be UTF8. Lost connections
- * are reported, never reopened. Close the store before the connection; closing it leaves `conn` open. */
+ * `options` may be NULL; only its fields schema, log, log_context and answer_timeout_ms count. If
+ * answer_timeout_ms is set and the server is silent for that long during a call, the connection is shut down
+ * and fails from then on. If it is 0, a call waits as long as your own statements would. The connection must
+ * be in blocking mode and not in pipeline mode; each call leaves it so. Its client_encoding must be UTF8.
+ * Lost connections are reported, never reopened. Close the store before the connection; closing it leaves
+ * `conn` open. */
 BOXCAR_API boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_options *options,
                                                       boxcar_store **ret_store, boxcar_error *err);
 
 /* The connection of a store, for statements of your own in a handler's transaction (worker.h,
- * boxcar_delivery_begin). Lent: do not finish it, nor end its transaction. NULL when the store is not
+ * boxcar_delivery_begin). Lent: do not finish it, and do not end its transaction. NULL when the store is not
  * PostgreSQL's. */
 BOXCAR_API PGconn *boxcar_store_postgres_handle(boxcar_store *store);
 

@@ -1,4 +1,4 @@
-/* boxcar/request.h: everything that is asked of a store at once.
+/* boxcar/request.h: many operations on a store in one round trip.
  *
  * A request holds new messages, results of work, renewals, a heartbeat and how much to claim, for the outbox and the
  * inbox. Storing and settling are one durable transaction, claiming follows in the same round trip. The answer says for
@@ -15,7 +15,7 @@
  *     ... result->claimed[BOXCAR_OUTBOX] ...
  *     boxcar_result_free(result);
  *
- * Threads: as for the store that is asked. A result may be read by any thread once it is there. */
+ * Threads: as for the store. Any thread may read a result. */
 #ifndef BOXCAR_REQUEST_H
 #define BOXCAR_REQUEST_H
 
@@ -40,8 +40,8 @@ typedef struct boxcar_settlement_list {
     size_t count;
 } boxcar_settlement_list;
 
-/* Which leased messages come back with the answer, beside those that are claimed: for a program that has
- * lost its copies, such as one that starts again under the owner it had. */
+/* Which leased messages come back with the answer, in addition to those that are claimed. It is for a program
+ * that has lost its copies, for instance because it was restarted with the same owner. */
 typedef enum boxcar_return {
     BOXCAR_RETURN_NONE = 0,
     BOXCAR_RETURN_RENEWED = 1, /* those that this request has renewed */
@@ -59,9 +59,9 @@ typedef struct boxcar_request_part {
     int64_t claim_bytes;    /* 1 KiB to 1 GiB: claim no further message once the payloads have this many bytes */
     const boxcar_str *topics; /* claim only these; each exact, or ending in * for a prefix */
     size_t topic_count;       /* 0 = every topic */
-    bool claim_stored;        /* claim first what this request stores in the box and is due: nobody else can
-                                 have it before. Messages of streams come as in any claim: others may have
-                                 enqueued into the stream, and the order decides */
+    bool claim_stored;        /* first claim the messages that this request stores in the box, if they are
+                                 due: no other claimer can have them before. Messages of streams come as in
+                                 any claim, because the order decides: the stream may have earlier messages */
     boxcar_return returns;    /* see boxcar_result.returned */
 } boxcar_request_part;
 
@@ -73,11 +73,12 @@ typedef struct boxcar_request_part {
     .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .claim_bytes = BOXCAR_BATCH_BYTES_DEFAULT})
 #endif
 
-/* The owner lives and works, for people and for `boxcar doctor`: it is registered in each box that the request has a
- * part for, on that part's topics. A request without parts brings up to date what is registered, and registers an owner
- * that is not known in both boxes, on every topic. From then on each call that names the owner says that it lives, in
- * both boxes. Silent for longer than the setting instance_timeout (30 seconds), it is removed and its leases are
- * released. An owner that never registered keeps its leases until they end. */
+/* Registers the owner as live, for people and for `boxcar doctor`: in each box that the request has a part
+ * for, on that part's topics. A request without parts updates the registrations that are there; if there are
+ * none, it registers the owner in both boxes, on every topic. From then on each call that names the owner
+ * counts as a sign of life in both boxes. An owner that is silent for longer than the setting
+ * instance_timeout (30 seconds) is removed, and its leases are released. An owner that never registered keeps
+ * its leases until they end. */
 typedef struct boxcar_heartbeat {
     size_t struct_size;
     boxcar_str host; /* optional */
@@ -97,12 +98,14 @@ typedef struct boxcar_request {
     boxcar_new_message_list messages[BOXCAR_BOXES];   /* by box: what to store there */
     const boxcar_request_part *parts[BOXCAR_BOXES];   /* by box: NULL = nothing else is asked of it */
     const boxcar_heartbeat *heartbeat; /* NULL = none */
-    bool sent_before;           /* an earlier try of this very request ended with err->outcome_unknown: what it did counts
-                                   as done by this one */
-    int64_t stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d; 0 = with a
-                                   heartbeat the setting instance_timeout counts, without one nobody is removed */
-    int partition_count;        /* that the store must have, 1 to 1,000,000 (boxcar/instance.h); 0 = any. A store
-                                   that never had a message in a stream takes the number over */
+    bool sent_before;           /* an earlier try of this very request ended with err->outcome_unknown: this
+                                   request reports what the earlier try did as its own */
+    int64_t stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d; 0 = with
+                                   a heartbeat the setting instance_timeout counts, without one none is
+                                   removed */
+    int partition_count;        /* the partition count that the store must have, 1 to 1,000,000
+                                   (boxcar/instance.h); 0 = any. A store that never had a message in a stream
+                                   adopts this number */
 } boxcar_request;
 
 #ifdef __cplusplus
@@ -128,35 +131,37 @@ typedef struct boxcar_result {
     boxcar_work_id_list settled[BOXCAR_BOXES][BOXCAR_SETTLE_KINDS]; /* by kind: an id that is missing was not the
                                                                        owner's any more */
     int64_t reaped[BOXCAR_BOXES];
-    const boxcar_message_list *claimed[BOXCAR_BOXES]; /* never NULL; boxcar_list_free() is not for them */
-    const boxcar_message_list *returned[BOXCAR_BOXES]; /* what boxcar_request_part.returns asks for, in the order
-                                                          of work ids, with the leases as they are now. None of
-                                                          them is among `claimed`. Never NULL; boxcar_list_free()
-                                                          is not for them */
+    const boxcar_message_list *claimed[BOXCAR_BOXES]; /* never NULL; freed with the result */
+    const boxcar_message_list *returned[BOXCAR_BOXES]; /* the messages that boxcar_request_part.returns asks
+                                                          for, in the order of work ids, with the leases as
+                                                          they are now. None of them is among `claimed`. Never
+                                                          NULL; freed with the result */
 } boxcar_result;
 
-/* Does all of it. Bad input changes nothing: BOXCAR_E_INVALID, err->argument is the first fault's place
- * ("messages[1].topic", "inbox.acks[3].work_id", "inbox.messages[3].source"), err->message says it and how many there
- * are; boxcar_request_faults() lists them all. Ids that are not leased to the owner are passed over, as everywhere. A
- * request that asks nothing succeeds. BOXCAR_E_CONFLICT, and nothing is done: the store has another partition_count.
+/* Sends a request. If the input is bad, nothing changes: BOXCAR_E_INVALID. err->argument is the place of the
+ * first fault ("messages[1].topic", "inbox.acks[3].work_id", "inbox.messages[3].source"). err->message
+ * describes this fault and says how many there are; boxcar_request_faults() lists them all. Ids that are not
+ * leased to the owner are skipped, as everywhere. A request that asks nothing succeeds. BOXCAR_E_CONFLICT:
+ * the store has another partition_count; nothing is done.
  *
- * Repeating a request is safe when err->outcome_unknown says that nobody knows: set sent_before, and give the messages
- * of the outbox ids or keys of their own, so that those which are there already are found; they are duplicates then,
- * whoever stored them.
+ * If err->outcome_unknown is set, repeating the request is safe: set sent_before, and give the messages of
+ * the outbox ids or keys of their own, so that the store recognizes those that it has already. It reports
+ * these as duplicates, also if another program stored them.
  *
- * On a store made from a borrowed handle everything belongs to the caller's transaction, claims too: a claim holds other
- * claimers back until that ends. The caller owns *ret_result. */
+ * On a store made from a borrowed handle everything belongs to the caller's transaction, claims too
+ * (boxcar/postgres.h, boxcar/sqlite.h). The caller owns *ret_result. */
 BOXCAR_API boxcar_status boxcar_process(boxcar_store *store, const boxcar_request *request,
                                         boxcar_result **ret_result, boxcar_error *err);
 
 /* Frees everything that the result lent; NULL is fine. */
 BOXCAR_API void boxcar_result_free(boxcar_result *result);
 
-/* Called for each fault of a request: its place, and what is wrong and what to do. Texts are lent. */
+/* Called for each fault of a request, with its place and a text that says what is wrong and what to do. Texts
+ * are lent. */
 typedef void (*boxcar_fault_fn)(void *context, const char *argument, const char *message);
 
-/* Lists every fault that boxcar_process() would refuse the request for, in the order of the struct; asks no store.
- * Returns how many; `report` may be NULL. */
+/* Lists every fault for which boxcar_process() would refuse the request, in the order of the struct, without
+ * asking a store. Returns their number; `report` may be NULL. */
 BOXCAR_API size_t boxcar_request_faults(const boxcar_request *request, boxcar_fault_fn report, void *context);
 
 #ifdef __cplusplus

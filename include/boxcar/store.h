@@ -43,10 +43,10 @@ typedef struct boxcar_store_options {
     void *log_context;
     boxcar_log_level log_level; /* records below are not even made; default: all of them */
     int64_t answer_timeout_ms;  /* PostgreSQL: how long the server may be silent while a call waits for
-                                   it; then the connection is closed and the call fails with
+                                   it. After that the connection is closed and the call fails with
                                    BOXCAR_E_UNAVAILABLE, outcome unknown. Deployments, upkeep, audits and
-                                   lists get twenty times as long. 0 = 30 seconds, and for ever on a
-                                   borrowed connection (postgres.h) */
+                                   lists get twenty times as long. 0 = 30 seconds; on a borrowed
+                                   connection (postgres.h) 0 = for ever */
 } boxcar_store_options;
 
 #ifdef __cplusplus
@@ -65,20 +65,20 @@ BOXCAR_API boxcar_status boxcar_store_open(const boxcar_store_options *options,
  * borrowed handle (sqlite.h, postgres.h) the handle itself stays open. */
 BOXCAR_API void boxcar_store_close(boxcar_store *store);
 
-/* Creates the schema or brings it up to date, and makes again what somebody has dropped or changed: views, functions,
- * indexes, constraints, triggers. A table that is lost is named (BOXCAR_E_STORE). Idempotent. Many processes may do it
- * at once, also while workers run. Not allowed on a borrowed handle. */
+/* Creates the schema or brings it up to date. Restores views, functions, indexes, constraints and triggers
+ * that were dropped or changed. If a table is lost, the error names it (BOXCAR_E_STORE). Idempotent. Many
+ * processes may call it at the same time, also while workers run. Not allowed on a borrowed handle. */
 BOXCAR_API boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_error *err);
 
 typedef struct boxcar_deployment {
     int schema_version;   /* the version the store has now */
     int applied;          /* how many migrations were run; 0 = it was up to date */
     int previous_version; /* the version it had before; 0 = there was no schema */
-    int mended;           /* how many objects were made again because somebody had dropped or changed them */
+    int mended;           /* how many objects were restored because they had been dropped or changed */
 } boxcar_deployment;
 
-/* What boxcar_store_open() with `deploy` did, or boxcar_store_deploy() since; all zero when neither was asked for. Lent
- * until the store is deployed again or closed. */
+/* What the last deployment of this store did, by boxcar_store_open() with `deploy` or by
+ * boxcar_store_deploy(); all zero when there was none. Lent until the store is deployed again or closed. */
 BOXCAR_API const boxcar_deployment *boxcar_store_deployment(const boxcar_store *store);
 
 /* A name for logs that is the same for every process using this store and contains no

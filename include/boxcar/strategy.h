@@ -1,5 +1,5 @@
-/* boxcar/strategy.h: when what was gathered is sent. For coordinators (coordinator.h), which gather what a
- * program says, and for workers (worker.h), which gather the verdicts of handlers. */
+/* boxcar/strategy.h: when collected operations are sent. For coordinators (coordinator.h), which collect the
+ * operations of a program, and for workers (worker.h), which collect the verdicts of handlers. */
 #ifndef BOXCAR_STRATEGY_H
 #define BOXCAR_STRATEGY_H
 
@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* When the queue of a coordinator is flushed, besides boxcar_coordinator_flush() and
- * boxcar_coordinator_close(); see boxcar_worker_options for what it means in a worker. */
+/* When the queue of a coordinator is flushed. boxcar_coordinator_flush() and boxcar_coordinator_close() flush
+ * it with every strategy. See boxcar_worker_options for the meaning in a worker. */
 typedef enum boxcar_strategy {
     BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
     BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
-    BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: what is queued waits interval_ms at most */
-    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; fewer are flushed by a thread
-                                      after interval_ms */
+    BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: an operation waits interval_ms at most */
+    BOXCAR_STRATEGY_SIZE = 3       /* by the call that queues the `size`-th operation; fewer are flushed by a
+                                      thread after interval_ms */
 } boxcar_strategy;
 
 #define BOXCAR_INTERVAL_MS_DEFAULT 100

@@ -1,10 +1,10 @@
 /* boxcar/stream.h: streams: messages that are handled one at a time, in order.
  *
- * boxcar_new_message.stream names the stream of a message. Within a stream messages are handled in the
- * order of arrival, across retries, crashes and any number of workers; streams never wait for each
- * other. While a message waits for its retry, its stream waits. When it dies, the stream goes on, or it
- * halts until somebody decides: that is its policy, the store's setting stream_policy unless a rule
- * for the stream says otherwise.
+ * boxcar_new_message.stream names the stream of a message. Within a stream messages are handled in the order
+ * of arrival, across retries, crashes and any number of workers; streams never wait for each other. While a
+ * message waits for its retry, its stream waits. When a message dies, its stream continues or halts. The
+ * policy of the stream decides: a rule for the stream, or else the store's setting stream_policy. A halted
+ * stream waits until an operator resumes it.
  *
  * A claim may bring several messages of one stream: they are neighbours, in the order of their work ids.
  * Handle them in that order, and stop at the first that is not acked: give the rest back (defer). */
@@ -29,7 +29,7 @@ typedef enum boxcar_stream_state {
 /* "ready", "waiting", "in_progress", "halted"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_stream_state_name(boxcar_stream_state state);
 
-#define BOXCAR_STREAM_PENDING_MAX 1000 /* no more are counted */
+#define BOXCAR_STREAM_PENDING_MAX 1000 /* counting stops here */
 
 /* A stream that has unfinished messages, or that is halted. Text is lent by its list. */
 typedef struct boxcar_stream {
@@ -37,13 +37,14 @@ typedef struct boxcar_stream {
     boxcar_box box;
     boxcar_stream_state state;
     int partition;
-    int64_t pending;           /* unfinished messages, leased ones too; BOXCAR_STREAM_PENDING_MAX: or more */
-    boxcar_work_id head;       /* the first of them; none when there is none */
+    int64_t pending;           /* unfinished messages, leased ones too; BOXCAR_STREAM_PENDING_MAX: that many
+                                  or more */
+    boxcar_work_id head;       /* the first unfinished message; none when there is none */
     boxcar_str topic;          /* of the head */
     boxcar_time available_at;  /* when the head may be claimed; BOXCAR_TIME_NONE while leased or halted */
     int retry_count;           /* of the head */
-    boxcar_owner owner;        /* while in progress: who has the head */
-    boxcar_time halted_at;     /* BOXCAR_TIME_NONE = it is not */
+    boxcar_owner owner;        /* while in progress: the owner that holds the head */
+    boxcar_time halted_at;     /* BOXCAR_TIME_NONE = it is not halted */
     boxcar_work_id halted_by;  /* the dead letter that halted it */
 } boxcar_stream;
 
@@ -58,7 +59,7 @@ typedef struct boxcar_stream_filter {
     bool halted;       /* only those that are halted */
     boxcar_str prefix; /* only those whose key begins with it; absent or empty = all */
     int limit;         /* 1 to 10,000 */
-    boxcar_str after;  /* continue a listing: only keys behind this one */
+    boxcar_str after;  /* continue a listing: only keys after this one */
 } boxcar_stream_filter;
 
 #ifdef __cplusplus
@@ -72,35 +73,38 @@ typedef struct boxcar_stream_filter {
 BOXCAR_API boxcar_status boxcar_stream_page(boxcar_store *store, const boxcar_stream_filter *filter,
                                             boxcar_stream_list **ret_list, boxcar_error *err);
 
-/* One stream. BOXCAR_E_NOT_FOUND: nothing of it is unfinished, and it is not halted. */
+/* One stream. BOXCAR_E_NOT_FOUND: it has no unfinished message and is not halted. */
 BOXCAR_API boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str stream,
                                             boxcar_stream_list **ret_list, boxcar_error *err);
 
-/* Lets a halted stream go on: with the message behind the one that died, or with `replay` with that one, as
- * boxcar_dead_replay() would. Replaying the dead letter that halted a stream resumes it too.
+/* Resumes a halted stream with the message after the dead letter that halted it. With `replay` it first
+ * replays that dead letter, like boxcar_dead_replay(). boxcar_dead_replay() of that dead letter resumes the
+ * stream, too.
  * BOXCAR_E_NOT_FOUND: there is no such stream; BOXCAR_E_CONFLICT: it is not halted. */
 BOXCAR_API boxcar_status boxcar_stream_resume(boxcar_store *store, boxcar_box box, boxcar_str stream, bool replay,
                                               boxcar_error *err);
 
-/* Gives up on the next message of a stream: it becomes a dead letter (cancelled), and the stream goes on behind it,
- * whatever its policy. A halted stream is resumed instead: what halted it is dead already, *ret_work_id is that one
- * then. BOXCAR_E_NOT_FOUND: the stream has no message; BOXCAR_E_CONFLICT: the message is in progress. */
+/* Skips the next message of a stream: it becomes a dead letter (cancelled), and the stream continues with the
+ * message after it, whatever its policy. A halted stream is only resumed, because the message that halted it
+ * is dead already; *ret_work_id is then that message. BOXCAR_E_NOT_FOUND: the stream has no message;
+ * BOXCAR_E_CONFLICT: the message is in progress. */
 BOXCAR_API boxcar_status boxcar_stream_skip(boxcar_store *store, boxcar_box box, boxcar_str stream,
                                             boxcar_work_id *ret_work_id, boxcar_error *err);
 
 /* ---- what happens when a message of a stream dies ---- */
 
 typedef enum boxcar_stream_policy {
-    BOXCAR_STREAM_DEFAULT = -1, /* only for boxcar_stream_rule_write(): no rule of its own */
+    BOXCAR_STREAM_DEFAULT = -1, /* only for boxcar_stream_rule_write(): remove the rule */
     BOXCAR_STREAM_CONTINUE = 0,
     BOXCAR_STREAM_HALT = 1
 } boxcar_stream_policy;
 
 BOXCAR_API const char *boxcar_stream_policy_name(boxcar_stream_policy policy); /* "continue", "halt" */
 
-/* Streams whose key is `pattern`, or begins with it where it ends in *, have this policy. The longest match wins;
- * without one the setting stream_policy counts. BOXCAR_STREAM_DEFAULT removes the rule of the pattern;
- * BOXCAR_E_NOT_FOUND: there is none. Cancelling a message never halts its stream. */
+/* Gives streams a policy: the stream whose key is `pattern`, or, if `pattern` ends in *, every stream whose
+ * key begins with it. The longest match wins; without a match the setting stream_policy counts.
+ * BOXCAR_STREAM_DEFAULT removes the rule of the pattern; BOXCAR_E_NOT_FOUND: there is none. Cancelling a
+ * message never halts its stream. */
 BOXCAR_API boxcar_status boxcar_stream_rule_write(boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
                                                   boxcar_error *err);
 
@@ -117,8 +121,9 @@ typedef struct boxcar_stream_rule_list {
 BOXCAR_API boxcar_status boxcar_stream_rule_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
                                                   boxcar_error *err);
 
-/* How often a message of a stream was acked while an earlier one, which had been handed out before, was unfinished:
- * whoever did that does not handle what it claims in order. Evidence is kept as long as dead letters are. */
+/* How often a message of a stream was acked while an earlier message of that stream, claimed before, was
+ * unfinished. A claimer that does this does not handle its messages in order. The evidence is kept as long as
+ * dead letters. */
 BOXCAR_API boxcar_status boxcar_stream_violation_count(boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ extern "C" {
 #define BOXCAR_API
 #endif
 
-/* Text travels with its length and is borrowed, never owned: whoever passes a
+/* Text travels with its length and is borrowed, never owned: the caller that passes a
  * boxcar_str keeps the bytes alive for the call. data == NULL means absent (SQL
  * null); data != NULL with len == 0 is the empty text. No NUL terminator is needed
  * or looked for. */
@@ -92,7 +92,7 @@ typedef enum boxcar_message_status {
     BOXCAR_FAILED = 3
 } boxcar_message_status;
 
-/* Why a message is dead. NONE for every message that is not. */
+/* Why a message is dead. NONE for a message that is not dead. */
 typedef enum boxcar_reason {
     BOXCAR_REASON_NONE = 0,
     BOXCAR_REASON_REJECTED = 1,   /* fail() was called; or its row is damaged */
@@ -111,8 +111,8 @@ BOXCAR_API const char *boxcar_reason_name(boxcar_reason reason);
 /* UUID text: 36 characters, lower case, plus the terminating NUL. */
 #define BOXCAR_UUID_TEXT_SIZE 37
 
-/* A new UUIDv7 (RFC 9562) from this machine's clock and the system's randomness, unique whatever the clock
- * says. None (all zero) in the case that the system gives no randomness. */
+/* A new UUIDv7 (RFC 9562) from this machine's clock and the system's randomness. It is unique even if the
+ * clock is wrong. None (all zero) if the system gives no randomness. */
 BOXCAR_API boxcar_uuid boxcar_uuid_new(void);
 BOXCAR_API bool boxcar_uuid_is_none(boxcar_uuid uuid);
 /* Parsing takes the 36-character form, upper or lower case, and returns false for
@@ -120,12 +120,12 @@ BOXCAR_API bool boxcar_uuid_is_none(boxcar_uuid uuid);
 BOXCAR_API bool boxcar_uuid_parse(boxcar_str text, boxcar_uuid *ret_uuid);
 BOXCAR_API void boxcar_uuid_format(boxcar_uuid uuid, char ret_text[BOXCAR_UUID_TEXT_SIZE]);
 
-/* The id that a key stands for in a topic: the same two give the same id, in C, in SQL and
- * on the command line, so that enqueueing a key twice stores one message. Not for unique keys,
- * whose messages have new ids. None when the topic is too long. */
+/* The message id made of a topic and a key. The same topic and key give the same id, in C, in SQL and
+ * on the command line, so that enqueueing a key twice stores one message. Not for unique keys:
+ * their messages have new ids. None when the topic is too long. */
 BOXCAR_API boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, boxcar_str key);
-/* An id made of a text alone, to give as message_id. Up to schema version 9 a key stood for it,
- * in all topics. */
+/* A message id made of a text alone, to give as message_id. Up to schema version 9 a key gave this id,
+ * whatever the topic. */
 BOXCAR_API boxcar_message_id boxcar_message_id_of_key(boxcar_str key);
 
 /* Times as RFC 3339 text: parsing takes any offset and up to microseconds, formatting
@@ -147,8 +147,8 @@ BOXCAR_API bool boxcar_duration_parse(boxcar_str text, int64_t *ret_ms);
  *     boxcar_list_free(list);
  *
  * The items and their texts are lent by the list until it is freed. Any thread may read a list. This function
- * frees a list of any type that the caller owns; NULL is fine. A list that something else lends, such as what a
- * batch claimed, is freed with that. */
+ * frees a list of any type that the caller owns; NULL is fine. Do not free a list that another object lends,
+ * such as the claimed messages of a boxcar_result: it is freed with that object. */
 BOXCAR_API void boxcar_list_free(const void *list);
 
 #ifdef __cplusplus

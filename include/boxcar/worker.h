@@ -1,9 +1,9 @@
-/* boxcar/worker.h: a worker claims messages, runs handlers on threads, settles what they say.
+/* boxcar/worker.h: a worker claims messages, runs handlers on threads, and settles by their verdicts.
  *
- * One thread of the worker talks to the store: it carries results out and brings new work back
- * in the same round trip, for the outbox and the inbox alike. Handlers run on threads of their own, `concurrency` at a time. The
- * worker renews the leases of all it holds, retries with a backoff, buries what cannot be
- * done, survives its database going away and coming back, and stops cleanly.
+ * One thread of the worker talks to the store: it sends results and brings new work back in the same round
+ * trip, for the outbox and the inbox alike. Handlers run on threads of their own, `concurrency` at a time.
+ * The worker renews the leases of all messages that it holds, retries with a backoff, makes dead letters of
+ * messages that cannot be done, survives an outage of its database, and stops cleanly.
  *
  *     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
  *     options.store = &store_options;
@@ -12,11 +12,10 @@
  *     boxcar_worker_run(worker, &err);      until boxcar_worker_stop()
  *     boxcar_worker_free(worker);
  *
- * Threads: boxcar_worker_run() is called once, from one thread. boxcar_worker_stop(),
- * boxcar_worker_reconfigure() and the functions that read may be called from any thread while
- * it runs, boxcar_worker_stop() also from a signal handler; everything else before it starts
- * or after it has returned. The log function of the store options is called from several
- * threads at once. */
+ * Threads: call boxcar_worker_run() once, from one thread. While it runs, any thread may call
+ * boxcar_worker_stop(), boxcar_worker_reconfigure() and the functions that read. A signal handler may
+ * call boxcar_worker_stop(). Call all other functions before boxcar_worker_run() starts or after it has
+ * returned. The log function of the store options is called from several threads at once. */
 #ifndef BOXCAR_WORKER_H
 #define BOXCAR_WORKER_H
 
@@ -32,14 +31,14 @@ extern "C" {
 
 typedef struct boxcar_worker boxcar_worker;
 
-/* One message in the hands of a handler: lent for the call, used on the thread that got it. */
+/* One message that a handler works on: lent for the call; only the thread of the call may use it. */
 typedef struct boxcar_delivery boxcar_delivery;
 
-/* What a handler says about its message: one of the ways to settle it. */
+/* The answer of a handler: how to settle its message. */
 typedef enum boxcar_verdict {
     BOXCAR_VERDICT_ACK = BOXCAR_ACK,       /* done */
     BOXCAR_VERDICT_RETRY = BOXCAR_ABANDON, /* one attempt spent; again after the backoff, or dead when all
-                                              are used up */
+                                              attempts are used up */
     BOXCAR_VERDICT_DEFER = BOXCAR_DEFER,   /* later, no attempt spent: rate limits, an open circuit */
     BOXCAR_VERDICT_FAIL = BOXCAR_FAIL      /* will never work: a dead letter at once */
 } boxcar_verdict;
@@ -52,7 +51,7 @@ typedef boxcar_verdict (*boxcar_handler_fn)(void *context, boxcar_delivery *deli
 BOXCAR_API const boxcar_message *boxcar_delivery_message(const boxcar_delivery *delivery);
 
 /* Whether to stop: the time for this handler is over, or the lease was lost and another worker may
- * run the message already. A handler that goes on long after that is abandoned: its verdict
+ * run the message already. The worker gives up a handler that goes on long after that: its verdict
  * no longer counts. */
 BOXCAR_API bool boxcar_delivery_is_cancelled(const boxcar_delivery *delivery);
 
@@ -60,30 +59,30 @@ BOXCAR_API bool boxcar_delivery_is_cancelled(const boxcar_delivery *delivery);
  * -1 when there is none. */
 BOXCAR_API int boxcar_delivery_cancel_fd(const boxcar_delivery *delivery);
 
-/* Why: kept as last_error with the verdicts retry and fail, cut at 4 KiB; bytes that are not
- * UTF-8 are replaced. The last call counts; the text is copied. Payloads do not belong there: where
- * the text repeats the message's payload, or 16 bytes or more of it, "[payload]" is written instead. */
+/* The reason for the verdicts retry and fail, kept as last_error: cut at 4 KiB; bytes that are not UTF-8 are
+ * replaced. The last call counts; the text is copied. It must not contain payloads: where it repeats the
+ * message's payload, or 16 bytes or more of it, "[payload]" is written instead. */
 BOXCAR_API void boxcar_delivery_set_error(boxcar_delivery *delivery, boxcar_str text);
 
 /* When to try again, with the verdicts retry (instead of the backoff) and defer (default: one
- * second). Out of range is clamped to 0 and BOXCAR_DELAY_MS_MAX. */
+ * second). A value out of range is clamped to 0 or BOXCAR_DELAY_MS_MAX. */
 BOXCAR_API void boxcar_delivery_set_delay_ms(boxcar_delivery *delivery, int64_t delay_ms);
 
-/* Opens a transaction in which the handler's own writes and the ack happen together: with the
- * verdict ack, the worker acks the message in it and commits; with any other, or when the
- * lease was lost, it rolls back. *ret_store is lent for the call and is in that transaction:
- * boxcar_enqueue() on it belongs to it, and so do your own statements on the connection that
- * boxcar_store_sqlite_handle() or boxcar_store_postgres_handle() lends (sqlite.h, postgres.h). Never end the
- * transaction yourself. A second call lends the same store.
+/* Opens a transaction in which the handler's own writes and the ack happen together. With the verdict ack,
+ * the worker acks the message in this transaction and commits. With any other verdict, or when the lease was
+ * lost, the worker rolls back. *ret_store is lent for the call. Everything done on it is part of the
+ * transaction: boxcar_enqueue(), and your own statements on the connection that boxcar_store_sqlite_handle()
+ * or boxcar_store_postgres_handle() lends (sqlite.h, postgres.h). Never end the transaction yourself. A
+ * second call lends the same store.
  *
- * SQLite has one writer: keep such a handler short, everyone else waits for it. */
+ * SQLite has one writer, and all others wait for it: keep such a handler short. */
 BOXCAR_API boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **ret_store,
                                                boxcar_error *err);
 
-/* Says that these stages of the message are done (boxcar_stage flags), beside those that
- * boxcar_delivery_message() shows in `stages`: should this attempt fail, the next one sees them. Stored with the
- * worker's next round trip, at the latest together with the verdict and before it. BOXCAR_E_INVALID: an
- * unknown flag. */
+/* Records that these stages of the message are done (boxcar_stage flags), in addition to those in the
+ * `stages` of boxcar_delivery_message(). If this attempt fails, the next one sees them. They are stored with
+ * the worker's next round trip, at the latest with the verdict, and take effect before it. BOXCAR_E_INVALID:
+ * an unknown flag. */
 BOXCAR_API boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery, int stages, boxcar_error *err);
 
 /* Ranges and defaults. */
@@ -110,27 +109,28 @@ typedef struct boxcar_worker_options {
     int batch_size;             /* most that one claim brings at first, 1 to 10,000; see batch_limit */
     int64_t lease_ms;           /* 100 ms to 24 h; renewed while the worker lives */
     int64_t poll_ms;            /* longest pause between looks for work, 1 ms to 1 h */
-    int64_t handler_timeout_ms; /* 0 = none; then the handler is cancelled, and abandoned
-                                   some seconds later */
+    int64_t handler_timeout_ms; /* after this time the handler is cancelled, and given up some
+                                   seconds later; 0 = no limit */
     int64_t grace_ms;           /* how long handlers may go on after boxcar_worker_stop() */
     int64_t maintain_ms;        /* between rounds of upkeep (boxcar_maintenance_run); 0 = none */
-    bool drain;                 /* stop by itself when nothing it handles is ready, leased or
+    bool drain;                 /* stop by itself when no message that it handles is ready, leased or
                                    backing off */
-    bool fail_unhandled;        /* bury what was claimed but has no handler; off: give it back */
+    bool fail_unhandled;        /* make a dead letter of a claimed message that has no handler; off:
+                                   give it back */
     const boxcar_backoff_policy *backoff; /* NULL = the store's settings; copied. With
                                              curve.base_ms = -1 topics without a curve of
                                              their own are left to the store's settings. A
                                              decide function runs on the worker's thread */
-    boxcar_strategy strategy;   /* when verdicts are stored, if no other round trip takes them along:
-                                   immediate; or they wait for others, up to flush_interval_ms
-                                   (interval), or also up to flush_size of them (size). A worker has
-                                   no scopes */
+    boxcar_strategy strategy;   /* when verdicts are stored: immediate = at once; interval = after
+                                   flush_interval_ms at most; size = the same, or as soon as there are
+                                   flush_size of them. Any other round trip takes them along sooner.
+                                   Workers do not support scoped */
     int64_t flush_interval_ms;  /* 1 ms to 10 s */
     int flush_size;             /* 1 to 10,000 */
     int64_t batch_bytes;        /* 1 KiB to 1 GiB: a claim takes no further message once payloads, headers and
                                    metadata have this many bytes together */
     int batch_limit;            /* 1 to 10,000: how far batches of quick messages grow while claims come
-                                   back full. Not above batch_size: batches do not grow */
+                                   back full. If it is not above batch_size, batches do not grow */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
@@ -157,7 +157,7 @@ typedef enum boxcar_handler_kind {
     BOXCAR_HANDLER_DISCARD = 2   /* acks at once: drops a topic on purpose, and serves load tests */
 } boxcar_handler_kind;
 
-/* Who handles the messages of a topic. Start from BOXCAR_HANDLER_INIT. Copied, but for the context. */
+/* The handler of a topic. Start from BOXCAR_HANDLER_INIT. Everything is copied except the context. */
 typedef struct boxcar_handler {
     size_t struct_size;
     boxcar_box box;
@@ -165,9 +165,10 @@ typedef struct boxcar_handler {
     boxcar_handler_kind kind;
     boxcar_handler_fn run;
     void *context;
-    boxcar_str command; /* is split into words (quotes work, there is no shell), gets the payload on standard input and
-                           BOXCAR_ variables in a clean environment. Exit 0 is ack, 65 fail, anything else retry; the
-                           tail of its standard error becomes the last error. See docs/worker.md */
+    boxcar_str command; /* a program and its arguments, split into words (quotes work, there is no shell). It
+                           gets the payload on standard input and BOXCAR_ variables in a clean environment.
+                           Exit 0 is ack, 65 fail, anything else retry; the tail of its standard error becomes
+                           the last error. See docs/worker.md */
 } boxcar_handler;
 
 #ifdef __cplusplus
@@ -176,8 +177,8 @@ typedef struct boxcar_handler {
 #define BOXCAR_HANDLER_INIT ((boxcar_handler){.struct_size = sizeof(boxcar_handler)})
 #endif
 
-/* Registers a handler. A worker serves the boxes that it has handlers for, and asks only those: both in the same round
- * trip. A topic may have a handler in each box; a second one for the same pattern in the same box is
+/* Registers a handler. A worker claims only from the boxes that it has handlers for, from both in one round
+ * trip. A topic may have a handler in each box; a second handler for the same pattern in the same box is
  * BOXCAR_E_CONFLICT. */
 BOXCAR_API boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *handler, boxcar_error *err);
 
@@ -192,28 +193,28 @@ static inline boxcar_status boxcar_worker_on(boxcar_worker *worker, boxcar_str t
     return boxcar_worker_handle(worker, &handler, err);
 }
 
-/* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once
- * when the store cannot be opened; later troubles of the store are waited out. Without handlers it
- * evaluates waits for joins and does upkeep. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE when results could not be
- * stored within the grace time (those messages are delivered again). */
+/* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once when the
+ * store cannot be opened. If the store becomes unavailable later, the worker waits until it is back. Without
+ * handlers it evaluates waits for joins and does upkeep. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE
+ * when results could not be stored within the grace time (those messages are delivered again). */
 BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err);
 
-/* Claim no more, let handlers finish within the grace time, give back what is unstarted; then
- * boxcar_worker_run() returns. A second call cancels the handlers and ends the grace time now.
- * Safe in a signal handler. */
+/* Stops the worker: it claims no more, lets handlers finish within the grace time, and gives back messages
+ * that it has not started. Then boxcar_worker_run() returns. A second call cancels the handlers and ends the
+ * grace time now. Safe in a signal handler. */
 BOXCAR_API void boxcar_worker_stop(boxcar_worker *worker);
 
-/* Changes what may change while it runs: concurrency, batch_size, batch_limit, batch_bytes, lease_ms, poll_ms,
- * handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, strategy, flush_interval_ms,
- * flush_size, and log_level of `store`.
- * The rest of `options` is not looked at. Nothing changes when something is out of range. */
+/* Changes options while the worker runs: concurrency, batch_size, batch_limit, batch_bytes, lease_ms,
+ * poll_ms, handler_timeout_ms, grace_ms, maintain_ms, fail_unhandled, backoff, strategy, flush_interval_ms,
+ * flush_size, and log_level of `store`. Other options are ignored. If a value is out of range, nothing
+ * changes. */
 BOXCAR_API boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,
                                                    boxcar_error *err);
 
 /* Frees a worker that does not run; NULL is fine. */
 BOXCAR_API void boxcar_worker_free(boxcar_worker *worker);
 
-/* Who it is: the owner of its leases. */
+/* The owner of its leases. */
 BOXCAR_API boxcar_owner boxcar_worker_owner(const boxcar_worker *worker);
 
 typedef enum boxcar_worker_state {
@@ -231,21 +232,22 @@ BOXCAR_API const char *boxcar_worker_state_name(boxcar_worker_state state);
 typedef struct boxcar_worker_stats {
     size_t struct_size;
     boxcar_worker_state state;
-    int64_t loop_age_ms;    /* since the work loop last came round: grows when it is stuck */
+    int64_t loop_age_ms;    /* since the last turn of the work loop: grows when the loop is stuck */
     int64_t queued;         /* claimed and not started */
     int64_t running;        /* in handlers now */
     int64_t concurrency;
     int64_t claims;         /* round trips that asked for work */
     int64_t claimed;        /* messages */
-    int64_t given_back;     /* deferred by the worker itself: unstarted at a stop, too many */
-    int64_t unhandled;      /* claimed without a handler for them */
+    int64_t given_back;     /* messages deferred by the worker itself: unstarted at a stop, too many */
+    int64_t unhandled;      /* messages claimed without a handler for them */
     int64_t leases_renewed; /* messages */
-    int64_t leases_lost;    /* messages whose lease somebody else has or that were settled late */
+    int64_t leases_lost;    /* messages whose lease another owner has, or that were settled too late */
     int64_t reaped;         /* by upkeep */
     int64_t store_errors;   /* calls to the store that failed */
     int64_t detachments;    /* times the store went away */
     int64_t handlers_abandoned; /* threads given up because their handler did not stop */
-    int64_t held_up;        /* claims whose turn did not come in time (PostgreSQL): somebody keeps it */
+    int64_t held_up;        /* claims that did not get the turn in time, because another session keeps it
+                               (PostgreSQL) */
 } boxcar_worker_stats;
 
 #ifdef __cplusplus
@@ -258,8 +260,8 @@ typedef struct boxcar_worker_stats {
 /* Fills *ret_stats, whose struct_size must be set. Any thread. */
 BOXCAR_API void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_stats);
 
-/* The histogram of handler times. The i-th bucket counts calls up to so many seconds; the last
- * has no bound (infinity). */
+/* The histogram of handler times. The i-th bucket counts the calls that took at most the returned number of
+ * seconds; the last bucket has no bound (infinity). */
 #define BOXCAR_HANDLER_BUCKETS 15
 BOXCAR_API double boxcar_handler_bucket_seconds(size_t i);
 
@@ -283,8 +285,8 @@ typedef struct boxcar_handler_stats {
 #define BOXCAR_HANDLER_STATS_INIT ((boxcar_handler_stats){.struct_size = sizeof(boxcar_handler_stats)})
 #endif
 
-/* The handlers in the order in which they were registered, and last the one that is built in: for the
- * waits of joins (boxcar/join.h). false = there is no i-th. Any thread. */
+/* The figures of the i-th handler, in the order in which handlers were registered. The last one is the
+ * built-in handler for waits of joins (boxcar/join.h). false = there is no i-th handler. Any thread. */
 BOXCAR_API bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats);
 
 #ifdef __cplusplus

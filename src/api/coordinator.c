@@ -112,7 +112,7 @@ static void get_operation(const void *from, size_t i, struct operation *ret_oper
                                         .lease_ms = call->lease_ms};
 }
 
-/* What was queued has a ticket also when its flush failed. */
+/* Queued operations have tickets, even if their flush failed. */
 static boxcar_status queue(boxcar_coordinator *coordinator, boxcar_status status, const struct call *call, size_t count,
                            uint64_t *ticket, boxcar_error *err) {
     struct operations operations = {count, get_operation, call};

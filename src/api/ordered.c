@@ -66,7 +66,7 @@ boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_o
 
 /* ---- settling ---- */
 
-/* What is acked is over: nobody will ask for its stages. */
+/* An acked message has ended, so its stages are no longer needed. */
 static bool records_stages(const boxcar_ordered_result *result) {
     return result->stages != 0 && result->verdict != BOXCAR_VERDICT_ACK;
 }

@@ -1,6 +1,6 @@
 /* Filling in a boxcar_error. Each function returns the status, so that the place where
  * something goes wrong can `return error_set(...)`. `err` may be NULL. BOXCAR_E_UNAVAILABLE is
- * marked retryable, everything else is not; who knows better changes it afterwards. */
+ * marked retryable, every other status is not; a caller that knows better changes it afterwards. */
 #ifndef BOXCAR_BASE_ERROR_H
 #define BOXCAR_BASE_ERROR_H
 

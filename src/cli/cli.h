@@ -27,7 +27,7 @@ enum cli_format { CLI_FORMAT_UNSET, CLI_FORMAT_TABLE, CLI_FORMAT_JSON, CLI_FORMA
 struct cli {
     const struct command *command; /* NULL until it is known */
     enum cli_format format;
-    boxcar_store *store; /* opened by cli_store_open(), closed by whoever called the command */
+    boxcar_store *store; /* opened by cli_store_open(), closed by the caller of the command */
     const char *store_url;
     const char *store_url_from; /* "--store", "BOXCAR_STORE", "boxcar.ini:2": what error texts name */
     const char *schema;         /* NULL = the library's default */

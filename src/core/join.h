@@ -1,4 +1,4 @@
-/* The rules of joins: who is counted, and when a join has ended. Pure. */
+/* The rules of joins: which members are counted, and when a join has ended. Pure. */
 #ifndef BOXCAR_CORE_JOIN_H
 #define BOXCAR_CORE_JOIN_H
 

@@ -169,7 +169,7 @@ static void format_decimal(double number, char ret_text[32]) {
     ret_text[len] = '\0';
 }
 
-/* What somebody wrote into the table by hand may be anything. */
+/* A value that was written into the table by hand may be anything. */
 static double within_range(const struct setting *setting, double number) {
     if (!(number > setting->min))
         return setting->min;

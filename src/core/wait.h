@@ -24,9 +24,9 @@ struct wait {
     boxcar_message_id message_id;      /* the wait's: what causes the continuation */
 };
 
-/* What became of a wait that was evaluated. */
+/* The outcome of evaluating a wait. */
 enum wait_outcome {
-    WAIT_LOST,      /* its lease is somebody else's: nothing was done */
+    WAIT_LOST,      /* another owner has its lease: nothing was done */
     WAIT_DEFERRED,  /* the join is pending: later, no attempt spent */
     WAIT_COMPLETED, /* acked, with the continuation on_complete */
     WAIT_FAILED,    /* acked, with the continuation on_fail */

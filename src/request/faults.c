@@ -1,7 +1,7 @@
-/* Looks at all of a request, so that whoever made it can mend everything at once.
+/* Checks a whole request, so that its author can mend all faults at once.
  *
- * The rules stop at the first fault of a message or settlement. The others are found by putting the field
- * at fault right in a copy and looking again. */
+ * The rules stop at the first fault of a message or settlement. To find the others, the check corrects the
+ * field at fault in a copy and checks again. */
 #include "faults.h"
 
 #include <stdio.h>
@@ -26,7 +26,8 @@ struct search {
     boxcar_error *first;
 };
 
-/* `status` is what a check said, `err` why; where: the place of what it looked at. */
+/* Takes the result of one check: its status, the reason (`err`), and the place of what it checked
+ * (`where`). */
 static void take(struct search *search, const char *where, boxcar_status status, const boxcar_error *err) {
     char path[PATH_SIZE];
 

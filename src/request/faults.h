@@ -1,4 +1,4 @@
-/* Every fault of a request that somebody wants to send. */
+/* Finds every fault of a request. */
 #ifndef BOXCAR_REQUEST_FAULTS_H
 #define BOXCAR_REQUEST_FAULTS_H
 

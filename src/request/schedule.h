@@ -1,6 +1,5 @@
-/* When to flush: what the strategies say, for whoever gathers things and sends them together: a
- * coordinator, and a worker with its verdicts. Pure arithmetic; times are arguments, and so is how many
- * things are queued. */
+/* When the strategies flush: for a coordinator and its operations, and for a worker and its verdicts. Pure
+ * arithmetic: the time and the number of queued operations are arguments. */
 #ifndef BOXCAR_REQUEST_SCHEDULE_H
 #define BOXCAR_REQUEST_SCHEDULE_H
 
@@ -27,11 +26,10 @@ struct schedule schedule_of(boxcar_strategy strategy, size_t size, int64_t inter
 /* Something was queued. true = it is the first that waits for a time: schedule->due_ms has changed. */
 bool schedule_queued(struct schedule *schedule, int64_t now_ms);
 
-/* Whether what is queued is to be flushed now, by whoever queued it. What has waited long enough is flushed
- * at schedule->due_ms. */
+/* Whether the call that queues has to flush now. Otherwise the queue is flushed at schedule->due_ms. */
 bool schedule_is_full(const struct schedule *schedule, size_t queued);
 
-/* After a flush: so many are queued now. When flushes fail, the next one is due later and later. */
+/* After a flush; `queued` operations are left. When flushes fail, the next one is due later and later. */
 void schedule_flushed(struct schedule *schedule, size_t queued, bool failed, int64_t now_ms);
 
 /* A flush that is due has to wait: it is due again after the interval. */

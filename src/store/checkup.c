@@ -90,7 +90,7 @@ void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_byt
     findings_add(findings, "disk", low ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_OK,
                  "%s (%.0f%%) free where the file is", CHECKUP_BYTES(free_bytes), share * 100);
     if (low)
-        findings_remedy(findings, "make room; boxcar maintain --once purges what is past its retention");
+        findings_remedy(findings, "free some space; boxcar maintain --once removes old messages");
 }
 
 /* ---- workers ---- */
@@ -114,7 +114,7 @@ static bool is_anything_ready(const struct box_facts *facts) {
     return facts->stats_count > 0 && facts->stats[0].ready > 0;
 }
 
-/* Somebody who claims by SQL or in C does not report; a lease gives them away. */
+/* A program that claims by SQL or in C sends no heartbeat; its leases show that it is there. */
 static void judge_absence(struct findings *findings, const struct box_facts *facts) {
     const boxcar_stats *all = facts->stats;
     const char *live = CHECKUP_AGE((double)facts->live_ms / 1000);
@@ -125,7 +125,7 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
     }
     if (all->in_progress > 0) {
         findings_add(findings, "workers", BOXCAR_SEVERITY_NOTE,
-                     "no worker has reported within %s; somebody who does not report holds leases", live);
+                     "no worker has reported within %s; a program without heartbeats holds leases", live);
         return;
     }
     findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
@@ -162,7 +162,7 @@ static boxcar_status judge_workers(struct findings *findings, const struct box_f
     return BOXCAR_OK;
 }
 
-/* ---- topics that nobody handles (BX-024) ---- */
+/* ---- topics that no worker handles (BX-024) ---- */
 
 static bool is_handled(const struct box_facts *facts, boxcar_str topic) {
     return topic_best_match(facts->patterns, facts->pattern_count, sizeof(*facts->patterns), topic) >= 0;
@@ -253,10 +253,10 @@ static void judge_leases(struct findings *findings, const struct box_facts *fact
         return;
     }
     findings_add(findings, "expired_leases", BOXCAR_SEVERITY_WARNING,
-                 "%lld message%s under leases that expired up to %s ago and that nobody has released",
+                 "%lld message%s under leases that expired up to %s ago and were not released",
                  (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
                  CHECKUP_AGE(facts->overdue_seconds));
-    findings_remedy(findings, "nobody claims their topics: is a worker for them running? Until then: boxcar reap%s",
+    findings_remedy(findings, "no worker claims their topics: start one; until then run boxcar reap%s",
                     box_option(facts));
 }
 
@@ -300,10 +300,10 @@ static void judge_halted(struct findings *findings, const struct box_facts *fact
         return;
     }
     findings_add(findings, "halted_streams", BOXCAR_SEVERITY_WARNING,
-                 "%s%lld stream%s%s %s halted: a message died, and what comes behind it waits",
+                 "%s%lld stream%s%s %s halted: a message died, and the messages after it wait",
                  at_least(facts->halted), (long long)facts->halted, plural(facts->halted), of_box(facts),
                  facts->halted == 1 ? "is" : "are");
-    findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s lets one go on",
+    findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s resumes one",
                     box_option(facts), box_option(facts));
 }
 
@@ -316,8 +316,8 @@ static void judge_order(struct findings *findings, const struct box_facts *facts
                  "%s%lld message%s of streams%s %s acked before an earlier one was finished",
                  at_least(facts->violations), (long long)facts->violations, plural(facts->violations),
                  of_box(facts), facts->violations == 1 ? "was" : "were");
-    findings_remedy(findings, "some claimer does not handle the messages of a stream in order, or goes on behind one "
-                              "that failed; boxcar worker does");
+    findings_remedy(findings, "a claimer handled the messages of a stream out of order, or continued after "
+                              "one that failed: let it handle them in order, as boxcar worker does");
 }
 
 static bool is_anything_there(const struct box_facts *facts) {
@@ -326,7 +326,7 @@ static bool is_anything_there(const struct box_facts *facts) {
     return facts->stats_count > 0 && all->ready + all->waiting + all->in_progress + all->done + all->failed > 0;
 }
 
-/* Claims release expired leases, too. Nobody but upkeep removes what is past its retention. */
+/* Claims release expired leases, too. Only upkeep removes messages that are past their retention. */
 static void judge_upkeep(struct findings *findings, const struct box_facts *facts) {
     double seconds = facts->upkeep.seconds;
     const char *age = CHECKUP_AGE(seconds);
@@ -342,8 +342,8 @@ static void judge_upkeep(struct findings *findings, const struct box_facts *fact
         findings_add(findings, "upkeep", severity, "upkeep never ran in the %s since the store was deployed or upgraded", age);
     if (severity == BOXCAR_SEVERITY_OK)
         return;
-    findings_remedy(findings, "what is past its retention is not removed, and counters get slow: run a worker whose "
-                              "maintain is not 0, or boxcar maintain, or boxcar maintain --once from cron");
+    findings_remedy(findings, "old messages are not removed, and counters get slow: run a worker whose maintain is "
+                              "not 0, or boxcar maintain, or boxcar maintain --once from cron");
 }
 
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {

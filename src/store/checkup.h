@@ -54,7 +54,7 @@ struct live_host {
 
 struct waiting_topic {
     boxcar_str topic;
-    int64_t ready; /* 0 = some, nobody knows how many */
+    int64_t ready; /* 0 = some; the number is unknown */
     double age_seconds;
 };
 
@@ -79,11 +79,11 @@ struct box_facts {
 
 /* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order, upkeep */
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
-/* The same checks for somebody who may not look. */
+/* The same checks for a role that may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);
-/* The same checks in a store that lacks what it takes to look; which parts, checkup_parts() has said. */
+/* The same checks in a store that lacks parts that looking needs; checkup_parts() has named them. */
 void checkup_box_broken(struct findings *findings);
-#define CHECKUP_BROKEN "not looked at, since parts of the store are missing"
+#define CHECKUP_BROKEN "not checked, because parts of the store are missing"
 #define CHECKUP_BROKEN_REMEDY "mend the schema first"
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of a schema that somebody dropped or changed. */
+/* Parts of a schema that were dropped or changed. */
 #include "checkup.h"
 
 #include "base/error.h"
@@ -29,9 +29,9 @@ boxcar_status checkup_parts(struct findings *findings, const struct schema_parts
     if (parts->lost.names.failed || parts->missing.names.failed || parts->changed.names.failed)
         return error_no_memory(err);
     report(findings, &parts->lost, BOXCAR_SEVERITY_PROBLEM, "lost",
-           "restore it from a backup: boxcar init does not make it again, since what was in it would be missing");
+           "restore it from a backup: boxcar init does not make it again, because its rows would be missing");
     report(findings, &parts->missing, BOXCAR_SEVERITY_PROBLEM, "missing",
-           parts->lost.count ? "first what is lost, then boxcar init" : init);
+           parts->lost.count ? "first restore the lost tables, then run boxcar init" : init);
     report(findings, &parts->changed, BOXCAR_SEVERITY_WARNING, "not as this program makes it", init);
     return BOXCAR_OK;
 }

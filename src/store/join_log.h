@@ -1,4 +1,4 @@
-/* What is logged about joins, whoever finds it out: the public functions and the worker. */
+/* Log records about joins, for the public functions and the worker. */
 #ifndef BOXCAR_STORE_JOIN_LOG_H
 #define BOXCAR_STORE_JOIN_LOG_H
 

@@ -1,4 +1,4 @@
-/* What is logged about messages of the outbox that were enqueued, whoever enqueues them. */
+/* Log records about messages of the outbox that were enqueued, in any way. */
 #ifndef BOXCAR_STORE_MESSAGE_LOG_H
 #define BOXCAR_STORE_MESSAGE_LOG_H
 

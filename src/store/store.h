@@ -120,7 +120,7 @@ enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
 
 enum upkeep_task {
     UPKEEP_ROUND,  /* everything, a bounded piece of it */
-    UPKEEP_WAITS,  /* some waits that are due and that nobody holds: for stores where nobody claims their topic */
+    UPKEEP_WAITS,  /* some waits that are due and not leased: for workers that do not claim their topic */
     UPKEEP_AUDIT,  /* see boxcar/maintain.h */
     UPKEEP_REPAIR, /* the audit, with repair */
 };
@@ -150,11 +150,12 @@ struct instance {
     boxcar_str host;          /* for people */
     int64_t pid;
     int concurrency;
-    const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: as it said before, none at first */
+    const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: those it registered before,
+                                 or none */
     size_t topic_count;
 };
 
-/* Somebody who has nothing to do. */
+/* A claimer that waits for work. */
 struct nap {
     boxcar_owner owner;
     struct {
@@ -186,7 +187,7 @@ struct store_ops {
      * that cannot tell just waits. Costs enqueueing programs nothing measurable. */
     void (*sleep)(struct boxcar_store *store, const struct nap *nap);
 
-    /* Whether nothing of these topics is ready, leased by anybody, or waiting for a time within the
+    /* Whether no message of these topics is ready, leased to any owner, or waiting for a time within the
      * next horizon_ms. Messages due later, and those behind a head that is, do not count; nor do
      * messages of wait_topic that are not due now: the joins they wait for are open. */
     boxcar_status (*is_drained)(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
@@ -317,7 +318,7 @@ boxcar_status store_open(const boxcar_store_options *options, struct boxcar_stor
 boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
 boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
 
-/* Whether a record of this level would reach anybody: ask before making the fields. */
+/* Whether a record of this level would be logged: ask before making the fields. */
 static inline bool store_logs(const struct boxcar_store *store, boxcar_log_level level) {
     return store->log && (int)level >= store->log_level;
 }

@@ -27,8 +27,9 @@ static open_fn *find_backend(boxcar_str url) {
     return NULL;
 }
 
-/* The path reaches SQLite as a name of a file and nothing else: its URIs can turn off locks and syncs, keep the database
- * in memory or choose another VFS. What looks like one is refused, so that nobody believes it took effect. */
+/* SQLite gets the path only as the name of a file. SQLite's URIs can turn off locks and syncs, keep the
+ * database in memory or choose another VFS. A path that looks like a URI is refused, so that no user believes
+ * it took effect. */
 static boxcar_status check_sqlite_path(boxcar_str path, boxcar_error *err) {
     if (str_is_empty(path))
         return error_invalid(err, "url", "url names no file: give sqlite:PATH");

@@ -1,10 +1,10 @@
-/* What is logged about streams, whoever finds it out. */
+/* Log records about streams, for every function that finds them. */
 #ifndef BOXCAR_STORE_STREAM_LOG_H
 #define BOXCAR_STORE_STREAM_LOG_H
 
 #include "store.h"
 
-/* WARN, "stream_halt": a message died, and its stream stands still until somebody decides (BX-006). */
+/* WARN, "stream_halt": a message died, and its stream stands still until it is resumed (BX-006). */
 void stream_log_halted(const struct boxcar_store *store, boxcar_box box, boxcar_str stream,
                        boxcar_work_id work_id);
 

@@ -1,7 +1,7 @@
-/* Streams beside each other, each in order.
+/* Handles streams in parallel, each in order.
  *
  * The messages are sorted once, by box, stream and work id; then a stream is a stretch of neighbours. Threads
- * take whole streams, those with the oldest message first, and nobody waits for anybody else's. */
+ * take whole streams, those with the oldest message first, and never wait for each other. */
 #include "ordered.h"
 
 #include <pthread.h>

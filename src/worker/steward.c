@@ -10,7 +10,8 @@
 
 /* How often it complains about the same thing. */
 #define COMPLAIN_EVERY_MS (INT64_C(600) * 1000)
-/* Nobody waits longer than this for it at the end. Until then a step of upkeep may take longer. */
+/* A worker that ends waits no longer than this for the steward. Until then a step of upkeep may take
+ * longer. */
 #define CALL_MS 5000
 
 /* Which of the doctor's findings are worth a line in the log. */

@@ -1,5 +1,5 @@
-/* Upkeep beside the work: reaping, expiring, purging, and a word about topics that nobody handles. On
- * a thread and a connection of its own, so that the work loop never waits for it. */
+/* The upkeep of a worker: it reaps, expires, purges, and logs topics that no worker handles. It has a thread
+ * and a connection of its own, so that the work loop never waits for it. */
 #ifndef BOXCAR_WORKER_STEWARD_H
 #define BOXCAR_WORKER_STEWARD_H
 

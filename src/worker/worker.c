@@ -96,7 +96,7 @@ static boxcar_status check_strategy(const boxcar_worker_options *options, boxcar
         return status;
     if (options->strategy == BOXCAR_STRATEGY_SCOPED || (unsigned)options->strategy > BOXCAR_STRATEGY_SIZE)
         return error_invalid(err, "strategy",
-                             "strategy is none of a worker: give immediate, interval or size");
+                             "workers do not support this strategy: give immediate, interval or size");
     return BOXCAR_OK;
 }
 

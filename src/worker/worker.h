@@ -61,7 +61,7 @@ boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_work
                                  boxcar_error *err);
 /* See boxcar_worker_stop(). Safe in a signal handler. */
 void worker_stop(struct boxcar_worker *worker);
-/* Hands new settings to who asks; false = there are none. */
+/* Takes the new settings, if there are any; false = there are none. */
 bool worker_take_pending(struct boxcar_worker *worker, struct tuning *ret_tuning);
 void tuning_release(struct tuning *tuning);
 

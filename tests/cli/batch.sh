@@ -124,7 +124,7 @@ is "nothing was stored" "$before" "$(count)"
 
 refuses "a file that is not there" 2 "*--batch*missing.jsonl*" boxcar enqueue --batch missing.jsonl
 refuses "a folder" 1 "*cannot read the batch*" boxcar enqueue --batch .
-refuses "a topic beside --batch" 2 "*--batch*" boxcar enqueue t --batch good.jsonl
-refuses "an option of a message beside --batch" 2 "*--batch*" boxcar enqueue --batch good.jsonl --key k
+refuses "a topic together with --batch" 2 "*--batch*" boxcar enqueue t --batch good.jsonl
+refuses "an option of a message together with --batch" 2 "*--batch*" boxcar enqueue --batch good.jsonl --key k
 
 finish

@@ -123,7 +123,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
     is "the connection is cut for good" 1 "$(cut)"
     lines 1 1500 >&3
     finish_feed "without a store" 5
-    like "it is said" "*boxcar: enqueue: *" "$(tail -n 1 fed-err.txt)"
+    like "an error is reported" "*boxcar: enqueue: *" "$(tail -n 1 fed-err.txt)"
     is "prints nothing" "" "$(cat fed.txt)"
     is "and stores nothing" $((before + 3000)) "$(total)"
     sql "drop owned by $role; drop role $role"

@@ -28,7 +28,7 @@ unlike "another topic each time" "*$topic*" "$(boxcar bench --messages 1 -o json
 
 # Others are not disturbed: their messages stay as they are.
 enqueue orders.paid x
-exits "beside other messages" 0 boxcar bench --messages 5 -o json
+exits "among other messages" 0 boxcar bench --messages 5 -o json
 is "theirs is still ready" ready "$(boxcar show "$id" -o json | jq -r .status)"
 
 for wrong in "--messages 0" "--messages 10000001" "--messages x" "--payload-size 19" "--payload-size 1048577" \

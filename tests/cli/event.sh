@@ -114,7 +114,7 @@ is "as written" '[order-1,1,order.placed,{"total": 12},null,null]' \
     "$(json '.[0]|"[\(.stream),\(.version),\(.type),\(.payload),\(.headers),\(.correlation_id)]"')"
 like "the database's time" "????-??-??T??:??:??.??????Z" "$(json '.[0].created_at')"
 is "from a version" "2" "$(boxcar event read order-1 --from 2 -o jsonl | jq .version)"
-is "so many" "1" "$(boxcar event read order-1 --limit 1 -o jsonl | jq .version)"
+is "at most --limit" "1" "$(boxcar event read order-1 --limit 1 -o jsonl | jq .version)"
 exits "an unknown stream" 0 boxcar event read nothing -o json
 is "is empty" "[]" "$out"
 refuses "read without a stream" 2 "*stream is missing*" boxcar event read
@@ -180,7 +180,7 @@ if [ "$BOXCAR_TEST_KIND" = postgres ] && command -v psql >/dev/null; then
     status=0
     wait "$follower" || status=$?
     is "and it ends well" 0 "$status"
-    like "it was said" "*connection lost*" "$(cat follow-err.txt)"
+    like "the loss is reported" "*connection lost*" "$(cat follow-err.txt)"
     is "once" 1 "$(wc -l <follow-err.txt | tr -d ' ')"
 fi
 

@@ -19,9 +19,9 @@ is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' '
 is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Joins,Streams,Inbox,Events,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
-# What surprises whoever writes a handler.
+# A fact that surprises authors of handlers.
 exits "help worker" 0 boxcar help worker
-like "what a program's environment is" "*environment, which is otherwise emptied but for PATH, *" "$out"
+like "what a program's environment is" "*of the worker's environment only PATH, *" "$out"
 
 # The same for programs.
 exits "help --words" 0 boxcar help --words

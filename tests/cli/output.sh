@@ -3,7 +3,7 @@
 
 enqueue t x
 
-# A full disk or a closed pipe is a failure that is said.
+# A full disk or a closed pipe is a failure that is reported.
 for line in "ls" "ls -o json" "stats" "version" "help" "settings -o jsonl" "show $id" "reap"; do
     status=0
     # shellcheck disable=SC2086

@@ -1,4 +1,4 @@
-# Progress: a line for people who wait, on a terminal and nowhere else, wiped away at the end.
+# Progress: a line for users who wait, only on a terminal, wiped away at the end.
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 command -v script >/dev/null || exit 77
 wipe=$'\r\033[K'

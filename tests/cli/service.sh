@@ -10,7 +10,7 @@ trap 'for pid in $worker $receiver; do kill -KILL "$pid" 2>/dev/null; done' EXIT
 receiver=$!
 wait_for test -S notify
 
-# told NAME LINE [COUNT]: waits until the line was said so often.
+# told NAME LINE [COUNT]: waits until the line was sent COUNT times.
 told() {
     for _ in $(seq 400); do
         if [ "$(grep -cxF -- "$2" news.txt)" -ge "${3:-1}" ]; then
@@ -33,7 +33,7 @@ worker=$!
 told "ready when it runs" READY=1
 told "says what it does" STATUS=Running
 told "feeds the watchdog" WATCHDOG=1 5
-is "ready is said once" 1 "$(grep -cx READY=1 news.txt)"
+is "ready is sent once" 1 "$(grep -cx READY=1 news.txt)"
 kill -HUP "$worker"
 told "says that it reads its configuration again" RELOADING=1
 told "and when it is done" READY=1 2

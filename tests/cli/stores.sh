@@ -1,4 +1,4 @@
-# Stores that cannot be used: what is said and the exit status; passwords stay unseen.
+# Stores that cannot be used: the error text and the exit status; passwords stay unseen.
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 
 # BX-011

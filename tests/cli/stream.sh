@@ -138,7 +138,7 @@ exits "doctor warns of the inbox too" 1 boxcar doctor -o json
 is "after what it says of the outbox" "ok,warning" "$(json '[.[]|select(.check=="halted_streams").severity]|join(",")')"
 like "by name" "1 stream of the inbox is halted:*" "$(json '[.[]|select(.check=="halted_streams").text][1]')"
 is "with the commands for it" \
-    "boxcar stream ls --halted --box inbox shows them; boxcar stream resume --box inbox lets one go on" \
+    "boxcar stream ls --halted --box inbox shows them; boxcar stream resume --box inbox resumes one" \
     "$(json '[.[]|select(.check=="halted_streams").remedy][1]')"
 exits "only of the box that is named" 1 boxcar doctor --box inbox -o json
 is "once" "warning" "$(json '[.[]|select(.check=="halted_streams").severity]|join(",")')"
@@ -168,7 +168,7 @@ exits "for people" 0 boxcar instance ls
 like "a table" "instance_id *host *pid *" "$out"
 kill "$worker"
 wait "$worker" || true
-is "it said goodbye" '[]' "$(boxcar instance ls -o json)"
+is "it is no longer listed" '[]' "$(boxcar instance ls -o json)"
 refuses "an argument" 2 "*unexpected argument*" boxcar instance ls x
 
 finish

@@ -1,5 +1,5 @@
 /* A connection of the caller's own with a store borrowed from it, and a table of the caller's
- * own (`effect`) beside Boxcar's, whatever the database. */
+ * own (`effect`) next to Boxcar's, on any database. */
 #ifndef BOXCAR_TESTS_BORROW_H
 #define BOXCAR_TESTS_BORROW_H
 

@@ -1,5 +1,5 @@
-/* A PostgreSQL schema is deployed once for a whole suite and made new again between its tests: that takes a tenth of
- * the time. What a fresh schema has is remembered beside it. */
+/* A PostgreSQL schema is deployed once for a whole suite and made new again between its tests: that takes a
+ * tenth of the time. The content of a fresh schema is kept next to it. */
 #include <stdio.h>
 
 #include "fixture.h"

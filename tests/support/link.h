@@ -27,7 +27,8 @@ void link_lose_answer(struct link *link, int which);
 void link_mute(struct link *link, int which);
 void link_close(struct link *link);
 
-/* For those who forward themselves: where the server of a URL is (on this host), and a socket of 127.0.0.1 that listens. */
+/* For programs that forward by themselves: where the server of a URL is (on this host), and a socket of
+ * 127.0.0.1 that listens. */
 struct sockaddr_in link_address_of(const char *url);
 int link_listen(int *ret_port);
 

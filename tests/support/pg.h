@@ -9,7 +9,7 @@ void pg_exec(PGconn *conn, const char *format, ...) __attribute__((format(printf
 /* The first column of the first row as a number (t and f are 1 and 0); -1 when there is no row or
  * it is null. */
 int64_t pg_number(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Asserts that the statement fails with an SQLSTATE that begins so; what it said is in the log. */
+/* Asserts that the statement fails with an SQLSTATE that begins so; its message is in the log. */
 void pg_fails(PGconn *conn, const char *sqlstate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Wait until the server shows that this session waits for a lock; that somebody waits for this one. */

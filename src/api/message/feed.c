@@ -22,7 +22,7 @@
 struct chunk {
     struct chunk *next;
     struct request request; /* with its messages */
-    boxcar_enqueued *enqueued; /* NULL = nobody wants to know */
+    boxcar_enqueued *enqueued; /* NULL = no answers are wanted */
 };
 
 struct feed {
@@ -60,7 +60,7 @@ static size_t count_of(const struct feed *feed, const struct chunk *chunk) {
     return chunk->request.base.messages[feed->box].count;
 }
 
-/* Somebody is told what became of the messages: the caller, or the log. */
+/* Makes room for the answers if the caller or the log wants them. */
 static bool place_answers(struct feed *feed, struct chunk *chunk, boxcar_enqueued *given) {
     bool logs = store_logs(feed->store, feed->box == BOXCAR_INBOX ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO);
 
@@ -187,7 +187,8 @@ static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_erro
     return store_as(feed, from, &request, err);
 }
 
-/* Whether nobody can wait for it, nor it for anybody: locks are taken by one call alone, which knows their order. */
+/* Whether storing these takes no lock that another transaction may want: such locks are left to one call at
+ * the end, which knows their order. */
 static bool is_free(struct new_messages new) {
     for (size_t i = 0; new.fresh_ids && i < new.count; i++)
         if (!boxcar_uuid_is_none(new.items[i].join_id.uuid))
@@ -195,7 +196,7 @@ static bool is_free(struct new_messages new) {
     return new.fresh_ids;
 }
 
-/* What follows in the feed waits for the end, with this chunk: its order is kept. */
+/* A chunk that is not free is stored at the end, with all chunks after it, so that the order is kept. */
 static void send_chunk(struct feed *feed, struct chunk *chunk) {
     int64_t began_ms = clock_ms();
     boxcar_error why = BOXCAR_ERROR_INIT;
@@ -229,7 +230,8 @@ static boxcar_status take_all(struct feed *feed, boxcar_error *err) {
     return BOXCAR_OK;
 }
 
-/* Of a commit whose answer was lost nobody knows: then the ids tell whether the messages are there. */
+/* If the answer to the commit was lost, the outcome is unknown. Then the ids tell whether the messages are
+ * there. */
 static bool commit(struct feed *feed, bool *ret_unknown) {
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = store_rest(feed, false, &why);

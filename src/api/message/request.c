@@ -16,7 +16,7 @@ struct answer {
 
 /* ---- checking ---- */
 
-/* The message says the first fault, and how many there are beside it. */
+/* The error describes the first fault and says how many there are. */
 static boxcar_status refuse(size_t count, const boxcar_error *first, boxcar_error *err) {
     if (count == 1) {
         if (err)
@@ -47,7 +47,7 @@ size_t boxcar_request_faults(const boxcar_request *request, boxcar_fault_fn repo
     return faults_find(&arena, request, &whole, report, context, &count, NULL) == BOXCAR_OK ? count : 0;
 }
 
-/* ---- who lives ---- */
+/* ---- heartbeats ---- */
 
 /* Only a claim, and a list of topics, say what an instance handles. */
 static void fill_topics(const boxcar_request_part *part, struct instance *instance) {

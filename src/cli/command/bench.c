@@ -224,7 +224,7 @@ static boxcar_status send_at_rate(struct bench *bench, struct results *results, 
     return status;
 }
 
-/* Somebody else's worker may take some: then they are not waited for. */
+/* Another worker may take some of the messages: then the wait ends after a time limit. */
 static void wait_for_handlers(const struct bench *bench) {
     int64_t until = now_ns() + INT64_C(5000000000);
     while (bench->latency_count < bench->latency_capacity && now_ns() < until && !bench->is_over)
@@ -236,7 +236,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The smallest latency that so many percent do not exceed. */
+/* The smallest latency that `percent` percent of the messages do not exceed. */
 static double percentile_ms(const int64_t *sorted, size_t count, size_t percent) {
     return count ? (double)sorted[(count * percent + 99) / 100 - 1] / 1e6 : 0;
 }
@@ -302,7 +302,7 @@ static int print(const struct bench *bench, const struct results *results) {
     return CLI_DONE;
 }
 
-/* What others took is missing in the figures. */
+/* Messages that other workers took are missing in the figures. */
 static void warn_about_others(const struct bench *bench, const struct results *results) {
     int64_t missing =
         bench->messages - results->drained + (int64_t)(bench->latency_capacity - results->latency_messages);
@@ -380,16 +380,15 @@ static const struct command CMD_BENCH = {
     .summary = "measure how fast this store is",
     .usage = "[--messages N] [--payload-size N] [--concurrency N] [--batch-size N]",
     .description =
-        "Stores messages on a topic of its own (boxcar.bench.XXXXXXXX) one batch after another, works them\n"
-        "off with a worker in this process whose handler does nothing, and then sends up to 1500 more one\n"
-        "by one at 500 a second to see how long each takes to its handler. Times are those of one process\n"
-        "with one connection each way, and of whatever else the machine does meanwhile. With -o json an\n"
-        "object.\n"
+        "Stores messages on a topic of its own (boxcar.bench.XXXXXXXX), one batch after another. Then a\n"
+        "worker in this process handles them with a handler that does nothing. Then the command enqueues\n"
+        "up to 1500 more messages, 500 a second, and measures the time until each reaches its handler. All\n"
+        "times are those of one process with one connection each way, and depend on the machine's other\n"
+        "load. With -o json an object.\n"
         "\n"
-        "It writes to the store it is pointed at. The messages stay there as done until retention_done has\n"
-        "passed; after an interruption some stay ready, and boxcar worker --drain --handler\n"
-        "'boxcar.bench.*=discard' finishes them. A running worker that handles every topic takes its "
-        "share.\n",
+        "The command writes to your store. The messages stay there as done until retention_done has passed.\n"
+        "After an interruption some stay ready: boxcar worker --drain --handler 'boxcar.bench.*=discard'\n"
+        "finishes them. A running worker that handles every topic takes some of the messages.\n",
     .examples = "boxcar bench --messages 500\n"
                 "boxcar bench --messages 500 --batch-size 1 --payload-size 4096 -o json\n",
     .options = OPTIONS,

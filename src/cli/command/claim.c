@@ -14,7 +14,7 @@ static struct {
 } given;
 
 static struct poptOption OPTIONS[] = {
-    {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "who claims; needed to settle", "UUID"},
+    {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "the claimer's id; needed to settle", "UUID"},
     {"lease", 0, POPT_ARG_STRING, &given.lease, 0, "100ms to 24h (default 30s)", "DUR"},
     {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
      "N"},
@@ -82,12 +82,12 @@ static const struct command CMD_CLAIM = {
     .usage = "--owner UUID [--lease DUR] [--batch-size N] [--batch-bytes SIZE] [--topic TOPIC]... [--box BOX]",
     .description =
         "Leases messages to an owner, oldest first, and prints them with their payload, as JSON\n"
-        "Lines unless -o says otherwise. Nothing ready prints nothing and is no error. Settle each\n"
-        "before its lease ends: ack, abandon, defer or fail with WORK_ID:EPOCH, or renew it. A lease\n"
-        "that ends spends an attempt, and the message is claimed alone from then on.\n"
+        "Lines unless -o says otherwise. If nothing is ready, it prints nothing and succeeds. Settle\n"
+        "each message before its lease ends: ack, abandon, defer or fail with WORK_ID:EPOCH, or renew\n"
+        "it. A lease that ends spends an attempt, and the message is claimed alone from then on.\n"
         "\n"
-        "Without --topic everything is claimed but the waits for joins (topic join.wait): these are handed\n"
-        "out only if --topic names them exactly. Acking one by hand loses the message that should follow.\n",
+        "Without --topic it claims all messages except waits for joins (topic join.wait): these are claimed\n"
+        "only if --topic names them exactly. If you ack a wait by hand, its continuation is lost.\n",
     .examples =
         "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
         "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 --lease 2m\n",

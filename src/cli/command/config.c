@@ -14,10 +14,10 @@ static struct {
 
 enum { OWN_OPTIONS = 6 };
 static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
-    {"print", 0, POPT_ARG_NONE, &given.print, 0, "the values that count, and where they come from", NULL},
+    {"print", 0, POPT_ARG_NONE, &given.print, 0, "the values in effect, and where they come from", NULL},
     {"defaults", 0, POPT_ARG_NONE, &given.defaults, 0, "an example file with all settings", NULL},
     {"docs", 0, POPT_ARG_NONE, &given.docs, 0, "the settings as Markdown", NULL},
-    {"check", 0, POPT_ARG_STRING, &given.check, 0, "say whether this file is right", "FILE"},
+    {"check", 0, POPT_ARG_STRING, &given.check, 0, "check this file", "FILE"},
     {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
      "as for boxcar worker; may be repeated", "TOPIC=ACTION"},
     {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
@@ -70,7 +70,7 @@ static const struct command CMD_CONFIG = {
         "Settings come from the command line, the environment, a file (--config) and defaults; the first\n"
         "of these that has a value counts. --print takes the options of boxcar worker and shows what it\n"
         "would use; passwords are masked. With -o json an array of objects with section, key, value and\n"
-        "from. No command opens a store here. See docs/configuration.md.\n",
+        "from. boxcar config never opens a store. See docs/configuration.md.\n",
     .examples = "boxcar config\n"
                 "boxcar config --print -o json --lease 1m\n"
                 "boxcar config --defaults >boxcar.ini\n"

@@ -123,9 +123,9 @@ static const struct command CMD_CANCEL = {
     .summary = "bury a message that is not in progress",
     .usage = "ID [--box BOX]",
     .description =
-        "The message becomes a dead letter (reason cancelled). One that is in progress, done or dead\n"
-        "already is a conflict (exit status 4), one that does not exist is not found (3). Prints how\n"
-        "many: 1; with -o json {\"cancelled\": 1}.\n",
+        "The message becomes a dead letter (reason cancelled). If it is in progress, done or dead, the exit\n"
+        "status is 4 (conflict); if it does not exist, 3 (not found). Prints the number of cancelled\n"
+        "messages: 1; with -o json {\"cancelled\": 1}.\n",
     .examples = "boxcar cancel 1\n",
     .options = CANCEL_OPTIONS,
     .run = run_cancel,
@@ -144,7 +144,7 @@ static const struct command CMD_DEAD = {
     .usage = "ls|show|replay|purge",
     .description =
         "A message becomes a dead letter when it is failed (rejected), when its attempts are used up\n"
-        "(exhausted), when its time to live ends (expired), when no handler wants it (no_handler), or\n"
+        "(exhausted), when its time to live ends (expired), when it has no handler (no_handler), or\n"
         "when it is cancelled. Only a replay makes it ready again.\n",
     .examples = "boxcar dead ls\n"
                 "boxcar help dead replay\n",
@@ -159,7 +159,7 @@ static char *limit_text, *after_text;
 static struct poptOption LS_OPTIONS[] = {
     DEAD_OPTIONS(ls_given, "list all pages"),
     {"limit", 0, POPT_ARG_STRING, &limit_text, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &after_text, 0, "go on after the last work id of a page", "WORK_ID"},
+    {"after", 0, POPT_ARG_STRING, &after_text, 0, "start after the last work id of a page", "WORK_ID"},
     POPT_TABLEEND};
 
 static const char *const LS_COLUMNS[] = {"work_id", "message_id",  "topic",      "reason",
@@ -217,8 +217,8 @@ static const struct command CMD_DEAD_LS = {
     .usage =
         "[ID]... [--topic TOPIC] [--reason REASON] [--before TIME] [--limit N] [--after WORK_ID] [--all]",
     .description =
-        "One page of dead letters with reason, died_at and last_error, without payloads. Conditions\n"
-        "combine with \"and\". For the next page give the last work id of this one to --after.\n",
+        "One page of dead letters with reason, died_at and last_error, without payloads. All conditions\n"
+        "must hold. For the next page give the last work id of this one to --after.\n",
     .examples = "boxcar dead ls\n"
                 "boxcar dead ls --topic 'orders.*' --reason exhausted -o json\n",
     .options = LS_OPTIONS,
@@ -271,9 +271,9 @@ static const struct command CMD_DEAD_REPLAY = {
              "[--topic TOPIC] [--reason REASON] [--before TIME] [--note TEXT]\n"
              "--all [--note TEXT]",
     .description =
-        "The chosen messages are ready at once, or when they are due, with retry_count 0; an expiry no\n"
-        "longer applies. The replay is recorded in their history. Prints how many; with -o json\n"
-        "{\"replayed\": N}. Ids of which none is a dead letter give exit status 3.\n",
+        "The chosen messages are ready at once, or when they are due, with retry_count 0. Their time to\n"
+        "live no longer counts. The replay is recorded in their history. Prints how many; with -o json\n"
+        "{\"replayed\": N}. If none of the ids is a dead letter, the exit status is 3.\n",
     .examples = "boxcar dead replay 1 --note 'customer added'\n"
                 "boxcar dead replay --topic 'orders.*' --reason exhausted\n",
     .options = REPLAY_OPTIONS,
@@ -303,7 +303,7 @@ static const struct command CMD_DEAD_PURGE = {
              "[--topic TOPIC] [--reason REASON] [--before TIME]\n"
              "--all",
     .description = "Removes the chosen messages and their history. Prints how many; with -o json\n"
-                   "{\"purged\": N}. Ids of which none is a dead letter give exit status 3.\n",
+                   "{\"purged\": N}. If none of the ids is a dead letter, the exit status is 3.\n",
     .examples = "boxcar dead purge 1\n"
                 "boxcar dead purge --reason cancelled --before 2026-01-31T12:00:00Z\n",
     .options = PURGE_OPTIONS,

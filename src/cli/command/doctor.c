@@ -141,7 +141,7 @@ static int print(const struct cli *cli, json_t *rows) {
 
 /* ---- the command ---- */
 
-/* What somebody has to decide about: not to be missed for the want of an option. */
+/* Findings that need a decision: they are shown even without --box. */
 static bool is_of_streams(const boxcar_finding *finding) {
     static const char *const CHECKS[] = {"halted_streams", "stream_order"};
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
@@ -210,16 +210,17 @@ static const struct command CMD_DOCTOR = {
     .summary = "say whether the store is well, and what to do if not",
     .usage = "[--audit | --repair] [--box BOX]",
     .description =
-        "Looks at the connection, the clock, the schema, who holds snapshots, streams or the claimers' turn,\n"
-        "bloat, running workers, topics that none of them handles, expired leases, the oldest ready message,\n"
-        "dead letters, streams and upkeep. Of other sessions' queries it shows no data. Each line has a severity\n"
-        "(ok, note, warning, problem); what to do about it stands below. It changes nothing and is cheap at\n"
-        "any size; only --audit and --repair read the whole log. Without --box it looks at the outbox, and\n"
-        "names streams of the inbox that are halted or were handled out of order.\n"
+        "Checks the connection, the clock, the schema, sessions that hold snapshots, streams or the\n"
+        "claimers' turn, bloat, running workers, topics that no worker handles, expired leases, the oldest\n"
+        "ready message, dead letters, streams and upkeep. It may show queries of other sessions, but\n"
+        "without their data. Each line has a severity (ok, note, warning, problem). The line below a\n"
+        "finding says what to do about it. The doctor changes nothing and is cheap at any size; only\n"
+        "--audit and --repair read the whole log. Without --box it checks the outbox, and it names streams\n"
+        "of the inbox that are halted or were handled out of order.\n"
         "\n"
-        "Exit status 0 when nothing is worse than a note, 1 when there is a warning or a problem, so\n"
-        "that it can be run from cron. With -o json a list of objects with check, severity, text and\n"
-        "remedy. On PostgreSQL a role with viewer access is enough, but for the audit.\n",
+        "The exit status is 0 if nothing is worse than a note, and 1 if there is a warning or a problem.\n"
+        "So it can run from cron. With -o json it prints a list of objects with check, severity, text and\n"
+        "remedy. On PostgreSQL a role with viewer access is enough, except for the audit.\n",
     .examples = "boxcar doctor\n"
                 "boxcar doctor --audit -o json\n",
     .options = OPTIONS,

@@ -68,9 +68,10 @@ static const struct command CMD_EVENT = {
     .summary = "events: facts kept for ever, in streams",
     .usage = "append|read|follow",
     .description =
-        "An event belongs to a stream and has a version there: 1, 2, 3, ... Whoever appends can say which\n"
-        "version the stream must have. All events also have one order, their position, that anybody can\n"
-        "follow from any point: nothing is missed, however late it commits. Nothing removes events.\n",
+        "An event belongs to a stream and has a version there: 1, 2, 3, ... An append can give the version\n"
+        "that the stream must have. Each event also has a position among the events of all streams.\n"
+        "Programs can follow the positions from any point and miss no event, even if it commits late.\n"
+        "Events are never removed.\n",
     .examples = "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"
                 "boxcar event read order-42\n"
                 "boxcar event follow --once\n",
@@ -211,10 +212,10 @@ static const struct command CMD_EVENT_APPEND = {
         "event_id, version and duplicate. PAYLOAD - reads standard input, byte for byte. Put -- before a\n"
         "payload that begins with -.\n"
         "\n"
-        "--expected refuses the append, exit status 4, when the stream has another version. An event id\n"
-        "that the stream has already makes it a no-op that prints its version, duplicate true, whatever\n"
-        "was expected: so an append whose answer was lost can be repeated. An id of another stream's\n"
-        "event gives exit status 4.\n"
+        "With --expected the append fails with exit status 4 if the stream has another version. If the\n"
+        "stream already has the event id, nothing is appended: the command prints the version of that event\n"
+        "with duplicate true, whatever was expected. So you can repeat an append whose answer was lost. If\n"
+        "the id belongs to an event of another stream, the exit status is 4.\n"
         "\n"
         "--topic enqueues a message in the same transaction: same payload, stream, headers and\n"
         "correlation id, and the event id as message id.\n"
@@ -293,9 +294,9 @@ static const struct command CMD_EVENT_READ = {
     .summary = "the events of a stream, in order",
     .usage = "STREAM [--from N] [--limit N]",
     .description =
-        "Lists the events of a stream by version. A stream without events is empty, which is no error.\n"
-        "With -o json an array of all fields and payloads, with -o jsonl one object a line. The position\n"
-        "is null until somebody who follows, or maintenance, has given it out.\n",
+        "Lists the events of a stream by version. For a stream without events it lists nothing and\n"
+        "succeeds. With -o json an array of all fields and payloads, with -o jsonl one object a line. The\n"
+        "position is null until a follower, or maintenance, has assigned it.\n",
     .examples = "boxcar event read order-42\n"
                 "boxcar event read order-42 --from 2 --limit 10 -o jsonl\n",
     .options = READ_OPTIONS,
@@ -319,7 +320,7 @@ static struct poptOption FOLLOW_OPTIONS[] = {
     {"limit", 0, POPT_ARG_STRING, &follow_given.limit, 0, "end after this many events", "N"},
     {"type", 0, POPT_ARG_ARGV, &follow_given.types, 0, "only this type, or prefix*; may be repeated", "TYPE"},
     {"stream", 0, POPT_ARG_STRING, &follow_given.stream, 0, "only this stream, or prefix*", "STREAM"},
-    {"once", 0, POPT_ARG_NONE, &follow_given.once, 0, "end when there is no more", NULL},
+    {"once", 0, POPT_ARG_NONE, &follow_given.once, 0, "end when there are no more events", NULL},
     {"poll", 0, POPT_ARG_STRING, &follow_given.poll, 0, "how often to look, 10ms to 24h (default 500ms)", "DUR"},
     POPT_TABLEEND};
 
@@ -346,8 +347,8 @@ static int print_follow(const struct cli *cli, const boxcar_event_list *list) {
     return result == CLI_DONE ? output_flush(cli) : result;
 }
 
-/* One page. *ret_more: there may be another one at once. A store that is away is waited for: the library has
- * said so in the log, once. */
+/* Prints one page. *ret_more: there may be another one now. If the store is away, the next call tries again;
+ * the library has logged the outage once. */
 static int follow_on(struct cli *cli, struct following *following, bool *ret_more) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_event_list *list = NULL;
@@ -422,14 +423,13 @@ static const struct command CMD_EVENT_FOLLOW = {
     .summary = "events of all streams as they come, in one order",
     .usage = "[--after N] [--limit N] [--type TYPE]... [--stream STREAM] [--once] [--poll DUR]",
     .description =
-        "Prints events as JSON Lines in the order of their positions, beginning behind --after, and goes\n"
-        "on until SIGTERM or SIGINT, which end it with exit status 0. Remember the last position you have\n"
-        "dealt with and give it to --after: nothing is missed, however late it commits, and nothing comes\n"
-        "out of order. TYPE and STREAM are exact, or end in * for a prefix. It also ends when nobody reads\n"
-        "its output any more.\n"
+        "Prints events as JSON Lines in the order of their positions, starting after --after. SIGTERM or\n"
+        "SIGINT ends it with exit status 0. It also ends when its output is closed. Store the last position\n"
+        "that you have handled and give it to --after: then you miss no event, even if it commits late, and\n"
+        "get all events in order. TYPE and STREAM are exact, or end in * for a prefix.\n"
         "\n"
-        "A store that goes away is waited for, if it was there at the start. With --once it ends when there\n"
-        "is no more. When the store is away at the start, or with --once, the exit status is 5.\n",
+        "With --once it ends when there are no more events. If the store becomes unavailable, the command\n"
+        "waits until it is back. At the start, or with --once, it ends with exit status 5 instead.\n",
     .examples = "boxcar event follow --once\n"
                 "boxcar event follow --after 2 --limit 1 --once\n"
                 "boxcar event follow --type 'order.*' --stream 'order-*' --once\n",

@@ -89,8 +89,8 @@ void help_overview(void) {
 
 /* ---- The table of commands for programs: what completion and the manual pages are made from ---- */
 
-/* One word of "debug, info (default), warn or error": copied without what is said about it in
- * parentheses. Returns where the next one begins, or NULL when the text is not such a list. */
+/* Copies one word of "debug, info (default), warn or error", without the parentheses after it.
+ * Returns where the next word begins, or NULL when the text is not such a list. */
 static const char *take_choice(const char *text, char *ret_word, size_t size) {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
     if (length == 0 || length >= size)

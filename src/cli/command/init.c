@@ -47,13 +47,13 @@ static const struct command CMD_INIT = {
     .usage = "[--store URL] [--schema NAME]",
     .description =
         "Deploys Boxcar's tables into an SQLite file (which is created) or a schema of a PostgreSQL\n"
-        "database. Running it again does no harm, also from many hosts at once and beside running\n"
-        "workers. Every other command needs a store that was deployed. It prints the schema version the\n"
-        "store has now, and the one it had before if that was another.\n"
+        "database. It is safe to run it again, from many hosts at once and while workers run. Every other\n"
+        "command needs a deployed store. It prints the schema version that the store has now, and the one\n"
+        "before if that was different.\n"
         "\n"
-        "Views, functions, indexes, constraints and triggers that somebody dropped, and functions that\n"
-        "somebody changed, are made again; a warning names each. A table that is gone is named and not made\n"
-        "again: its rows would be missing. boxcar doctor tells beforehand.\n"
+        "It restores views, functions, indexes, constraints and triggers that were dropped, and functions\n"
+        "that were changed; a warning names each. If a table is lost, it names the table and does not make\n"
+        "it again, because its rows would be missing. boxcar doctor finds all of this beforehand.\n"
         "\n"
         "Keep passwords out of --store: put the URL into BOXCAR_STORE, or the password into a\n"
         "passfile (PGPASSFILE) or a service file.\n",

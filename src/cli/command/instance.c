@@ -16,7 +16,7 @@ static const struct command CMD_INSTANCE = {
     .summary = "workers that are running",
     .usage = "COMMAND",
     .description =
-        "Workers say every few seconds that they live. The keys of streams are spread over partitions, and\n"
+        "Workers send a heartbeat every few seconds. The keys of streams are spread over partitions, and\n"
         "the partitions over the live workers, so that a stream stays with one of them.\n",
     .examples = "boxcar instance ls\n",
     .run = run_instance,
@@ -75,10 +75,10 @@ static const struct command CMD_INSTANCE_LS = {
     .summary = "list the workers that are running",
     .usage = "",
     .description =
-        "The workers that were heard of within the setting instance_timeout, by rank, with the partitions of streams\n"
-        "that each is preferred for, how many messages it holds and since when it holds the oldest.\n"
+        "The workers that sent a heartbeat within the setting instance_timeout, by rank. For each it shows\n"
+        "the partitions that it should have, how many messages it holds and since when it holds the oldest.\n"
         "instance_id is the owner of its leases; on PostgreSQL, roles without admin access see another id\n"
-        "that stands for it. With -o json an array, with -o jsonl one object a line.\n",
+        "instead. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar instance ls\n"
                 "boxcar instance ls -o json\n",
     .run = run_ls,

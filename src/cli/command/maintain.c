@@ -83,7 +83,8 @@ static int maintain_once(struct cli *cli) {
     return print(cli, &sum);
 }
 
-/* What may pass by itself (a restart of the server, a busy file) is reported and tried again. */
+/* A failure that may pass by itself (a restart of the server, a busy file) is reported, and the round tried
+ * again. */
 static int maintain_round(struct cli *cli) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT;
@@ -121,11 +122,11 @@ static const struct command CMD_MAINTAIN = {
     .usage = "[--interval DUR]\n"
              "--once",
     .description =
-        "Without --once it goes on until SIGTERM or SIGINT, which end it with exit status 0. Each\n"
-        "round prints a line; with -o json an object with reaped, expired, purged_done, purged_dead\n"
-        "(messages), settled (steps of joins that had ended before they were attached), timed_out,\n"
-        "purged_joins and purged_keys (of the inbox). Safe to run from many hosts at once. How long things are\n"
-        "kept is a setting.\n",
+        "Without --once it runs until SIGTERM or SIGINT, which end it with exit status 0. Each round prints\n"
+        "a line; with -o json an object with reaped, expired, purged_done, purged_dead (messages), settled\n"
+        "(members of joins that had ended before they were attached), timed_out, purged_joins and\n"
+        "purged_keys (of the inbox). It is safe to run from many hosts at once. Settings say how long the\n"
+        "store keeps messages, joins and keys.\n",
     .examples = "boxcar maintain --once\n"
                 "boxcar maintain --once -o json\n",
     .options = OPTIONS,

@@ -19,10 +19,10 @@ struct settle_given {
 };
 
 #define SETTLE_OPTION_OWNER(given) \
-    { "owner", 0, POPT_ARG_STRING, &(given).owner, 0, "who holds the lease", "UUID" }
+    { "owner", 0, POPT_ARG_STRING, &(given).owner, 0, "the owner of the lease", "UUID" }
 
 #define SETTLE_OPTION_STAGES(given)                                                                          \
-    { "stages", 0, POPT_ARG_STRING, &(given).stages, 0, "what is done of the messages, a sum of flags", "N" }
+    { "stages", 0, POPT_ARG_STRING, &(given).stages, 0, "the stages that are done, a sum of flags", "N" }
 
 #define SETTLE_OUTPUT                                                                                        \
     "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n"           \
@@ -130,8 +130,8 @@ static const struct command CMD_ACK = {
     .usage = "--owner UUID ID[:EPOCH]... [--stages N] [--box BOX]",
     .description =
         "Finishes messages for good. With :EPOCH only the lease that claim printed counts, without it\n"
-        "any lease that this owner holds. An ack that comes after the lease ended still counts until\n"
-        "somebody else takes the message.\n"
+        "any lease that this owner holds. An ack after the end of the lease still counts until the\n"
+        "message is reaped or claimed.\n"
         "\n" SETTLE_OUTPUT,
     .examples = "boxcar ack --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 2:1700000000000000\n",
     .options = ACK_OPTIONS,
@@ -192,7 +192,7 @@ static const struct command CMD_DEFER = {
     .name = "defer",
     .summary = "give messages back for later, no attempt spent",
     .usage = "--owner UUID ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX]",
-    .description = "For waiting, rate limits and shutting down with work unstarted.\n"
+    .description = "For waiting, for rate limits, and for work that was not started before a shutdown.\n"
                    "\n" SETTLE_OUTPUT,
     .examples = "boxcar defer --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --delay 1m\n",
     .options = DEFER_OPTIONS,
@@ -220,7 +220,7 @@ static const struct command CMD_FAIL = {
     .summary = "give messages up: they become dead letters",
     .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
     .description =
-        "Buries messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
+        "For messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
         "\n" SETTLE_OUTPUT,
     .examples = "boxcar fail --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'no such customer'\n",
     .options = FAIL_OPTIONS,
@@ -247,8 +247,8 @@ static const struct command CMD_RENEW = {
     .summary = "extend leases",
     .usage = "--owner UUID ID[:EPOCH]... [--lease DUR] [--box BOX]",
     .description =
-        "The leases end the given time from now, never earlier than before. An id that is not printed\n"
-        "is lost: somebody else may work on that message already.\n"
+        "The leases end the given time from now, never earlier than before. If an id is not printed, its\n"
+        "lease is lost: another owner may work on that message already.\n"
         "\n" SETTLE_OUTPUT,
     .examples = "boxcar renew --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --lease 2m\n",
     .options = RENEW_OPTIONS,
@@ -280,8 +280,8 @@ static const struct command CMD_REAP = {
     .summary = "release messages whose lease has ended",
     .usage = "[--box BOX]",
     .description =
-        "Counts an attempt for each and makes it ready again, or a dead letter when its attempts are\n"
-        "used up. Claim does the same on its way. Prints how many; with -o json {\"reaped\": N}.\n",
+        "Counts an attempt for each message and makes it ready again, or a dead letter when its attempts\n"
+        "are used up. A claim does the same first. Prints how many; with -o json {\"reaped\": N}.\n",
     .examples = "boxcar reap\n",
     .options = REAP_OPTIONS,
     .run = run_reap,

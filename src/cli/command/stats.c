@@ -89,11 +89,11 @@ static const struct command CMD_STATS = {
     .summary = "count messages by what they are waiting for",
     .usage = "[--by-topic] [--box BOX]",
     .description =
-        "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress,\n"
-        "done and failed (dead letters) as they are retained. boxcar ls --status lists messages by the\n"
-        "same words. exact is false when something was too many to count; then estimated names the\n"
-        "numbers that are estimates, from a sample that is spread over all messages. With --by-topic a\n"
-        "list with a row for each topic; one with very few messages among very many may be missing.\n",
+        "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress:\n"
+        "leased. done and failed (dead letters): those that are still kept. boxcar ls --status takes the\n"
+        "same words. If a number is too large to count, exact is false, and estimated names the numbers\n"
+        "that are estimates, from a sample that is spread over all messages. With --by-topic a list with a\n"
+        "row for each topic; a topic with very few messages among very many may be missing.\n",
     .examples = "boxcar stats\n"
                 "boxcar stats --by-topic -o json\n",
     .options = OPTIONS,

@@ -55,9 +55,9 @@ static const struct command CMD_STREAM = {
     .summary = "streams: messages that are handled in order",
     .usage = "ls|show|resume|skip|policy",
     .description =
-        "Messages enqueued with --stream KEY are handled one at a time, in the order of arrival. While one\n"
-        "waits for its retry, its stream waits. When it dies the stream goes on, or it halts until somebody\n"
-        "resumes it: that is its policy.\n",
+        "Messages enqueued with --stream KEY are handled one at a time, in the order of arrival. While a\n"
+        "message waits for its retry, its stream waits. When a message dies, the policy of its stream\n"
+        "decides: the stream continues, or it halts until you resume it.\n",
     .examples = "boxcar stream ls --halted\n"
                 "boxcar stream policy 'order-*' halt\n"
                 "boxcar stream resume order-42 --replay\n",
@@ -73,9 +73,9 @@ static struct {
 
 static struct poptOption LS_OPTIONS[] = {
     {"halted", 0, POPT_ARG_NONE, &ls_given.halted, 0, "only streams that are halted", NULL},
-    {"prefix", 0, POPT_ARG_STRING, &ls_given.prefix, 0, "only keys that begin with it", "TEXT"},
+    {"prefix", 0, POPT_ARG_STRING, &ls_given.prefix, 0, "only keys that begin with TEXT", "TEXT"},
     {"limit", 0, POPT_ARG_STRING, &ls_given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &ls_given.after, 0, "go on after the last key of a page", "KEY"},
+    {"after", 0, POPT_ARG_STRING, &ls_given.after, 0, "start after the last key of a page", "KEY"},
     OPTION_BOX(ls_given.box),
     POPT_TABLEEND};
 
@@ -122,9 +122,9 @@ static const struct command CMD_STREAM_LS = {
     .usage = "[--halted] [--prefix TEXT] [--limit N] [--after KEY] [--box BOX]",
     .description =
         "One page of the streams that have unfinished messages or are halted, in the order of their keys.\n"
-        "The state is ready (its next message can be claimed), waiting (it is due later), in_progress or\n"
-        "halted; head is the next message; pending is counted to 1000. For the next page give the last key\n"
-        "of this one to --after. With -o json an array, with -o jsonl one object a line.\n",
+        "The state is ready (the next message can be claimed), waiting (the next message is due later),\n"
+        "in_progress or halted. head is the next message; pending is counted up to 1000. For the next page\n"
+        "give the last key of this one to --after. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar stream ls\n"
                 "boxcar stream ls --halted\n"
                 "boxcar stream ls --prefix order- --limit 1000 -o jsonl\n",
@@ -160,8 +160,8 @@ static const struct command CMD_STREAM_SHOW = {
     .summary = "show a stream",
     .usage = "KEY [--box BOX]",
     .description =
-        "Shows all fields of a stream. One of which nothing is unfinished, and which is not halted, does\n"
-        "not exist (exit status 3).\n",
+        "Shows all fields of a stream. If it has no unfinished message and is not halted, it is not found\n"
+        "(exit status 3).\n",
     .examples = "boxcar stream show order-42\n"
                 "boxcar stream show order-42 -o json\n",
     .options = SHOW_OPTIONS,
@@ -210,11 +210,11 @@ static const struct command CMD_STREAM_RESUME = {
     .summary = "let a halted stream go on",
     .usage = "KEY [--replay] [--box BOX]",
     .description =
-        "The stream goes on behind the message that halted it, which stays a dead letter; with --replay it\n"
-        "begins with that message, whose attempts start anew. boxcar dead replay of that message does the\n"
-        "same. A stream that is not halted is a conflict (exit status 4), one that does not exist is not\n"
-        "found (3), as is, for --replay, a dead letter that was purged. Prints the key; with -o json\n"
-        "{\"stream\": ...}.\n",
+        "The stream continues after the message that halted it; that message stays a dead letter. With\n"
+        "--replay the stream continues with that message, whose attempts start anew; boxcar dead replay of\n"
+        "the message does the same. If the stream is not halted, the exit status is 4 (conflict). If it\n"
+        "does not exist, or --replay is given and the dead letter was purged, it is 3 (not found). Prints\n"
+        "the key; with -o json {\"stream\": ...}.\n",
     .examples = "boxcar stream resume order-42\n"
                 "boxcar stream resume order-42 --replay\n",
     .options = RESUME_OPTIONS,
@@ -247,12 +247,11 @@ static const struct command CMD_STREAM_SKIP = {
     .summary = "give up on the next message of a stream",
     .usage = "KEY [--box BOX]",
     .description =
-        "The next message becomes a dead letter (reason cancelled) and the stream goes on behind it, "
-        "whatever\n"
-        "its policy. A halted stream is resumed instead: what halted it is dead already. Prints the work id\n"
-        "of the message that was given up; with -o json {\"work_id\": ...}. While a message of the stream "
-        "is\n"
-        "in progress it is a conflict (exit status 4); without any message the stream is not found (3).\n",
+        "The next message becomes a dead letter (reason cancelled), and the stream continues after it,\n"
+        "whatever its policy. A halted stream is only resumed, because the message that halted it is dead\n"
+        "already. Prints the work id of the skipped message; with -o json {\"work_id\": ...}. If a message\n"
+        "of the stream is in progress, the exit status is 4 (conflict); if the stream has no message, 3\n"
+        "(not found).\n",
     .examples = "boxcar stream skip order-42\n",
     .options = SKIP_OPTIONS,
     .run = run_skip,
@@ -372,13 +371,13 @@ static const struct command CMD_STREAM_POLICY = {
              "KEY",
     .description =
         "Without arguments lists the rules. With a pattern and a policy sets the rule of that pattern;\n"
-        "default removes it. A pattern is a key, or ends in * and stands for all keys that begin so (a *\n"
-        "elsewhere stands for itself); the longest that matches decides, without any the setting\n"
-        "stream_policy does (boxcar settings stream_policy halt). A change counts for messages that die from\n"
-        "then on. Rules hold for both boxes. Prints the rules.\n"
+        "default removes it. A pattern is a key, or a prefix that ends in * (a * elsewhere has no special\n"
+        "meaning). The longest match decides; without a match the setting stream_policy does (boxcar\n"
+        "settings stream_policy halt). A change counts for messages that die after it. Rules hold for both\n"
+        "boxes. Prints the rules.\n"
         "\n"
-        "With a key alone prints what counts for it: the rule that decides, or, without a pattern, the\n"
-        "setting.\n",
+        "With only a key prints the policy of that stream: the rule that decides, or the setting without a\n"
+        "pattern.\n",
     .examples = "boxcar stream policy\n"
                 "boxcar stream policy 'order-*' halt\n"
                 "boxcar stream policy order-42\n"

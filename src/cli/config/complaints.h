@@ -1,5 +1,5 @@
-/* What is wrong with a configuration, said line by line to whoever wants to hear it: standard
- * error at the start, the log while a worker runs. */
+/* Reports the faults of a configuration line by line: to standard error at the start, to the log while a
+ * worker runs. */
 #ifndef BOXCAR_CLI_CONFIG_COMPLAINTS_H
 #define BOXCAR_CLI_CONFIG_COMPLAINTS_H
 

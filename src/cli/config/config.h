@@ -66,7 +66,8 @@ struct config_setting {
 
 extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
 
-/* Sections that are not in the table: [handlers], [inbox_handlers], and [backoff TOPIC] beside [backoff]. */
+/* Sections that are not in the table: [handlers], [inbox_handlers] and [backoff TOPIC]. The table has
+ * [backoff]. */
 #define CONFIG_HANDLERS "handlers"
 #define CONFIG_INBOX_HANDLERS "inbox_handlers"
 #define CONFIG_BACKOFF "backoff"
@@ -162,7 +163,7 @@ static inline const char *config_text(const struct config *config, enum config_i
     return config->values[id].text;
 }
 
-/* Whether somebody chose the value. */
+/* Whether the value was set, and is not the default. */
 static inline bool config_is_set(const struct config *config, enum config_id id) {
     return config->values[id].from != NULL;
 }

@@ -27,7 +27,7 @@ struct config_file {
     struct complaints *complaints;
 };
 
-/* "boxcar.ini:12"; free() it. NULL = out of memory, which was said. */
+/* "boxcar.ini:12"; free() it. NULL = out of memory; this was reported. */
 static char *place_of(struct config_file *file) {
     char *place = NULL;
     if (asprintf(&place, "%s:%d", file->path, file->line) < 0) {

@@ -165,7 +165,7 @@ const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS] = {
                                       .environment = "BOXCAR_FAIL_UNHANDLED",
                                       .option = "fail-unhandled",
                                       .reloads = true,
-                                      .help = "bury what was claimed but has no handler"},
+                                      .help = "bury a claimed message that has no handler"},
     [CONFIG_WORKER_STRATEGY] = {.section = "worker",
                                 .key = "strategy",
                                 .type = CONFIG_CHOICE,

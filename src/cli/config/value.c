@@ -84,7 +84,7 @@ static bool parse(const struct config_setting *setting, const char *text, double
     }
 }
 
-/* What to give instead of something that is not even of the right kind. */
+/* The expected kind of value, for a value of another kind. */
 static const char *kind_of(const struct config_setting *setting) {
     switch (setting->type) {
     case CONFIG_DURATION:

@@ -27,7 +27,7 @@ struct poptOption GLOBAL_OPTIONS[] = {
     POPT_TABLEEND};
 
 /* popt replaces "!#:+" inside the value of an option by the next positional argument, a relic
- * that would change data. A byte sequence that nobody types keeps the two apart meanwhile. */
+ * that would change data. So the value is masked by a byte sequence that no user types. */
 static const char EXPANSION[] = "!#:+";
 static const char GUARDED[] = "!\001\002\001#:+";
 enum { GUARD_SIZE = sizeof(GUARDED) - sizeof(EXPANSION) };
@@ -84,7 +84,7 @@ static int unknown_option(const struct cli *cli, const char *typed) {
     return cli_usage(cli, "unknown option %s: see boxcar help%s%s", typed, command[0] ? " " : "", command);
 }
 
-/* `typed` may carry a value ("--stor=URL") that is nobody's business. */
+/* `typed` may carry a value ("--stor=URL") that must not be shown. */
 static int refuse(const struct cli *cli, int error, const char *typed) {
     char *name = strndup(typed, strcspn(typed, "="));
     if (!name)

@@ -126,7 +126,7 @@ bool value_delay(const struct cli *cli, const char *text, int64_t *ret_ms) {
     return value_duration(cli, "--delay", text, 0, BOXCAR_DELAY_MS_MAX, ret_ms);
 }
 
-/* 0 would mean "never" to the library, which is not what somebody means who types it. */
+/* 0 is refused: to the library it means "never", and a user who types it means "now". */
 bool value_ttl(const struct cli *cli, const char *text, int64_t *ret_ms) {
     return value_duration(cli, "--ttl", text, 1, BOXCAR_DELAY_MS_MAX, ret_ms);
 }

@@ -63,7 +63,7 @@ bool json_put_text(json_t *object, const char *name, boxcar_str text) {
 bool json_put_headers(json_t *object, const char *name, boxcar_str headers) {
     json_t *value =
         headers.data ? json_loadb(headers.data, headers.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL) : NULL;
-    /* What got in past all checks is shown as it is. */
+    /* Headers that are not JSON, which only another program can have stored, are shown as they are. */
     return value ? json_put(object, name, value) : json_put_text(object, name, headers);
 }
 

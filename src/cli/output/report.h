@@ -17,13 +17,14 @@ int cli_fail_with(const struct cli *cli, const boxcar_error *err);
 /* The same, saying where: "line 3". `argument` is named as it is. */
 int cli_fail_at(const struct cli *cli, const char *where, const char *argument, const boxcar_error *err);
 int cli_no_memory(const struct cli *cli);
-/* What a command's result is as exit status: CLI_ERROR where it looks like the user's fault but memory was
+/* The exit status for a command's result: CLI_ERROR if it looks like the user's fault but memory was
  * missing. */
 int cli_exit_status(int result);
 
 /* "boxcar: warning: ...", unless --log-level says errors only. */
 void cli_warn(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "boxcar: join attach: note: ...": something to know that is nothing wrong; as loud as a warning. */
+/* "boxcar: join attach: note: ...": a remark about something that is not wrong; shown at the level of
+ * warnings. */
 void cli_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -28,7 +28,7 @@ struct metrics {
     char address[LISTENER_ADDRESS_SIZE];
 };
 
-/* What is said to a request. */
+/* The answer to a request. */
 struct answer {
     unsigned int status;
     const char *content_type;

@@ -1,5 +1,5 @@
-/* What the worker counts, for Prometheus, and whether it lives, for whoever restarts it: a small HTTP
- * server with a thread of its own.
+/* A small HTTP server with a thread of its own: it serves the worker's counters to Prometheus, and health
+ * checks to the program that restarts the worker.
  *
  *     GET /metrics    the numbers, as text (docs/metrics.md)
  *     GET /healthz    200 while the work loop turns, else 503
@@ -12,8 +12,8 @@
 
 #include "cli/cli.h"
 
-/* Prometheus, a health check and somebody who looks are few; the rest is room for clients that are slow,
- * until the guard cuts them off. More wait in the backlog. */
+/* Prometheus, a health check and a user need few connections; the others are room for slow clients until the
+ * guard cuts them off. More clients wait in the backlog. */
 #define METRICS_CONNECTIONS_MAX 128
 
 struct metrics;

@@ -45,7 +45,7 @@ static struct in6_addr address_of(const struct sockaddr *from) {
     return address;
 }
 
-/* ---- who is cut off; under the lock ---- */
+/* ---- cutting connections off; under the lock ---- */
 
 /* libmicrohttpd finds the connection ended, and closes it. */
 static void cut(struct guest *guest) {

@@ -20,7 +20,7 @@ struct metrics_store {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* Own copies: the thread may outlive the one who started it. */
+    /* Own copies: the thread may outlive its starter. */
     char *url, *schema;
     boxcar_owner owner;
 
@@ -58,7 +58,7 @@ static void release(struct metrics_store *store) {
     free(store);
 }
 
-/* Said once when it begins: the worker has more to say about a store that is gone. */
+/* Logged once when it begins: the worker logs more about a store that is gone. */
 static void report(const struct metrics_store *store, const boxcar_error *err) {
     const boxcar_log_field field = {"error", boxcar_str_of(err->message)};
     const boxcar_log_record record = {.level = BOXCAR_LOG_WARN,

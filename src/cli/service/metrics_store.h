@@ -1,5 +1,5 @@
-/* What the store knows, read again and again on a thread and a connection of its own, so that nobody
- * who asks for it waits for a store that is slow or gone. */
+/* Reads the store's numbers again and again, on a thread and a connection of its own, so that no client of
+ * the metrics waits for a store that is slow or gone. */
 #ifndef BOXCAR_CLI_SERVICE_METRICS_STORE_H
 #define BOXCAR_CLI_SERVICE_METRICS_STORE_H
 

@@ -7,9 +7,9 @@
 
 struct service;
 
-/* Call it before boxcar_worker_run(): a thread watches the worker from then on. READY is said when it
- * first runs; the watchdog, if systemd set one, is fed only while its work loop turns. *ret_service is
- * NULL without systemd. Returns an enum cli_exit and has reported what went wrong. */
+/* Call it before boxcar_worker_run(): a thread watches the worker from then on. It sends READY when the
+ * worker first runs. It feeds the watchdog, if systemd set one, only while the work loop turns. *ret_service
+ * is NULL without systemd. Returns an enum cli_exit and has reported what went wrong. */
 int service_start(const struct cli *cli, boxcar_worker *worker, struct service **ret_service);
 
 /* Around reading the configuration again. */

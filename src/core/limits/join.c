@@ -62,7 +62,7 @@ boxcar_status limits_check_new_wait(const boxcar_new_wait *wait, boxcar_error *e
     return status;
 }
 
-/* Joins without a key have none: an empty one would find nothing, where somebody meant everything. */
+/* No join has an empty key. So an empty condition would find nothing, although its author means all joins. */
 static boxcar_status check_key_condition(boxcar_str key, boxcar_error *err) {
     if (!str_is_absent(key) && str_is_empty(key))
         return error_invalid(err, "grouping_key", "grouping_key is empty: give 1 to %d characters, or none",

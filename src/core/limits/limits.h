@@ -65,10 +65,10 @@ boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
 boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err);
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
-/* What settling looks at, and what claiming does. */
+/* Checks the fields that settling uses; and all that claiming uses. */
 boxcar_status limits_check_claimer(const boxcar_claimer *claimer, boxcar_error *err);
 boxcar_status limits_check_claim(const boxcar_claimer *claimer, boxcar_error *err);
-/* A way that callers settle by. */
+/* Checks that callers may settle with this kind. */
 boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err);
 /* Flags of boxcar_stage, at least one. */
 boxcar_status limits_check_stages(int stages, boxcar_error *err);

@@ -42,7 +42,7 @@ boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *er
     if ((unsigned)kind < BOXCAR_SETTLE_KINDS && kind != BOXCAR_RESOLVE)
         return BOXCAR_OK;
     return error_invalid(err, "kind",
-                         "kind is none that a caller settles by: give BOXCAR_ACK or one of its siblings");
+                         "callers cannot settle with this kind: give BOXCAR_ACK or another one of theirs");
 }
 
 boxcar_status limits_check_stages(int stages, boxcar_error *err) {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "flusher.h"
 
-#define BUSY_MS 100 /* while somebody else has the turn */
+#define BUSY_MS 100 /* while another thread has the turn */
 #define PATIENCE 8 /* undecided refusals in a flush; twice as many after each failure */
 
 /* Whether a store that cannot be reached is waited for, as it is by the single calls. */
@@ -122,7 +122,7 @@ static void log_change(const struct boxcar_coordinator *c, int failures_before, 
         store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
                   "the flush failed, everything stays queued: %s", why->message);
     else if (c->schedule.failures == 0 && failures_before > 0)
-        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "what was queued is flushed again");
+        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "the store takes the queued operations again");
 }
 
 /* Forgets generations that are through. */
@@ -157,7 +157,7 @@ static void settle_accounts(struct boxcar_coordinator *c, const struct flush *fl
     log_change(c, failures_before, &flush->error);
 }
 
-/* Whoever has the turn: seals what is queued. What comes later gets behind it. */
+/* Only with the turn: seals the queued operations. Later operations go into new generations behind them. */
 static struct flusher plan(struct boxcar_coordinator *c, const boxcar_flush_options *asked) {
     struct flusher flusher = {.store = c->store,
                               .owner = c->owner,
@@ -207,7 +207,7 @@ static void report(const struct boxcar_coordinator *c, const struct flush *flush
         c->on_flush(c->on_flush_context, &flush->base);
 }
 
-/* Ends the turn, tells everybody, and gives the flush to whoever wants it. */
+/* Ends the turn and reports the flush to on_flush. The flush goes to `told`, or is freed if that is NULL. */
 static void finish(struct boxcar_coordinator *c, struct flush *flush, boxcar_flush **told) {
     end_turn(c);
     report(c, flush);
@@ -261,7 +261,7 @@ static boxcar_status refuse_full(const struct boxcar_coordinator *c, const boxca
                      c->queue_max, why->message);
 }
 
-/* Several may wait for the turn because of the same operations: who comes later finds them gone. */
+/* Several threads may wait for the turn to flush the same operations: the first flushes them all. */
 static void flush_if_full(struct boxcar_coordinator *c) {
     struct flush *flush = NULL;
     bool full;
@@ -296,8 +296,8 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
     return status;
 }
 
-/* What the flush says about the operations of one call: the first that was refused is its error. When all
- * were, nothing is left that a ticket could stand for. */
+/* The result of the flush for the operations of one call: the error of the first refused one. If all were
+ * refused, the ticket is 0. */
 static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket,
                                boxcar_error *err) {
     const boxcar_error *why = NULL;
@@ -320,7 +320,7 @@ static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t
     return why->status;
 }
 
-/* Has the turn from before it queues until it has its answer, so that nobody else gets it. */
+/* Has the turn from before it queues until it has its answer, so that no other flush gets that answer. */
 static boxcar_status queue_and_flush(struct boxcar_coordinator *c, const struct operations *operations,
                                      uint64_t *ticket, boxcar_error *err) {
     struct flush *flush = NULL;
@@ -383,8 +383,8 @@ static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex h
         (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
 }
 
-/* Who has the turn instead speaks for the owner, too. */
-static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
+/* If a flush has the turn, its requests count as a sign of life of the owner, too. */
+static void send_heartbeat(struct boxcar_coordinator *c) { /* mutex held */
     int64_t next_ms;
     bool impatient;
 
@@ -405,7 +405,7 @@ static void say_that_it_lives(struct boxcar_coordinator *c) { /* mutex held */
 
 static int64_t earlier(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
 
-/* Never waits for the turn: whoever has it is flushing. */
+/* Never waits for the turn: the thread that has it is flushing already. */
 static void *flush_in_time(void *context) {
     struct boxcar_coordinator *c = context;
 
@@ -418,7 +418,7 @@ static void *flush_in_time(void *context) {
             continue;
         }
         if (clock_ms() >= c->presence.next_ms) {
-            say_that_it_lives(c);
+            send_heartbeat(c);
             continue;
         }
         if (c->taken) {

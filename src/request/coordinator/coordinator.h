@@ -1,9 +1,9 @@
-/* The queue of a coordinator, and who flushes it when.
+/* The queue of a coordinator, and which thread flushes it when.
  *
- * Two things are guarded. The mutex guards the queue, and is never held while the store is asked or the
- * caller's function runs. The turn is the right to use the store: one flush at a time; who needs one waits
- * for it. A flush seals what is queued when it begins; what is queued meanwhile goes into generations of
- * its own behind that. */
+ * The mutex guards the queue. It is never held during a call of the store or of the caller's function. The
+ * turn is the right to use the store: one flush has it at a time, and the others wait for it. When a flush
+ * begins, it seals the queued operations. Operations that are queued meanwhile go into new generations behind
+ * them. */
 #ifndef BOXCAR_REQUEST_COORDINATOR_COORDINATOR_H
 #define BOXCAR_REQUEST_COORDINATOR_COORDINATOR_H
 
@@ -30,7 +30,7 @@ struct boxcar_coordinator {
     struct generation *head, *tail, *spare;
     size_t queued;
     uint64_t next_ticket;
-    struct schedule schedule; /* when it is flushed: by who queues, or by the thread when it is due */
+    struct schedule schedule; /* when the queue is flushed: by a call that queues, or by the thread */
     bool closed;   /* nothing is queued any more, and the store is let go */
     bool stopping;
     bool has_thread; /* the schedule has an interval */
@@ -59,7 +59,7 @@ boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const st
 boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_flush_options *asked,
                                 boxcar_flush **told, boxcar_error *err);
 
-/* What a flush can do that waits for nobody. */
+/* A flush that never waits: it does nothing if another thread flushes, or will. */
 void coordinator_flush_at_once(struct boxcar_coordinator *coordinator, boxcar_flush **told);
 
 boxcar_status coordinator_close(struct boxcar_coordinator *coordinator, boxcar_error *err);

@@ -32,7 +32,7 @@ static void decide(struct flusher *flusher, struct generation *generation) {
     flusher->undecided = 0;
 }
 
-/* What is undecided in the end is not passed over: it goes first, and alone, the next time. */
+/* Operations that are undecided in the end are not skipped: the next flush sends them first, and alone. */
 static void rewind_undecided(struct flusher *flusher) {
     for (struct generation *g = flusher->head; g; g = g == flusher->last ? NULL : g->next)
         if (g->search.from > g->decided)
@@ -112,7 +112,7 @@ static boxcar_status take_refusal(struct flusher *flusher, struct generation *ge
     return refusal->status;
 }
 
-/* In a transaction of the caller's that is spoiled, nothing else can be tried: that is up to him. */
+/* If the caller's own transaction has failed, nothing else can be tried: the caller has to roll it back. */
 static boxcar_status send_some(struct flusher *flusher, struct generation *generation, size_t count,
                                boxcar_error *err) {
     bool is_end = generation == flusher->last && generation->search.from + count == generation->count;

@@ -20,7 +20,7 @@ struct flusher {
     const boxcar_claimer *const *claims; /* one for each box, NULL = none; or NULL */
     bool claim_stored;                   /* they take first what goes with them */
     struct flush *flush;      /* has room for all of them */
-    size_t patience;                 /* so many undecided refusals end the flush */
+    size_t patience;                 /* this many undecided refusals end the flush */
     /* Its own. */
     bool claimed;     /* the claims were made */
     bool proven;      /* the store has taken something */

@@ -213,7 +213,7 @@ static bool add_settlement(struct generation *generation, const struct operation
 
     prepare_settlement(kind, &settlement);
     if (kind != BOXCAR_ABANDON && kind != BOXCAR_FAIL)
-        settlement.error = BOXCAR_NO_STR; /* nobody would read it */
+        settlement.error = BOXCAR_NO_STR; /* it would not be read */
     if (!arena_copy_str(&generation->arena, settlement.error, &settlement.error) ||
         !set_add(kind == BOXCAR_RECORD ? &generation->recorded : &generation->settled,
                  set_key(operation->box, &settlement)) ||

@@ -1,10 +1,11 @@
-/* Operations that go out together: one request, copied when they are queued, unchanged once it was sent.
+/* A generation: the operations of one request. They are copied when they are queued, and do not change once
+ * the request was sent.
  *
- * A request applies its lists in an order of its own. So that the outcome is that of the order in which
- * operations were queued, a generation settles no message twice, records stages of a message once and before
- * it is settled, and has one length of renewed leases for each box. In each box all settlements name their
- * messages by work ids, or all by message ids: nobody knows here which work id a message id has. What would
- * break that goes into the next one (generation_fits).
+ * A request applies its lists in an order of its own. The outcome must be that of the order in which
+ * operations were queued. So a generation settles no message twice, records stages of a message once and
+ * before it is settled, and has one length of renewed leases for each box. In each box all settlements name
+ * their messages by work ids, or all by message ids, because the coordinator does not know which work id a
+ * message id has. An operation that would break these rules goes into the next generation (generation_fits).
  *
  * Tickets are consecutive, and every list is in their order: a stretch of tickets is a stretch of each
  * list, so any part of a generation can be sent without copying. */
@@ -30,8 +31,8 @@ struct queued_messages {
     struct message_key *keys;     /* of the outbox; NULL until one has a key */
     uint64_t *tickets;
     size_t count, capacity;
-    size_t missing_ids; /* so many have none yet */
-    bool given_ids;     /* some came with one, or with a key */
+    size_t missing_ids; /* how many messages have no id yet */
+    bool given_ids;     /* some came with an id, or with a key */
     bool has_keys;
 };
 

@@ -47,7 +47,7 @@ static bool generation_settles(const struct generation *generation, int box) {
     return false;
 }
 
-/* What comes behind the last one is other threads'. */
+/* Generations behind `last` belong to other threads. */
 static bool settles(const struct generation *head, const struct generation *last, int box) {
     const struct generation *g = head;
 
@@ -118,7 +118,7 @@ int64_t presence_beat(struct presence *presence, struct boxcar_store *store, box
 
 void presence_end(struct presence *presence, struct boxcar_store *store, boxcar_owner owner) {
     if (presence_has_work(presence)) {
-        store->impatient = true; /* nobody waits for a store that is away: it forgets the silent */
+        store->impatient = true; /* not worth waiting for a store that is away: it removes silent owners */
         (void)request_farewell(store, owner, NULL);
     }
     for (int box = 0; box < BOXES; box++)

@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 struct presence {
-    /* Who has the turn uses these. */
+    /* Only the thread that has the turn uses these. */
     struct {
         bool works;
         struct arena arena; /* of the topics that it claimed last */

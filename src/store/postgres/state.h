@@ -15,9 +15,9 @@
 struct pg_rest {
     bool listening;
     bool refused;       /* the server would not let us sleep: wait without it */
-    bool heard;         /* a notification came that nobody has reacted to */
+    bool heard;         /* a notification came and was not handled yet */
     int64_t until_ms;   /* producers take us for asleep until then (monotonic); 0 = they do not */
-    uint64_t nap;       /* a digest of who sleeps and for which topics */
+    uint64_t nap;       /* a digest of the sleeping owner and its topics */
     bool awaited[BOXES]; /* which boxes */
 };
 
@@ -31,7 +31,7 @@ struct pg_lost_claim {
 };
 #define PG_LOST_MAX 16
 
-/* Who was in the way of claims that waited in vain (claim/blocker.h); 0 = nobody yet. */
+/* The sessions that blocked claims (claim/blocker.h); 0 = none yet. */
 struct pg_held_up {
     uint64_t seen; /* the last time */
     uint64_t told; /* to the log ... */

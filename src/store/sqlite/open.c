@@ -182,7 +182,7 @@ static boxcar_status reopen(struct sqlite_store *store, boxcar_error *err) {
     sqlite_checkpoint_watch(store);
     close_store(&fresh->base);
     store_log(&store->base, BOXCAR_LOG_WARN, "reopen", NULL, 0,
-              "the file was removed or replaced: going on with the one that has its name now");
+              "the file was removed or replaced: continuing with the file that has its name now");
     return BOXCAR_OK;
 }
 

@@ -61,7 +61,7 @@ static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct proce
     return status;
 }
 
-/* ---- who lives ---- */
+/* ---- heartbeats ---- */
 
 static bool names_owner(const struct request *request) {
     bool named = request->instance_count > 0;
@@ -161,7 +161,7 @@ static boxcar_status process_later(struct sqlite_store *store, void *context, bo
     return process(store, later->processing, err);
 }
 
-/* What was claimed before a transaction that failed stays: it is committed. */
+/* If a later transaction failed, messages claimed by an earlier one stay claimed: that one is committed. */
 static void forget_unfinished(struct processing *processing, const struct later *later) {
     for (int box = 0; box < BOXES; box++) {
         if (later->more[box])
@@ -192,7 +192,7 @@ static boxcar_status continue_claim(struct sqlite_store *store, struct processin
     return BOXCAR_OK;
 }
 
-/* Who says that it lives wants to be seen by others: in the file that has the name. */
+/* Other programs must see a heartbeat, so it goes into the file that has the name now. */
 static boxcar_status follow_name(struct sqlite_store *store, const struct request *request, boxcar_error *err) {
     return request->instance_count > 0 ? sqlite_follow_name(store, err) : BOXCAR_OK;
 }

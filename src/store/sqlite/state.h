@@ -14,7 +14,7 @@
 #include "store/store.h"
 #include "store/stream_log.h"
 
-/* Whoever waits for a lock sleeps a little, by chance, and gives up at the deadline. */
+/* While a call waits for a lock, it sleeps for short random times, and gives up at the deadline. */
 struct busy {
     int64_t deadline_us; /* monotonic */
     uint64_t random;
@@ -105,7 +105,7 @@ struct sqlite_store {
     bool relaxed;          /* the caller asked for synchronous=NORMAL */
     bool syncs;            /* what the connection is set to now */
     int wal_pages;         /* in the WAL after our last commit */
-    int wal_checkpoint_at; /* copy the WAL back when it has so many pages */
+    int wal_checkpoint_at; /* copy the WAL back when it has this many pages */
     int last_rc;           /* of the last error: tells busy from the rest */
     int wal_watch;         /* an inotify descriptor, see connection/sleep.c; -1 = none yet */
     int64_t seen_version;  /* of the file when it was last looked through; 0 = never */

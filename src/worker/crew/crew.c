@@ -200,7 +200,7 @@ static void begin_job(struct slot *slot, struct job *job) {
     atomic_fetch_add(&job->handler->running, 1);
     delivery_start(&slot->delivery, job->message,
                    crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
-    delivery_take_stages(&slot->delivery, &job->stages, &crew->stages_said);
+    delivery_take_stages(&slot->delivery, &job->stages, &crew->has_stages);
     load_retain(job->load); /* the handler's own */
 }
 
@@ -277,7 +277,7 @@ static void *slot_main(void *argument) {
         slot->next = crew->ended;
         crew->ended = slot;
     }
-    pthread_cond_broadcast(&crew->work); /* whoever waits for the last one to end */
+    pthread_cond_broadcast(&crew->work); /* wakes the thread that waits for the last one to end */
     pthread_mutex_unlock(&crew->mutex);
     if (abandoned)
         free(slot);

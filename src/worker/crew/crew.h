@@ -43,7 +43,7 @@ struct crew {
     size_t wanted;              /* threads there should be */
     size_t running;             /* of them in handlers */
     size_t behind;              /* jobs held back in their streams */
-    _Atomic bool stages_said;   /* some handler has said that a stage is done */
+    _Atomic bool has_stages;    /* some handler has recorded a stage */
     size_t abandoned;           /* threads given up that have not returned */
     int64_t timeout_ms;         /* of handlers; 0 = none */
     int64_t abandon_ms;         /* CREW_ABANDON_MS */
@@ -66,9 +66,9 @@ boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *e
 size_t crew_threads(struct crew *crew);
 void crew_set_timeout(struct crew *crew, int64_t timeout_ms);
 
-/* What is behind a job comes with it, and is begun in order: each when the one before it has the verdict
- * ack. When one has another verdict, or its ack came too late, those behind it are among the finished
- * together with it, to be given back, and have never run. */
+/* The jobs behind a job come with it and begin in order: each when the one before it has the verdict ack. If
+ * one has another verdict, or its ack came too late, those behind it never run: they are among the finished
+ * jobs together with it, to be given back. */
 void crew_put(struct crew *crew, struct job_list *jobs);
 /* Takes every finished job out. */
 void crew_collect(struct crew *crew, struct job_list *ret_finished);

@@ -23,8 +23,8 @@ struct boxcar_delivery {
     int64_t deadline_ms;   /* monotonic; INT64_MAX = none */
     _Atomic int cancelled; /* enum cancel_reason */
     _Atomic int *stages;   /* the job's, of the message in hand */
-    _Atomic bool *news;    /* somebody has said a stage: the work loop looks for it */
-    int64_t delay_ms;      /* what the handler said; BOXCAR_BACKOFF = nothing */
+    _Atomic bool *news;    /* set when a handler records a stage: the work loop looks for it */
+    int64_t delay_ms;      /* as the handler set it; BOXCAR_BACKOFF = not set */
     bool is_shortage;      /* deferred because the machine has too little of something */
     char *error;           /* malloc'ed, or NULL */
     size_t error_len;
@@ -44,10 +44,10 @@ void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason
 /* Why it was cancelled; a passed deadline is CANCEL_TIMEOUT. */
 enum cancel_reason delivery_cancel_reason(const struct boxcar_delivery *delivery);
 
-/* What the handler says, put right: a verdict that exists, and when to try again. */
+/* The handler's verdict and delay, corrected: a verdict that exists, and a delay in range. */
 boxcar_verdict delivery_check_verdict(struct boxcar_delivery *delivery, boxcar_verdict verdict);
 int64_t delivery_delay_ms(const struct boxcar_delivery *delivery, boxcar_verdict verdict);
-/* What the handler said, for who runs it. The text is the caller's from now on. */
+/* Takes the error text that the handler has set. The text is the caller's from now on. */
 char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len);
 
 /* Ends the handler's transaction: with `ack` settles the message in it and commits. *ret_acked is

@@ -1,4 +1,4 @@
-/* The handlers of a worker: who gets which topic, and what became of it. */
+/* The handlers of a worker: which handler gets which topic, and counters of their outcomes. */
 #ifndef BOXCAR_WORKER_CREW_HANDLER_H
 #define BOXCAR_WORKER_CREW_HANDLER_H
 

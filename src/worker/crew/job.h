@@ -1,7 +1,7 @@
 /* What the worker holds: loads as they were claimed, and a job for each message of one.
  *
- * A load keeps the memory of its messages. Its jobs and every handler that was given up on hold a
- * reference; whoever lets the last one go frees it. */
+ * A load keeps the memory of its messages. Its jobs and every handler that was given up hold a
+ * reference. When the last reference is released, the load is freed. */
 #ifndef BOXCAR_WORKER_CREW_JOB_H
 #define BOXCAR_WORKER_CREW_JOB_H
 
@@ -39,7 +39,7 @@ struct job {
     bool collected; /* the work loop has its verdict ... */
     bool sent;      /* ... which is in the request on its way */
     bool refused;   /* the store does not take it, alone: its lease is not renewed any more */
-    bool lost;      /* the lease is somebody else's now; the work loop's word */
+    bool lost;      /* the lease is lost; only the work loop writes this */
 
     /* What came of it. A wait is for the store to decide. */
     const struct wait *wait; /* in the load's arena; NULL = an ordinary message */

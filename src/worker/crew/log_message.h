@@ -1,4 +1,4 @@
-/* Log records of the worker: about one message (who it is, never what it carries), or with a number. */
+/* Log records of the worker: about one message (its ids, never its payload), or with a number. */
 #ifndef BOXCAR_WORKER_CREW_LOG_MESSAGE_H
 #define BOXCAR_WORKER_CREW_LOG_MESSAGE_H
 

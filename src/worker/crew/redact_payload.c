@@ -164,7 +164,7 @@ static void append_rest(struct buf *into, boxcar_str text, const bool *hidden) {
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Whoever repeats a payload often leaves out the space around it. */
+/* A text that repeats a payload often leaves out the space around it. */
 static boxcar_str trim(boxcar_str text) {
     while (text.len > 0 && is_space(text.data[text.len - 1]))
         text.len--;

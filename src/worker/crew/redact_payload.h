@@ -13,7 +13,7 @@
  * around it. The cost grows with text and payload together, whatever is in them. */
 void redact_payload(struct buf *into, boxcar_str text, boxcar_str payload);
 
-/* The same with a seed for its hash, which nobody who makes payloads may know. Returns how many stretches
+/* The same with a seed for its hash. Authors of payloads must not know the seed. Returns how many stretches
  * were compared. Pure. */
 size_t redact_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed);
 

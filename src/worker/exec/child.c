@@ -149,8 +149,8 @@ static void swallow(const sigset_t *signals) {
         ;
 }
 
-/* A write() that nobody reads sends SIGPIPE to this thread, and the program around us may not ignore
- * it. One that was pending before is somebody else's and stays. */
+/* A write() to a closed pipe sends SIGPIPE to this thread, and the program around us may not ignore
+ * it. A SIGPIPE that was pending before has another cause and stays. */
 static ssize_t write_without_signal(int fd, const void *bytes, size_t len) {
     sigset_t broken_pipe, before;
     bool was_pending = is_pending(SIGPIPE);

@@ -25,12 +25,12 @@ int exec_child_start(const char *path, char *const *argv, char *const *envp, box
 void exec_child_feed(struct exec_child *child);
 /* Reads some of what is there now; closes at the end. */
 void exec_child_listen(struct exec_child *child, struct exec_tail *tail);
-/* Reads all that is there now, and no more, whoever goes on writing. */
+/* Reads all output that is there now, and no more, even if another process continues to write. */
 void exec_child_hear_out(struct exec_child *child, struct exec_tail *tail);
 
 bool exec_child_has_ended(const struct exec_child *child);
 /* Waits for the process, no other, and closes what is open. *ret_status as waitpid() gives it; false =
- * somebody else has taken it. */
+ * other code of this program has taken the status. */
 bool exec_child_reap(struct exec_child *child, int *ret_status);
 
 #endif

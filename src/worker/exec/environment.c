@@ -44,7 +44,7 @@ char **exec_environment_inherit(struct arena *arena, char *const *environment) {
     return result;
 }
 
-/* What has to be written out first. */
+/* Values of variables that are not texts. */
 struct texts {
     char message_id[BOXCAR_UUID_TEXT_SIZE], owner[BOXCAR_UUID_TEXT_SIZE];
     char work_id[24], epoch[24], attempt[24], stages[24];

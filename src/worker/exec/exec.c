@@ -1,6 +1,6 @@
-/* What the parts do: exec_words splits, exec_find looks in PATH, exec_environment says what the program
- * knows, exec_child starts it, exec_watch stands by, exec_family finds all it has started, exec_tail keeps the
- * end of its errors. */
+/* The parts: exec_words splits the command, exec_find looks in PATH, exec_environment makes the program's
+ * environment, exec_child starts it, exec_watch watches it, exec_family finds all processes that it has
+ * started, exec_tail keeps the end of its standard error. */
 #include "exec.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void append_status(struct buf *text, const struct exec_end *end) {
         buf_append_format(text, "exit status %d", WEXITSTATUS(end->status));
 }
 
-/* Why it was stopped, if it was; what the program said; if neither, how it ended. */
+/* Sets the error text: why the program was stopped, and its output; if there is neither, how it ended. */
 static void tell_end(struct boxcar_delivery *delivery, const struct exec_end *end, struct exec_tail *tail) {
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_BUF struct buf output = BUF_INIT;

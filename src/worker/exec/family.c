@@ -108,7 +108,7 @@ static bool read_process(pid_t pid, struct process *ret_process) {
     return state != 'X';
 }
 
-/* What began before the program cannot come from it. */
+/* Processes that began before the program cannot come from it. */
 static void read_processes(struct process_list *list, unsigned long long since) {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
@@ -162,7 +162,7 @@ static bool has_mark(pid_t pid, const char *mark) {
     return found;
 }
 
-/* ---- who belongs to it ---- */
+/* ---- the members of the family ---- */
 
 static struct exec_relative *find_member(const struct exec_family *family, const struct process *process) {
     for (size_t i = 0; i < family->count; i++) {
@@ -181,7 +181,7 @@ static bool is_member_id(const struct exec_family *family, pid_t pid) {
     return false;
 }
 
-/* Who is still there of those that are known. */
+/* Marks the known members that are still alive. */
 static void recognize(struct exec_family *family, struct process_list *list) {
     for (size_t i = 0; i < family->count; i++)
         family->members[i].is_alive = false;

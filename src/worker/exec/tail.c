@@ -19,7 +19,7 @@ void exec_tail_add(struct exec_tail *tail, size_t len) {
     tail->cut = true;
 }
 
-/* What a cut left of a character at the beginning: at most three bytes of it. */
+/* Removes the rest of a character that was cut at the beginning: at most three bytes. */
 static boxcar_str without_partial_start(boxcar_str text) {
     for (int i = 0; i < 3 && text.len > 0 && (text.data[0] & 0xC0) == 0x80; i++)
         text = (boxcar_str){text.data + 1, text.len - 1};

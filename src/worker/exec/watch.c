@@ -10,8 +10,8 @@
 /* How often to look for the end where the kernel has no descriptor for it (before Linux 5.3). */
 #define LOOK_MS 5
 
-/* From SIGTERM to SIGKILL. A handler that ran out of time may tidy up; one whose lease is lost runs
- * beside another already, and a worker told twice to stop is in a hurry. */
+/* From SIGTERM to SIGKILL. A handler that ran out of time may clean up. If the lease is lost, another handler
+ * may run the message already, and a worker that was told twice to stop is in a hurry. */
 static const int64_t TERM_MS[] = {
     [CANCEL_TIMEOUT] = 5000,
     [CANCEL_LEASE_LOST] = 1000,
@@ -61,7 +61,8 @@ static void kill_when_due(struct watch *watch) {
     exec_family_kill(&watch->family);
 }
 
-/* A descriptor below 0 is none, and the one for cancelling stays readable: it has said all. */
+/* poll() ignores a descriptor below 0. The one for cancelling stays readable, so it is left out once it has
+ * fired. */
 static void wait_for_something(struct watch *watch) {
     bool is_cancelled = watch->end->cancelled != CANCEL_NONE;
     struct pollfd fds[WATCH_COUNT] = {

@@ -7,7 +7,7 @@
 #include "worker/crew/delivery.h"
 
 struct exec_end {
-    bool is_known; /* false: somebody else took the status (SIGCHLD ignored, a waitpid() for all) */
+    bool is_known; /* false: the embedding program took the status (SIGCHLD ignored, a waitpid() for all) */
     int status;    /* as waitpid() gives it */
     enum cancel_reason cancelled;
     int64_t cancelled_after_ms;

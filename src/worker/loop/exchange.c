@@ -1,8 +1,8 @@
-/* The round trip: what handlers said goes out, leases are renewed, new work comes in.
+/* The round trip: verdicts go out, leases are renewed, new work comes in.
  *
- * Nothing is let go before the store has answered. When it cannot be reached, verdicts are kept and
- * sent again; what a lost answer may already have settled counts as settled (request.base.sent_before). What
- * the store refuses is another matter: refusal.c. */
+ * The worker keeps every verdict until the store has answered. If the store cannot be reached, it sends the
+ * verdicts again. If the answer was lost, messages that the first try settled count as settled
+ * (request.base.sent_before). refusal.c handles verdicts that the store refuses. */
 #include "exchange.h"
 
 #include <stdlib.h>
@@ -58,10 +58,11 @@ void pump_count_lost(struct pump *pump, struct job *job) {
     if (job->handler)
         atomic_fetch_add(&job->handler->outcomes[OUTCOME_LOST], 1);
     log_message(pump_logger(pump), BOXCAR_LOG_WARN, "lease_lost", job->message, BOXCAR_NO_STR,
-                "the lease ended before this was settled: what the handler said does not count");
+                "the lease ended before this was settled: the verdict does not count");
 }
 
-/* Ends without a word to the store: settled by its handler's transaction, or somebody else's. */
+/* A job that ends without a request to the store: its handler's transaction settled it, or its lease is
+ * lost. */
 static bool ends_here(struct pump *pump, struct job *job) {
     if (!job->settled && !job->lost && !job->late)
         return false;
@@ -81,7 +82,7 @@ static struct outbound *outbound_of(struct pump *pump, const struct job *job) {
     return &pump->boxes[job->message->box].out;
 }
 
-static bool says_nothing(const struct pump *pump) {
+static bool has_nothing_to_send(const struct pump *pump) {
     return outbound_is_empty(&pump->boxes[BOXCAR_OUTBOX].out) &&
            outbound_is_empty(&pump->boxes[BOXCAR_INBOX].out);
 }
@@ -124,10 +125,10 @@ static void load_verdicts(struct pump *pump) {
     *from = rest;
 }
 
-/* Stages go out before the verdict, if need be with it. What was sent in vain because the store was away is
- * sent again: those who took the lease over would not be there. */
+/* Stages go out before the verdict, or with it if there was no earlier request. Stages that the store did not
+ * take are sent again (keep_stages). */
 static void load_stages(struct pump *pump) {
-    if (!atomic_exchange(&pump->crew->stages_said, false))
+    if (!atomic_exchange(&pump->crew->has_stages, false))
         return;
     for (struct job *job = pump->held; job; job = job->held_next) {
         int stages = atomic_load(&job->stages);
@@ -145,12 +146,13 @@ static void keep_stages(struct pump *pump) {
 
         for (size_t i = 0; i < list->count; i++) {
             outbound_job(list, i)->recorded = 0;
-            atomic_store(&pump->crew->stages_said, true);
+            atomic_store(&pump->crew->has_stages, true);
         }
     }
 }
 
-/* What has a verdict that a lost answer may have settled cannot be renewed, and is not lost. */
+/* If an earlier try, whose answer was lost, may have settled a job, a renewal of it could fail, although it
+ * is not lost. */
 static bool wants_renewal(const struct pump *pump, const struct job *job) {
     return !job->sent && !job->lost && !job->refused && !(pump->sent_before && job->collected);
 }
@@ -172,7 +174,7 @@ struct answer {
     int64_t asked_at_ms;
 };
 
-/* What a verdict that took effect came to. */
+/* The outcome of a verdict that took effect. */
 static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
     if (kind != BOXCAR_ABANDON || !pump_was_last_attempt(pump, job))
         return OUTCOMES_OF[kind];
@@ -200,8 +202,9 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
     pump_forget(pump, job);
 }
 
-/* Whoever is not renewed has lost its lease: told at once if it runs, forgotten if it never began. A job
- * that finished meanwhile is among the finished and ends there. */
+/* A job that was not renewed has lost its lease. Its handler is cancelled at once if it runs; a job that has
+ * not started is forgotten. A job that has finished meanwhile is in the list of finished jobs and ends
+ * there. */
 static void renewed(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
     struct answer *answer = context;
     struct pump *pump = answer->pump;
@@ -258,7 +261,7 @@ static void try_again_later(struct pump *pump) {
     pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
 }
 
-/* It is still away: said now and then. */
+/* Logs now and then that the store is still away. */
 static void remind(struct pump *pump, const boxcar_error *err) {
     int64_t now = clock_ms();
 
@@ -319,7 +322,7 @@ static bool renews(const struct pump *pump) {
            pump->boxes[BOXCAR_INBOX].out.lists[BOXCAR_RENEW].count > 0;
 }
 
-/* What fails from the start is a mistake, unless it may work later: no outage. */
+/* An error at the start is a mistake and ends the worker, unless the call may work later. */
 static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     if (pump->has_worked || err->retryable) {
         pump_detach(pump, err);
@@ -330,9 +333,9 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     pump->end_error = *err;
 }
 
-/* What is no refusal is an outage, waited out. */
+/* A failure that is not a refusal is an outage: the worker waits until it is over. */
 static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats, const boxcar_error *err) {
-    bool asks_only = claims && !beats && says_nothing(pump);
+    bool asks_only = claims && !beats && has_nothing_to_send(pump);
 
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
@@ -453,11 +456,11 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     for (int box = 0; box < BOXES; box++)
         outbound_clear(&pump->boxes[box].out);
     load_stages(pump);
-    if (!pump_is_refused(pump) || (!renew && says_nothing(pump)))
+    if (!pump_is_refused(pump) || (!renew && has_nothing_to_send(pump)))
         load_verdicts(pump);
     if (renew)
         load_renewals(pump);
-    if (says_nothing(pump) && !claims)
+    if (has_nothing_to_send(pump) && !claims)
         return false;
     for (int box = 0; box < BOXES; box++)
         fill_box(pump, &request, (boxcar_box)box, claim_sizes);

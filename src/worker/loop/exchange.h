@@ -4,8 +4,8 @@
 
 #include "pump.h"
 
-/* Sends verdicts, renewals and the heartbeat, asks each box for so many messages. false = there was nothing
- * to say. */
+/* Sends verdicts, renewals and the heartbeat, and asks each box for the given number of messages. false =
+ * there was nothing to send or ask. */
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
 /* Looks at every box as soon as there is room. */
 void pump_look_soon(struct pump *pump);

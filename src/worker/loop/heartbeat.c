@@ -1,8 +1,8 @@
-/* That the worker lives: said every few seconds, a row for each box that it serves.
+/* The heartbeat of the worker: every few seconds, a row for each box that it serves.
  *
- * It goes along with the next round trip. Alone it goes when there is none, or when the store does not take
- * it: a role without the right to register can still work, only the doctor does not see it, and what is in
- * the same request must not fail for that. */
+ * It goes along with the next round trip. It goes alone when there is no round trip, or when the store
+ * refuses it. A role without the right to register can still work, although the doctor does not see it; so
+ * the rest of the request must not fail with the heartbeat. */
 #include "heartbeat.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
 
-/* What is tried goes by itself, and is not mixed up with this. */
+/* While a refused verdict is tried alone, the heartbeat goes in a request of its own. */
 bool pump_beats_alone(const struct pump *pump) {
     return pump->heartbeat.way != HEARTBEAT_ALONG || pump_is_refused(pump);
 }

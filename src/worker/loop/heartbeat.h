@@ -7,7 +7,7 @@
 bool pump_heartbeat_is_due(const struct pump *pump);
 /* Whether it must not go along with a request. */
 bool pump_beats_alone(const struct pump *pump);
-/* What there is to say, in pump->heartbeat.instances: so many. */
+/* Fills pump->heartbeat.instances and returns how many there are. */
 size_t pump_fill_instances(struct pump *pump);
 /* The store took a request, with the heartbeat or without. */
 void pump_take_heartbeat(struct pump *pump, bool along);

@@ -1,6 +1,6 @@
-/* Suspects. A message released by an expired lease may be the one that kills workers. The store hands
- * it out alone; here, one suspect is held at a time, beside ordinary work, and no other is claimed
- * meanwhile, so that a crash charges none of them again; from its third crash on it runs with nothing
+/* Suspects. A message released by an expired lease may be the one that kills workers. The store hands it out
+ * alone. The worker holds one suspect at a time, together with ordinary work, and claims no other suspect
+ * meanwhile, so that a crash charges no other suspect. From its third crash on a suspect runs with nothing
  * else in flight (BX-003). */
 #include "jobs.h"
 

@@ -2,7 +2,7 @@
 
 /* Held work should take no more than this share of a lease. */
 #define LEASE_SHARE 4
-/* What a batch has more than batch_size should not take longer than this: others could have had it. */
+/* The part of a batch beyond batch_size should not take longer than this: other workers could have had it. */
 #define GROWN_MS 100
 /* One slow message tells more than one fast one: better to fetch once too often than to hoard. */
 #define WEIGHT_SLOWER 0.3
@@ -24,7 +24,7 @@ void pace_learn(struct pace *pace, int64_t microseconds, size_t count) {
             (sample - pace->message_us) * (sample > pace->message_us ? WEIGHT_SLOWER : WEIGHT_FASTER);
 }
 
-/* What a message takes, by those that have finished and those that have been running for longer. */
+/* The time of a message, by messages that have finished and by those that have been running for longer. */
 static double message_time(const struct pace *pace, const struct pace_view *view) {
     double message_us = pace->message_us;
 
@@ -87,7 +87,7 @@ size_t pace_claim_size(const struct pace *pace, const struct pace_view *view) {
     /* Half a queue is no reason to ask yet, unless a thread has nothing to do. */
     if (active >= view->concurrency && (held >= most || view->queued > room / 2))
         return 0;
-    /* What is held back in streams keeps no thread busy. */
+    /* Messages that are held back in streams keep no thread busy. */
     if (held >= most)
         return at_most(view->concurrency - active, batch_size(pace, view));
     return at_most(most - held, batch_size(pace, view));

@@ -14,13 +14,13 @@ struct pace {
     bool known;
     double message_us; /* what a message takes in a handler, smoothed */
     size_t grown;      /* what batches have grown to; below batch_size: not at all */
-    bool woken;        /* the next look happens because the store said so */
+    bool woken;        /* the next look happens because the store woke the worker */
     int64_t deaf_ms;   /* how long to ignore the store after a look it asked for in vain */
 };
 
 #define PACE_PAUSE_FIRST_MS 1
 
-/* A message took so long; `count` of them did. */
+/* Each of `count` messages took this long. */
 void pace_learn(struct pace *pace, int64_t microseconds, size_t count);
 
 struct pace_view {

@@ -109,8 +109,8 @@ static int claim_size(const struct pump *pump) {
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
-/* A look costs little beside results that go out anyway. A box that has nothing is not forgotten while the
- * other one has a lot. */
+/* A look costs little in a request that carries results anyway. A box that had nothing is still looked at
+ * while the other box has a lot. */
 static bool is_time_to_look(const struct pump *pump, int i) {
     const struct pump_box *box = &pump->boxes[i];
 
@@ -317,8 +317,8 @@ static void turn(struct pump *pump, struct steward *steward) {
         wait_for_event(pump);
 }
 
-/* What the loop wants to know of the store's settings: how far ahead a retry may lie that a drain still
- * waits for, how often to say that the worker lives, and the topic of waits. */
+/* Reads the store's settings that the loop needs: the longest backoff, up to which a drain waits for retries,
+ * the interval of heartbeats, and the topic of waits. */
 static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
     const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
     struct setting_value_list list = {.arena = ARENA_INIT};
@@ -383,7 +383,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     return status;
 }
 
-/* What is still held goes with the process: its leases expire. */
+/* Messages that are still held stay leased until their leases expire. */
 static void pump_close(struct pump *pump) {
     if (pump->store && pump_is_attached(pump) && pump->crew)
         (void)request_farewell(pump->store, pump->worker->owner, NULL);
@@ -425,7 +425,7 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
     if (!steward)
         store_log(pump_logger(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
-                  "no thread for upkeep could be started: run boxcar maintain beside");
+                  "no thread for upkeep could be started: run `boxcar maintain` separately");
     set_state(&pump, BOXCAR_WORKER_RUNNING);
     while (!pump.done)
         turn(&pump, steward);

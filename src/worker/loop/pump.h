@@ -38,7 +38,7 @@ struct heartbeat {
         HEARTBEAT_SUSPECTED, /* with it a request was refused: does it go without? */
         HEARTBEAT_ALONE      /* it did */
     } way;
-    bool is_mute; /* it is refused, and that was said */
+    bool is_mute; /* the heartbeat is refused, and that was logged */
     char host[HOST_NAME_MAX + 1];
     struct instance instances[BOXES];
 };

@@ -1,13 +1,13 @@
-/* Verdicts that the store does not take. They are no outage, which would be waited out: the same request would
- * be refused again, and one verdict must not hold back all the others.
+/* Verdicts that the store refuses. After an outage the same request is sent again, but here it would be
+ * refused again, and one verdict must not hold back all the others.
  *
- * So the one that is refused is searched for by halves, as a coordinator does (flow/refusal.h). Where a
- * coordinator drops it, a worker has time: the message is leased, and nobody else can have it before the
- * lease ends. Refused alone, a verdict is put aside and tried again, alone, until its lease is over; only
- * then it is given up. The others go on, together.
+ * So the worker searches for the refused verdict by halves, as a coordinator does (request/refusal.h). A
+ * coordinator drops a refused operation. A worker has time: the message is leased, and no other owner can
+ * have it before the lease ends. A verdict that was refused alone is set aside and tried again, alone, until
+ * its lease is over; only then it is given up. The other verdicts are sent together.
  *
- * Meanwhile nothing is claimed, and what else there is to say goes without verdicts: they are what is being
- * tried, and renewals of others must not fail because of one of them. */
+ * Meanwhile nothing is claimed. Renewals and heartbeats go out without verdicts, so that they do not fail
+ * because of one of them. */
 #include "refusal.h"
 
 #include "base/clock.h"
@@ -54,7 +54,7 @@ int64_t pump_next_verdict_ms(const struct pump *pump) {
 
 /* ---- what comes back ---- */
 
-/* The verdicts of both boxes, list by list: so many lists there are. */
+/* The number of lists that hold the verdicts of both boxes. */
 #define VERDICT_KINDS (BOXCAR_RENEW - BOXCAR_ACK)
 #define VERDICT_LISTS (BOXES * VERDICT_KINDS)
 
@@ -161,7 +161,7 @@ static void put_aside(struct pump *pump, struct job *job, const boxcar_error *er
 /* Until now they went with everything else: what it was shows when they go by themselves. */
 static void begin_search(struct pump *pump, size_t count, const boxcar_error *err) {
     store_log(pump_logger(pump), BOXCAR_LOG_WARN, "refused", NULL, 0,
-              "the store refuses to settle, looking for what it does not take: %s", err->message);
+              "the store refuses to settle; looking for the verdict that it refuses: %s", err->message);
     pump_keep_verdicts(pump);
     pump->refusal.search = (struct refusal_search){.bad_end = count};
     pump->refusal.search_at_ms = pump->now_ms;

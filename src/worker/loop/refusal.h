@@ -6,11 +6,11 @@
 
 /* Whether there are any, or one is searched for: nothing is claimed then, and verdicts go by themselves. */
 bool pump_is_refused(const struct pump *pump);
-/* Which verdicts go out now: the first so many of the list. */
+/* Which verdicts go out now: the first *ret_count of the list. */
 struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count);
 /* When some may; INT64_MAX = there are none. */
 int64_t pump_next_verdict_ms(const struct pump *pump);
-/* So many of the first finished ones are done with. */
+/* The first `count` finished jobs are decided. */
 void pump_pass_verdicts(struct pump *pump, size_t count);
 /* Those that are on their way: how many, and what the store did. Taken; not taken, which says nothing about
  * them; refused. */

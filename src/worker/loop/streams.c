@@ -1,9 +1,10 @@
-/* Streams. A claim may bring several messages of one stream: they are handled one after the other in
- * order of their work ids, other streams beside them, and the first that is not acked stops its stream:
- * what is behind it goes back without having run, in the request that carries its verdict (BX-006, BX-062).
+/* Streams. A claim may bring several messages of one stream. They are handled one after the other in the
+ * order of their work ids, in parallel with other streams. The first message that is not acked stops its
+ * stream: the messages behind it go back without having run, in the request that carries its verdict (BX-006,
+ * BX-062).
  *
- * The crew keeps the order (crew_put); here it is found out. Suspects run alone and waits are evaluated
- * by the store: what is behind one of these goes back at once and comes again when that one is done. */
+ * This file finds the order, and the crew keeps it (crew_put). Suspects run alone, and the store evaluates
+ * waits. So the messages behind a suspect or a wait go back at once and come again when that one is done. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static bool is_same_stream(const struct job *a, const struct job *b) {
     return a->message->box == b->message->box && str_equal(a->message->stream, b->message->stream);
 }
 
-/* Runs on a thread of the crew, beside others. */
+/* A job that runs on a thread of the crew, in parallel with others. */
 static bool is_ordinary(const struct job *job) {
     return job->handler && job->handler->run && job->message->crash_count == 0;
 }

@@ -74,7 +74,8 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
               "%s", SAYINGS[outcome].text);
 }
 
-/* What an earlier try of the same request has settled is lost to this one: nothing to complain about. */
+/* If an earlier try of the same request has settled a wait, it counts as lost in this one. That is not
+ * logged. */
 void pump_take_waits(struct pump *pump, const struct result *result, bool sent_before) {
     const struct gather_list *list = &pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RESOLVE];
 
@@ -96,7 +97,7 @@ void pump_take_waits(struct pump *pump, const struct result *result, bool sent_b
 
 bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump, BOXCAR_OUTBOX); }
 
-/* Claiming them would sort through everybody else's messages. The end of a join evaluates most of them anyway. */
+/* A claim of waits would sort through all other messages. The end of a join evaluates most waits anyway. */
 bool pump_evaluate_waits(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     struct upkeep_done done = {.waits = 0};
@@ -143,7 +144,7 @@ static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_err
     return BOXCAR_OK;
 }
 
-/* Waits are messages of the outbox, for whoever serves that. */
+/* Waits are messages of the outbox, so a worker that serves the outbox claims them, too. */
 static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
     struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
     boxcar_str topic = boxcar_str_of(pump->wait_topic);

@@ -312,7 +312,7 @@ static bool is_waited_for(PGconn *conn) {
     return is;
 }
 
-/* Somebody with an open transaction, who goes on to another table while the upgrade waits for him. */
+/* A client with an open transaction uses another table while the upgrade waits for that transaction. */
 static const char *use_one_table_after_the_other(struct crew_member *member) {
     if (member->number > 0)
         return upgrade_beside(member);
@@ -324,7 +324,7 @@ static const char *use_one_table_after_the_other(struct crew_member *member) {
         char sql[100];
         snprintf(sql, sizeof(sql), "select count(*) from %s", TABLES[i]);
         PGresult *result = PQexec(conn, sql);
-        fault = PQresultStatus(result) == PGRES_TUPLES_OK ? NULL : "a client's transaction fails beside an upgrade";
+        fault = PQresultStatus(result) == PGRES_TUPLES_OK ? NULL : "an upgrade fails a client's transaction";
         PQclear(result);
         if (!fault && !is_waited_for(conn))
             fault = "the upgrade does not wait for a client's transaction";

@@ -118,7 +118,7 @@ static void leases_of_somebody_who_does_not_report_are_only_noted(void **state) 
     struct fixture *f = *state;
     enqueue_many(f, "t", 2, NULL);
     boxcar_list_free(claim(f, f->owner, 1));
-    assert_found(f, "workers", BOXCAR_SEVERITY_NOTE, "somebody who does not report");
+    assert_found(f, "workers", BOXCAR_SEVERITY_NOTE, "a program without heartbeats");
 }
 
 /* BX-024 */
@@ -220,7 +220,7 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
     assert_found(f, "dead_letters", BOXCAR_SEVERITY_WARNING, "101 dead letters, 100 of them");
 }
 
-/* Rounds of upkeep are noted, whoever runs them, so that somebody can notice their absence. */
+/* Every round of upkeep is noted, in any program, so that their absence can be noticed. */
 static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
     struct fixture *f = *state;
     boxcar_upkeep upkeep = {.struct_size = sizeof(boxcar_upkeep), .has_run = true};

@@ -89,7 +89,7 @@ static void snapshot_held_for_hours_is_a_problem(void **state) {
     PQfinish(holder);
 }
 
-/* Who else can hold rows; a test server has none of them, so their rows are made up. */
+/* Other holders of rows; a test server has none of them, so their rows are made up. */
 static void forgotten_slots_and_prepared_transactions_are_told(void **state) {
     struct fixture *f = *state;
     fixture_sql(
@@ -219,7 +219,7 @@ static PGconn *hold_stream(struct fixture *f, const char *stream) {
 static void transaction_that_holds_a_stream_is_named(void **state) {
     struct fixture *f = *state;
     char session[128], held[256];
-    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "no session holds a stream");
     PGconn *holder = hold_stream(f, "order-7");
     name_session(f, holder, "dawdler", session);
     wait_out(f, 1000); /* less is nothing to speak of */
@@ -231,7 +231,7 @@ static void transaction_that_holds_a_stream_is_named(void **state) {
     assert_true(has_text(only_finding(list, "held_streams")->remedy, held));
     boxcar_list_free(list);
     pg_exec(holder, "commit");
-    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "nobody holds a stream");
+    assert_found(f, "held_streams", BOXCAR_SEVERITY_OK, "no session holds a stream");
     PQfinish(holder);
 }
 
@@ -254,7 +254,7 @@ static void stream_that_was_locked_behind_a_savepoint_has_a_holder_as_well(void 
     PQfinish(holder);
 }
 
-/* Nor is anybody named who had one. */
+/* Nor is a session named that held one. */
 static void stream_held_for_a_moment_is_no_trouble(void **state) {
     struct fixture *f = *state;
     PGconn *holder = hold_stream(f, "order-7");
@@ -346,7 +346,8 @@ static void viewer_may_look_at_everything_but_others_sessions(void **state) {
     close_as(f, "viewer", store);
 }
 
-/* Who it is can be seen by anybody, what it does cannot; the finding says which right shows that. OBX-125 */
+/* Every role can see which session it is, but not its query; the finding names the right that shows the
+ * query. OBX-125 */
 static void viewer_is_told_who_holds_a_stream_and_what_would_show_more(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = open_as(f, "viewer");
@@ -420,7 +421,7 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
 
 /* ---- claims ---- */
 
-/* Somebody who has claimed and goes about something else. */
+/* A session that has claimed and then does something else. */
 static PGconn *hold_turn(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "set application_name = 'slowpoke'");
@@ -468,11 +469,11 @@ static void claim_that_fails_for_other_topics_is_a_problem(void **state) {
     assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: index row size");
 }
 
-/* Viewers take no turn, and still learn who has it. BX-020, OBX-125 */
+/* Viewers take no turn, and still learn which session has it. BX-020, OBX-125 */
 static void viewer_is_told_who_keeps_the_turn(void **state) {
     struct fixture *f = *state;
     boxcar_store *store = open_as(f, "viewer");
-    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "grant pg_read_all_stats to %s_viewer", f->schema);
     PGconn *holder = hold_turn(f);
@@ -505,7 +506,7 @@ static void viewer_without_more_rights_is_told_who_is_in_the_way(void **state) {
     pg_exec(holder, "commit; begin; lock table message in access exclusive mode");
     assert_told_of(f, store, holder, " has a lock on message (AccessExclusiveLock)");
     pg_exec(holder, "commit");
-    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+    assert_found_with(f, store, "claim", BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
     PQfinish(holder);
     close_as(f, "viewer", store);
 }

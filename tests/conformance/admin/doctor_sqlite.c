@@ -18,7 +18,7 @@ static void wal_that_a_reader_keeps_growing_is_a_warning(void **state) {
     sqlite3 *reader = fixture_open_sqlite(f);
     exec(reader, "begin; select count(*) from boxcar_message");
     fixture_sql(f, "create table junk as select zeroblob(70000000) as b", NULL);
-    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "somebody keeps a read transaction open");
+    assert_found(f, "held_snapshot", BOXCAR_SEVERITY_WARNING, "a process keeps a read transaction open");
     sqlite3_close(reader);
 }
 
@@ -124,7 +124,7 @@ static void careless_connection_of_a_program_is_a_warning(void **state) {
 
 static void journal_that_does_not_survive_a_crash_is_a_problem(void **state) {
     struct fixture *f = *state;
-    boxcar_store_close(f->store); /* the mode can be changed by whoever has the file for himself */
+    boxcar_store_close(f->store); /* the mode can be changed only while no other connection has the file */
     f->store = NULL;
     sqlite3 *db = fixture_open_sqlite(f);
     exec(db, "pragma journal_mode = delete");

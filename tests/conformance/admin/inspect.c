@@ -182,7 +182,8 @@ static void assert_waits(struct fixture *f, double at_least, double below) {
     boxcar_list_free(list);
 }
 
-/* Whoever passes by leaves the clock alone: a message, or the head of a stream, that nobody tried waits since it was enqueued. */
+/* A claim that passes a message does not restart its waiting time: a message, or the head of a stream, that
+ * was never claimed waits since it was enqueued. */
 static void claimer_of_another_topic_does_not_make_messages_younger(void **state) {
     struct fixture *f = *state;
     for (int streamed = 0; streamed < 2; streamed++) {
@@ -228,7 +229,7 @@ static void assert_about(const boxcar_stats *stats, unsigned number, int64_t is,
     assert_int_equal(stats->exact, stats->estimated == 0);
 }
 
-/* So many of all are done, and so many leased, oldest first. */
+/* The oldest `done` messages are done, and the next `leased` ones leased. */
 static void assert_backlog(struct fixture *f, int64_t done, int64_t leased) {
     static const char *const TOPICS[] = {"bulk.a", "bulk.b", "bulk.c"};
     boxcar_stats_list *list = NULL;
@@ -281,7 +282,7 @@ static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void 
     assert_backlog(f, (int64_t)CLAIMS * CLAIM_SIZE, 0);
 }
 
-/* The same when somebody who wants none of them has come past. BX-005 */
+/* The same after a claimer that wants none of them has passed. BX-005 */
 static void stats_of_a_large_backlog_that_was_passed_over_are_the_same(void **state) {
     struct fixture *f = *state;
     enqueue_backlog(f, "bulk.a");

@@ -120,7 +120,7 @@ static void every_call_that_names_the_owner_keeps_its_leases(void **state) {
         struct taken held = take_for(f, owner, id, LONG_LEASE_MS);
         register_in(f, owner, BOXCAR_OUTBOX);
         go_silent(f, 61);
-        boxcar_store_close(f->store); /* a session of its own, which has said nothing yet */
+        boxcar_store_close(f->store); /* a session of its own, which has sent nothing yet */
         f->store = fixture_open(f);
         if (f->kind == FIXTURE_PGBOUNCER)
             wait_out(f, 600); /* the session may be the same: what it noted last is over then */
@@ -257,7 +257,7 @@ static void batch_with_a_heartbeat_removes_the_stale(void **state) {
     process_with(f, f->other, 0, true);
     assert_int_equal(count_instances(f), 2); /* those of the other, in both boxes */
     go_silent(f, 31);
-    process_with(f, f->other, 0, true); /* who speaks is not stale */
+    process_with(f, f->other, 0, true); /* an owner that sends a request is not stale */
     assert_int_equal(count_instances(f), 2);
 }
 
@@ -389,7 +389,7 @@ static void open_transaction_that_has_spoken_keeps_its_instance(void **state) {
     pg_exec(other, "select outbox_ack(" OWNER ", '{1}')");
     clean_up(speaker);
     assert_int_equal(is_registered(speaker), 1);
-    pg_exec(other, "rollback"); /* then it said nothing */
+    pg_exec(other, "rollback"); /* then it sent nothing */
     clean_up(speaker);
     assert_int_equal(is_registered(speaker), 0);
     PQfinish(speaker);

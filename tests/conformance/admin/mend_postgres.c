@@ -238,7 +238,8 @@ static void doctor_names_a_lost_table_and_sends_nobody_to_init(void **state) {
     assert_true(has_text(lost->remedy, "backup"));
     for (size_t i = 0; i < list->count; i++)
         assert_false(begins_with(list->items[i]->remedy, "boxcar init"));
-    assert_true(has_text(finding_with(list, "missing: the constraint unique_key_pkey")->remedy, "first what is lost"));
+    assert_true(has_text(finding_with(list, "missing: the constraint unique_key_pkey")->remedy,
+                         "first restore the lost"));
     boxcar_list_free(list);
 }
 

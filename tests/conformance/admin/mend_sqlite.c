@@ -99,7 +99,7 @@ static void key_that_cannot_be_made_again_is_named_with_what_to_do(void **state)
     assert_int_equal(deploy_and_count_mended(f), 1);
 }
 
-/* As somebody leaves it who moves its rows by hand. */
+/* As it is after its rows were moved by hand. */
 static void copy_without_constraints(struct fixture *f, const char *table) {
     char sql[300];
     snprintf(sql, sizeof(sql),

@@ -201,7 +201,8 @@ static int work_without(struct fixture *f, const struct role *role, const char *
     return complaints;
 }
 
-/* BX-023: it is not listed, and complains once. If only the batch may not say so, it is said without. */
+/* BX-023: it is not listed, and complains once. If only the batch may not register it, a call without the
+ * batch does. */
 static void worker_that_may_not_register_works(void **state) {
     struct fixture *f = *state;
     struct role role = make_role(f, "worker");
@@ -312,7 +313,7 @@ static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(voi
     drop_role(f, &role);
 }
 
-/* BX-029: an upgrade drops and adds functions; who had access before has it to all of them. */
+/* BX-029: an upgrade drops and adds functions; a role that had access before has access to all of them. */
 static void roles_keep_their_access_through_an_upgrade(void **state) {
     struct fixture *f = *state;
     struct role worker = make_role(f, "worker"), viewer = make_role(f, "viewer");
@@ -359,7 +360,7 @@ static int64_t count_shown(PGconn *conn, const char *owner, bool is_worker) {
                      owner);
 }
 
-/* BX-002: whoever knows the id could settle what its owner holds. */
+/* BX-002: a role that knows the id could settle its owner's messages. */
 static void owner_ids_are_shown_to_admins_only(void **state) {
     struct fixture *f = *state;
     struct role roles[] = {make_role(f, "admin"), make_role(f, "viewer"), make_role(f, "worker")};

@@ -47,7 +47,7 @@ static PGconn *connect_as(const struct role *role) {
     return conn;
 }
 
-/* A function in `schema` that makes its author a superuser, if only somebody runs it who can. */
+/* A function in `schema` that makes its author a superuser when a superuser runs it. */
 static void plant_function(PGconn *conn, const struct role *author, const char *schema, const char *signature,
                            const char *returns) {
     pg_exec(conn,
@@ -196,7 +196,7 @@ static void member_of_the_owner_may_deploy(void **state) {
     drop_role(f, &team);
 }
 
-/* BX-011: who may create in the schema could add a function that fits better than ours. */
+/* BX-011: a role that may create in the schema could add a function that fits better than ours. */
 static void schema_where_others_may_create_is_refused_and_the_doctor_names_them(void **state) {
     struct fixture *f = *state;
     struct role mallory = make_role(f, "mallory");
@@ -217,7 +217,7 @@ static void schema_where_others_may_create_is_refused_and_the_doctor_names_them(
     drop_role(f, &mallory);
 }
 
-/* BX-011: what somebody put there while he could. */
+/* BX-011: a function that a role put there while it still could. */
 static void function_of_another_role_that_looks_like_ours_is_refused(void **state) {
     struct fixture *f = *state;
     struct role mallory = make_role(f, "mallory");
@@ -279,7 +279,7 @@ static void use_everything(struct fixture *f) {
     ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
 }
 
-/* BX-011: with a connection of its own, and in the caller's, whose search_path is his. */
+/* BX-011: on a connection of its own, and on the caller's, which has the caller's search_path. */
 static void search_path_decides_nothing(void **state) {
     struct fixture *f = *state;
     char lure[80], url[640];

@@ -134,7 +134,7 @@ static void claim_that_waits_for_a_lock_gives_the_turn_back(void **state) {
     PQfinish(locker);
 }
 
-/* BX-020: whoever keeps the turn is named, once. */
+/* BX-020: the session that keeps the turn is named, once. */
 static void worker_says_who_keeps_the_turn(void **state) {
     struct fixture *f = *state;
     char holder_is[96];

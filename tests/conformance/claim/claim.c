@@ -1,4 +1,4 @@
-/* Claiming: who gets what, how much, and in which order. */
+/* Claiming: which messages a claimer gets, how many, and in which order. */
 #include <string.h>
 
 #include "conformance.h"
@@ -178,7 +178,7 @@ static size_t claim_bytes(struct fixture *f, int64_t bytes) {
     return count;
 }
 
-/* BX-020: by what fits into the memory of who claims; a message that does not fit goes alone. */
+/* BX-020: by the claimer's memory; a message that does not fit goes alone. */
 static void claim_is_limited_in_bytes(void **state) {
     struct fixture *f = *state;
     static char payload[3000];

@@ -55,7 +55,7 @@ static void ready_message_keeps_it(void **state) {
     assert_drained(f, false, 0);
 }
 
-/* BX-002: whoever has it, it may come back. */
+/* BX-002: any owner may give it back. */
 static void leased_message_keeps_it_until_it_is_done(void **state) {
     struct fixture *f = *state;
     struct taken taken = take(f, f->other, enqueue(f, "t", "p").work_id);

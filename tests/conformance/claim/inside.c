@@ -139,7 +139,8 @@ static void streams_of_others_go_on(void **state) {
     PQfinish(conn);
 }
 
-/* Somebody has the stream that waited longest: who wants one message gets one of another. BX-030 */
+/* Another claimer has the stream that waited longest: a claim of one message gets one of another stream.
+ * BX-030 */
 static void small_claims_find_streams_behind_a_held_one(void **state) {
     struct fixture *f = *state;
     static const char *const OTHERS[] = {"b", "c", "d", "e"};
@@ -154,7 +155,8 @@ static void small_claims_find_streams_behind_a_held_one(void **state) {
     PQfinish(conn);
 }
 
-/* BX-060: the next of a stream comes when the one before is done, and nobody is needed who claims in another way. */
+/* BX-060: the next message of a stream comes when the one before is done, without claims of any other
+ * kind. */
 static void streams_are_handled_by_transactions_alone(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
@@ -258,7 +260,7 @@ static void committed_claim_is_a_lease_like_any_other(void **state) {
     PQfinish(conn);
 }
 
-/* There is nobody else who would move the frontier: what was claimed is not looked through again. */
+/* No other claimer moves the frontier: claimed messages are not looked through again. */
 static void claimers_with_transactions_alone_come_through_the_log(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
@@ -363,7 +365,8 @@ static void open_cancellation_of_what_is_not_ready_delays_nobody(void **state) {
     PQfinish(conn);
 }
 
-/* Nor in a stream that claims have met. The canceller keeps that stream until he ends, and no other. BX-006, BX-028 */
+/* Nor in a stream that claims have met. The canceller keeps that stream until its transaction ends, and no
+ * other. BX-006, BX-028 */
 static void open_cancellation_in_a_stream_delays_no_other_stream(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
@@ -464,7 +467,8 @@ static void claim_that_stays_is_ended_by_the_server(void **state) {
     PQfinish(conn);
 }
 
-/* A transaction that has made a claim as the library does, and was believed: who takes longer to begin is not, so it is tried again. */
+/* A transaction that has made a claim as the library does, and whose `alone` was believed. It is not believed
+ * if it begins too slowly, so it is tried again. */
 static void begin_believed_claim(PGconn *conn, const char *before) {
     for (int i = 0; i < 100; i++) {
         pg_exec(conn, "begin; %s" CLAIM_AS_THE_LIBRARY, before);
@@ -569,7 +573,7 @@ static void stages_rolled_back_are_seen_by_no_replay(void **state) {
     }
 }
 
-/* Whatever the caller says about his constraints, and when. BX-030 */
+/* Whatever the caller sets for constraints, and when. BX-030 */
 static void immediate_constraints_keep_nothing_from_others(void **state) {
     struct fixture *f = *state;
     static const char *const BEFORE[] = {"set constraints all immediate", "select 1", "select 1"};

@@ -176,8 +176,8 @@ static void take_three_steps(struct fixture *f, PGconn *conn) {
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim('%s', '1 minute', 3)", owner), 3);
 }
 
-/* Whoever holds the key settles a step, too: the batch that waits for the key must not have locked that. There is
- * nothing to wait for, and no time for a deadlock to be found and the batch to be repeated. */
+/* The holder of the key settles a step, too: the batch that waits for the key must not have locked that step.
+ * There is nothing to wait for, and no time for a deadlock to be found and the batch to be repeated. */
 static void settle_beside(struct fixture *f, PGconn *holder) {
     char owner[BOXCAR_UUID_TEXT_SIZE];
     boxcar_uuid_format(f->owner.uuid, owner);
@@ -283,7 +283,7 @@ static void *send_ack_and_defer(void *context) {
     return NULL;
 }
 
-/* Whoever holds the first stream can have the second, too, as in settle_beside(). BX-006, BX-020 */
+/* The holder of the first stream can have the second, too, as in settle_beside(). BX-006, BX-020 */
 static void batch_that_waits_for_a_stream_holds_no_later_one(void **state) {
     struct fixture *f = *state;
     PGconn *holder = fixture_connect(f), *watcher = fixture_connect(f);

@@ -157,7 +157,7 @@ static void enqueue_in_sql_wakes_when_it_commits(void **state) {
     PQfinish(conn);
 }
 
-/* Whoever waits for both boxes is woken by either, each for its own topics. */
+/* A claimer that waits for both boxes is woken by either, each for its own topics. */
 static void either_box_wakes_who_waits_for_both(void **state) {
     struct fixture *f = *state;
     if (!can_be_woken())
@@ -191,7 +191,7 @@ static void either_box_wakes_who_waits_for_both(void **state) {
     boxcar_store_close(producer);
 }
 
-/* BX-012: who does not sleep for it costs nothing. */
+/* BX-012: a claimer that does not sleep for a message costs nothing. */
 static void nobody_is_woken_for_what_he_does_not_want_or_cannot_have_yet(void **state) {
     struct fixture *f = *state;
     if (!can_be_woken())

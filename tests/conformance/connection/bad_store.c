@@ -271,5 +271,5 @@ static const struct CMUnitTest TESTS[] = {
     BARE_TEST(password_of_a_url_is_in_no_error),
 };
 
-/* No server takes part: run once, beside the SQLite store. */
+/* No server takes part: run once, with the SQLite store. */
 const struct suite BAD_STORE_SUITE = SUITE(TESTS);

@@ -237,7 +237,7 @@ static PGconn *connect_far(struct far_store *far) {
     return conn;
 }
 
-/* Whoever lends a connection says whether it is cut. Its mode stays as it was. */
+/* The lender of a connection says whether it is cut. Its mode stays as it was. */
 static void borrowed_connection_is_cut_when_its_owner_wants_that(void **state) {
     struct fixture *f = *state;
     struct far_store far;

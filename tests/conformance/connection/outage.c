@@ -96,7 +96,7 @@ static void impatient_store_reports_a_loss_at_once(void **state) {
     }
     let_in(f, &o);
     assert_true(ack(f, f->owner, taken));
-    assert_int_equal(o.book.lost + o.book.back, 0); /* whoever is impatient says so itself */
+    assert_int_equal(o.book.lost + o.book.back, 0); /* an impatient call reports it itself */
     teardown(f, &o);
 }
 
@@ -118,7 +118,7 @@ static void impatient_store_waits_in_no_call(void **state) {
     let_in(f, &o);
     ASSERT_OK(f, seam_begin(f->store, &f->err));
     ASSERT_OK(f, seam_commit(f->store, &f->err));
-    assert_int_equal(o.book.lost + o.book.back, 0); /* whoever is impatient says so itself */
+    assert_int_equal(o.book.lost + o.book.back, 0); /* an impatient call reports it itself */
     teardown(f, &o);
 }
 

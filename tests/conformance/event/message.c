@@ -159,8 +159,8 @@ static void event_whose_key_was_only_seen_is_stored(void **state) {
     assert_int_equal(count_stream(f, "s"), 1);
 }
 
-/* BX-067: versions without gaps, in the order of the batch, in several streams and beside messages that are
- * none. */
+/* BX-067: versions without gaps, in the order of the batch, in several streams, among messages that are
+ * not events. */
 static void batch_of_events_has_one_version_after_the_other(void **state) {
     enum { COUNT = 60 };
     struct fixture *f = *state;

@@ -155,7 +155,7 @@ static void bad_calls_have_sqlstates_of_our_own(void **state) {
     PQfinish(conn);
 }
 
-/* BX-066: whoever commits late comes later, and nobody waits for him. */
+/* BX-066: an event that commits late comes later, and no follower waits for it. */
 static void late_commit_gets_a_later_position(void **state) {
     struct fixture *f = *state;
     PGconn *late = fixture_connect(f);
@@ -256,7 +256,7 @@ static void reader_in_an_open_transaction_stops_nobody_from_reading(void **state
     PQfinish(reader);
 }
 
-/* BX-066: who may not write, or keeps to one snapshot, reads what has positions. */
+/* BX-066: a follower that may not write, or keeps to one snapshot, reads the events that have positions. */
 static void who_cannot_give_out_positions_reads_what_has_some(void **state) {
     static const char *const MODES[] = {"read only", "isolation level repeatable read",
                                         "isolation level serializable"};
@@ -319,7 +319,7 @@ static void maintenance_gives_out_positions(void **state) {
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from event where position = version"), 3);
 }
 
-/* BX-066: a window larger than one step is used up in the order of versions, beside new events. */
+/* BX-066: a window larger than one step is used up in the order of versions, while new events come. */
 static void large_window_is_used_up_in_steps(void **state) {
     struct fixture *f = *state;
     PGconn *late = fixture_connect(f);

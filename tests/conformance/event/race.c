@@ -142,7 +142,7 @@ static const char *decide(struct crew_member *m) {
     return NULL;
 }
 
-/* BX-066: optimistic concurrency: of several who decided on one version, one wins. */
+/* BX-066: optimistic concurrency: of several writers that decided on one version, one wins. */
 static void each_version_is_won_by_one_writer(void **state) {
     struct fixture *f = *state;
     struct race *race = calloc(1, sizeof(*race));

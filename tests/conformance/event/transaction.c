@@ -49,7 +49,7 @@ static void events_messages_and_own_rows_commit_together(void **state) {
     borrowed_close(&b);
 }
 
-/* BX-066: what is not committed has no position, not even for who wrote it. */
+/* BX-066: an uncommitted event has no position, not even for its writer. */
 static void own_events_get_positions_when_they_are_committed(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);

@@ -191,7 +191,7 @@ static void purged_message_is_still_known(void **state) {
     assert_int_equal(count_messages(f), 0);
 }
 
-/* Also when it is somebody who purges dead letters by hand, many at a time. */
+/* Also when dead letters are purged by hand, many at a time. */
 static void dead_letters_that_are_purged_by_hand_are_still_known(void **state) {
     struct fixture *f = *state;
     deliver_dead(f, "shop", "2");
@@ -233,8 +233,8 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
         assert_true(is_processed(f, "shop", IDS[i]));
 }
 
-/* BX-029: a program of the version before removes messages beside us, dead letters first. In PostgreSQL it calls
- * functions of ours. */
+/* BX-029: a program of the version before removes messages meanwhile, dead letters first. In PostgreSQL it
+ * calls functions of ours. */
 static void program_that_knows_no_keys_leaves_the_end_in_them(void **state) {
     struct fixture *f = *state;
     if (!fixture_is_sqlite(f))

@@ -20,7 +20,7 @@ static struct keys *keys_new(void) {
     return keys;
 }
 
-/* Everybody in an order of his own: without an order in the store they would wait for each other in circles. */
+/* Each member has its own order: without an order in the store they would deadlock. */
 static int key_at(const struct crew_member *member, int step) {
     int at = (step * 7 + member->number * 31) % KEYS;
     return member->number % 2 ? at : KEYS - 1 - at;
@@ -132,7 +132,7 @@ static void asking_accepting_and_storing_at_once_decide_each_key_once(void **sta
     free(keys);
 }
 
-/* Handle and purge beside redeliveries: nothing comes back. */
+/* Handle and purge during redeliveries: nothing comes back. */
 static const char *work_and_redeliver(struct crew_member *member) {
     struct keys *keys = member->context;
     boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
@@ -185,7 +185,7 @@ static void redelivery_beside_the_purge_stores_nothing_again(void **state) {
     assert_int_equal(count_keys(f), KEYS);
     int64_t ended = fixture_sql_number(f, "select count(*) from boxcar_inbox_key where state > 1",
                                        "select count(*) from inbox_key where state > 1");
-    assert_int_equal(ended + count_messages(f), KEYS); /* who has no message has an end */
+    assert_int_equal(ended + count_messages(f), KEYS); /* a key without a message has an end */
     free(keys);
 }
 

@@ -91,7 +91,7 @@ static void effect_and_ack_commit_together(void **state) {
     borrowed_close(&b);
 }
 
-/* BX-008: whoever lost the lease must not keep the effect */
+/* BX-008: a claimer that lost the lease must not keep the effect */
 static void ack_after_another_took_the_message_keeps_no_effect(void **state) {
     struct fixture *f = *state;
     struct borrowed b = borrow(f);

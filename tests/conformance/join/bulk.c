@@ -298,7 +298,8 @@ static void join_filled_in_one_call_is_removed_with_all_it_had(void **state) {
 
 /* ---- large ---- */
 
-/* JOIN-023, JOIN-040, JOIN-043, JOIN-061: every counter is right after every step, whoever counted. */
+/* JOIN-023, JOIN-040, JOIN-043, JOIN-061: every counter is right after every step, in whichever way it was
+ * counted. */
 static void large_join_is_counted_as_it_goes(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, LARGE);

@@ -1,4 +1,4 @@
-/* Waits without a worker: who evaluates them, and who gets to see them. */
+/* Waits without a worker: what evaluates them, and which claims see them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ static void upkeep_evaluates_waits_that_are_due(void **state) {
     assert_continuation(f, waiting, "completed", "yes");
 }
 
-/* A wait in somebody's hands is his to evaluate. */
+/* The owner of a leased wait evaluates it. */
 static void end_of_a_join_passes_over_waits_that_are_held(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1);
@@ -149,7 +149,7 @@ static void end_of_a_join_passes_over_waits_that_are_held(void **state) {
     assert_continuation(f, held, "completed", "yes");
 }
 
-/* BX-045: all of it is in the transaction of whoever ends the join. */
+/* BX-045: all of it is in the transaction that ends the join. */
 static void continuation_is_undone_with_the_end_of_the_join(void **state) {
     struct fixture *f = *state;
     boxcar_join_id id = start_join(f, 1);

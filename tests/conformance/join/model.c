@@ -1,4 +1,4 @@
-/* Random lives of joins beside a model of the rules, compared after every step. What is random is the same in
+/* Random lives of joins, compared with a model of the rules after every step. Random choices are the same in
  * every run; a failure names the walk and the step. */
 #include <stdlib.h>
 #include <string.h>

@@ -439,7 +439,7 @@ static void enqueue_and_attach_that_cannot_see_each_other_leave_no_join_hanging(
     PQfinish(attacher);
 }
 
-/* BX-047: who counts in a long transaction holds up those who count in that join, and nobody else. */
+/* BX-047: a long transaction that counts holds up others that count in that join, and nothing else. */
 static void transaction_that_counts_does_not_hold_up_unrelated_work(void **state) {
     struct fixture *f = *state;
     PGconn *slow = fixture_connect(f), *other = fixture_connect(f);

@@ -22,7 +22,7 @@ static const char *ack_cancel_or_maintain(struct crew_member *member) {
         if (status != BOXCAR_OK && !(member->number == 1 && status == BOXCAR_E_CONFLICT))
             return "ack, cancel or maintain";
         if (member->number == 0)
-            pause_ms(3); /* so that the others, who do more, meet it at different joins */
+            pause_ms(3); /* so that the others, which do more, meet it at different joins */
     }
     return NULL;
 }

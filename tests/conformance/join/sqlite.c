@@ -63,7 +63,7 @@ static void outcomes_are_removed_with_their_join(void **state) {
     assert_int_equal(count_members(f, joins[1], BOXCAR_MEMBER_COMPLETED), CALLS * MANY / 2);
 }
 
-/* ---- beside version 3 ---- */
+/* ---- together with version 3 ---- */
 
 /* Counts a member as a program of version 3 does; true = it thinks it has. */
 static bool count_as_version_3(struct fixture *f, boxcar_join_id id, boxcar_message_id message_id) {

@@ -131,7 +131,7 @@ static void end_join(struct fixture *f, boxcar_join_id id, boxcar_enqueued step,
         maintain_joins(f);
 }
 
-/* BX-044, BX-045, BX-046: in the same transaction, whoever ends it. */
+/* BX-044, BX-045, BX-046: in the transaction that ends the join, whatever ends it. */
 static void end_of_the_join_evaluates_all_its_waits(void **state) {
     struct fixture *f = *state;
     for (enum end end = 0; end < ENDS; end++) {
@@ -184,7 +184,7 @@ static void deadline_and_cancel_take_the_failure_path_whatever_the_flag(void **s
         }
 }
 
-/* BX-046: whoever touches it first, but not who only looks. */
+/* BX-046: by the first operation that changes it, but not by one that only looks. */
 static void join_past_its_deadline_times_out_by_the_next_touch(void **state) {
     struct fixture *f = *state;
     for (int touch = 0; touch < 4; touch++) {

@@ -287,7 +287,8 @@ struct stream_watch {
     int done;
 };
 
-/* Between claim and ack a stream is busy with one, who may have several of it; nobody else is handed any. */
+/* Between claim and ack one owner has the stream and may have several of its messages; no other owner gets
+ * any. */
 static const char *begin(struct stream_watch *w, int number, const boxcar_message *m) {
     const char *trouble = NULL;
     int stream = m->stream.data[1] - '0';

@@ -148,7 +148,7 @@ static void slow_feed_keeps_nobody_waiting(void **state) {
     boxcar_store_close(s.store);
 }
 
-/* BX-027: who mentions a key that an open transaction has stored waits for it. Nobody has to. */
+/* BX-027: a transaction that uses a key waits for an open one that has stored it. A feed makes none wait. */
 static void keys_are_not_held_while_the_feed_goes_on(void **state) {
     struct fixture *f = *state;
     struct script s;

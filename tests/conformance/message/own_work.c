@@ -20,7 +20,7 @@ static void begin_asking(struct fixture *f, struct asking *asking) {
         asking->request.parts[box] = &asking->parts[box];
 }
 
-/* Stores these messages, and claims so many of them first. */
+/* Stores these messages, and claims up to claim_size messages, these first. */
 static void ask_stored(struct fixture *f, struct asking *asking, boxcar_box box,
                        const boxcar_new_message *messages, size_t count, int claim_size) {
     begin_asking(f, asking);
@@ -65,7 +65,7 @@ static void ack_claimed(struct fixture *f, boxcar_box box, const boxcar_message_
 
 /* ---- what it stores ---- */
 
-/* What is due, wanted and of no stream. The others are left for those who claim later. */
+/* Messages that are due, wanted and of no stream. The others are left for later claims. */
 static void request_claims_first_what_it_stores(void **state) {
     struct fixture *f = *state;
     boxcar_str topics[2] = {BOXCAR_STR("t"), BOXCAR_STR("older")};

@@ -276,7 +276,8 @@ static void batch_with_a_bad_inbox_message_changes_nothing(void **state) {
     assert_int_equal(stats_of(f).ready, 1);
 }
 
-/* A key is the caller's: of one that is there nobody can tell who stored it. As with message ids that are given. */
+/* A key is the caller's: if it is there, the store cannot tell which program stored it. The same holds for
+ * given message ids. */
 static void repeated_batch_stores_once_and_tells_duplicates(void **state) {
     struct fixture *f = *state;
     boxcar_new_message out = new_message("t", "out");

@@ -437,7 +437,7 @@ static void stages_come_with_results(void **state) {
     PQfinish(conn);
 }
 
-/* Who knows a message by its id need not remember its work id. BX-002 */
+/* A caller that knows a message id need not remember the work id. BX-002 */
 static void messages_are_settled_by_their_ids(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

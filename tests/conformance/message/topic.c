@@ -108,7 +108,7 @@ static void wanted_message_behind_many_unwanted_ones_is_found(void **state) {
     enqueue_many(f, "unwanted", 3000, NULL);
     boxcar_work_id wanted = enqueue(f, "wanted", "p").work_id;
     boxcar_message_list *list = NULL;
-    for (int i = 0; i < 100; i++) { /* a claim may sort out only so many at a time */
+    for (int i = 0; i < 100; i++) { /* one claim sorts out only a bounded number */
         list = claim_topic(f, f->owner, 1, "wanted");
         if (list->count > 0)
             break;

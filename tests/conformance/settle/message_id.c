@@ -1,4 +1,4 @@
-/* A message may be settled by its message id, for those who do not keep work ids. BX-002, seed 004 */
+/* A message may be settled by its message id, for callers that do not keep work ids. BX-002, seed 004 */
 #include "borrow.h"
 #include "boxes.h"
 #include "inboxes.h"

@@ -338,7 +338,7 @@ static void messages_of_a_halted_stream_can_be_cancelled_and_expire(void **state
     boxcar_work_id expired = enqueue_message(f, &brief).work_id;
     wait_out(f, 2);
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
-    assert_nothing_claimable(f); /* whoever claims has seen it */
+    assert_nothing_claimable(f); /* the claim has seen it */
     ASSERT_OK(f, boxcar_maintenance_run(f->store, &done, &f->err));
     assert_dead(f, expired, BOXCAR_REASON_EXPIRED);
     assert_int_equal(stream_of(f, "s").halted_by.value, ids[0].value);

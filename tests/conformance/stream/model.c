@@ -1,4 +1,4 @@
-/* Random lives of a few streams beside a model of their order, compared after every step. What is random is
+/* Random lives of a few streams, compared with a model of their order after every step. Random choices are
  * the same in every run; a failure names the walk and the step. */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Several messages of a stream in one claim: neighbours, in order, and nobody else gets any of it meanwhile.
- */
+/* Several messages of a stream in one claim: neighbours, in order; no other claimer gets any of the
+ * stream meanwhile. */
 #include <stdio.h>
 #include <string.h>
 

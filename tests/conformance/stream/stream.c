@@ -3,7 +3,7 @@
 
 #include "conformance.h"
 
-/* BX-005: to those who have room for one. */
+/* BX-005: to claimers that have room for one. */
 static void stream_is_handed_out_one_at_a_time_in_order(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[5];

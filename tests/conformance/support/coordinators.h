@@ -16,7 +16,7 @@ struct ear {
 void ear_init(struct ear *ear);
 void ear_release(struct ear *ear);
 void ear_hear(void *ear, const boxcar_flush *flush); /* for on_flush */
-/* Waits until so many results, or failed flushes, were told. */
+/* Waits until `count` results, or failed flushes, were reported. */
 void ear_await_results(struct ear *ear, size_t count);
 void ear_await_failures(struct ear *ear, size_t count);
 

@@ -12,7 +12,7 @@ struct downtime {
     bool is_down;
 };
 
-/* *ret_options lead to the store as somebody who can be locked out, with little patience. */
+/* *ret_options lead to the store as a role that can be locked out, with little patience. */
 void downtime_setup(struct fixture *f, struct downtime *d, boxcar_store_options *ret_options);
 void downtime_begin(struct downtime *d);
 void downtime_end(struct downtime *d);

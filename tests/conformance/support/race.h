@@ -1,4 +1,4 @@
-/* What the members of a crew share who meet in joins. */
+/* State that the members of a crew share in tests of joins. */
 #ifndef BOXCAR_TESTS_RACE_H
 #define BOXCAR_TESTS_RACE_H
 

@@ -1,4 +1,4 @@
-/* The steps that tests of streams are made of; beside actions.h. */
+/* The steps that tests of streams are made of, in addition to actions.h. */
 #ifndef BOXCAR_TESTS_STREAMS_H
 #define BOXCAR_TESTS_STREAMS_H
 

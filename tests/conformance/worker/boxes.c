@@ -100,7 +100,7 @@ static void worker_registers_for_the_boxes_that_it_serves(void **state) {
     ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER_DISCARD(BOXCAR_INBOX, BOXCAR_STR("in")), &f->err));
     put_into(f, BOXCAR_INBOX, "in", "y", NULL);
     run(&s);
-    /* It said goodbye: nothing is left of it in either box. */
+    /* It has signed off: nothing is left of it in either box. */
     assert_int_equal(
         fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 0);
 }

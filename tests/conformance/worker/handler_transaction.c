@@ -8,7 +8,7 @@
 
 static const char CREATE_EFFECT[] = "create table effect (n int unique)";
 
-/* A store of the handler's own, beside the one that looks on. */
+/* A store of the handler's own, in addition to the one that observes. */
 static boxcar_store *open_hand(struct fixture *f) {
     fixture_sql(f, CREATE_EFFECT, CREATE_EFFECT);
     return fixture_open(f);

@@ -74,7 +74,7 @@ static const struct question QUESTIONS[] = {
      "select count(*) from storm_member m join storm_join j on j.join_id = m.join_id"
      " join storm_fate f on f.message_id = m.message_id"
      " where j.status = 'pending' and m.status = 'pending' and f.status <> 'ready'"},
-    {"every step ended as its handler said (BX-003, BX-004)",
+    {"every step ended by the verdict of its handler (BX-003, BX-004)",
      "select count(*) from storm_fate where topic = '" STEP_TOPIC "'"
      " and status <> case when payload in ('good', 'again') then 'done' else 'failed' end"},
     {"every continuation was delivered (BX-001)",
@@ -230,7 +230,7 @@ static void check_against_plan(struct trial *trial) {
                    end->timed_out ? " (timed out)" : "", (long long)end->completed, (long long)end->failed);
     }
     conclude(&trial->ledger, &trial->verdict,
-             "every join counted what its handlers said and ended, or not, so");
+             "every join counted the verdicts of its handlers and ended accordingly");
     for (int64_t i = 0; i < trial->messages; i++) {
         join_plan_make(&plan, trial->storm.seed, trial->full, i);
         for (int wait = 0; wait < JOIN_WAITS; wait++)

@@ -9,7 +9,7 @@
 
 struct mangle {
     uint64_t chance;
-    int64_t calm;       /* so many messages more pass as they are */
+    int64_t calm;       /* this many more messages pass as they are */
     bool wild;          /* any byte of any message, not only rows in ways that libpq takes */
     bool drops_column;  /* of the answer that is under way: its last */
     int64_t changed;    /* messages */

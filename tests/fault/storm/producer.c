@@ -46,7 +46,7 @@ static void enqueue_again(struct producer *p) {
                  (long long)enqueued.work_id.value);
 }
 
-/* A key that others use at the same time: whoever comes first, there is one message. */
+/* A key that others use at the same time: there is one message, whichever enqueue comes first. */
 static void enqueue_shared(struct producer *p) {
     struct outgoing *outgoing = p->steps[0];
     char key[64];

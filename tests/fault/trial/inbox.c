@@ -1,9 +1,10 @@
-/* Deliveries from outside, several of each message, by producers that are killed; workers that handle each message
- * in a transaction of its effect and its ack, and are killed too; upkeep that purges what is done meanwhile. In the
- * end every message had its effect exactly once (BX-008), however often it came and whoever died.
+/* Deliveries from outside, several of each message, by producers that are killed; workers that handle each
+ * message in a transaction of its effect and its ack, and are killed too; upkeep that purges what is done
+ * meanwhile. In the end every message had its effect exactly once (BX-008), however often it came and
+ * whichever process died.
  *
- * The effect is a row for each message, counted up by whoever handles it. Every tenth message is handled by the
- * producer itself: accepted in the transaction of its effect (BX-083). */
+ * The effect is a row for each message, counted up by its handler. Every tenth message is handled by
+ * the producer itself: accepted in the transaction of its effect (BX-083). */
 #include <err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 struct depot {
     _Atomic int64_t next;                /* delivery to be taken on */
     _Atomic int64_t at[PRODUCERS];       /* the batch a producer is at, and whether it is through: */
-    _Atomic bool is_delivered[PRODUCERS]; /* whoever takes a dead one's place delivers that batch again */
+    _Atomic bool is_delivered[PRODUCERS]; /* the successor of a dead producer delivers that batch again */
     _Atomic bool stop;
 };
 
@@ -258,7 +259,7 @@ static void send_home(struct crowd *crowd) {
         waitpid(crowd->pids[i], &status, 0);
         bad_ends += status != 0;
     }
-    judge(crowd->trial, "all who were not killed ended well", bad_ends);
+    judge(crowd->trial, "all processes that were not killed ended well", bad_ends);
 }
 
 /* ---- judging ---- */

@@ -221,8 +221,8 @@ static int64_t count_pending(struct trial *trial) {
                       "select count(*) from outbox_join where status = 'pending'");
 }
 
-/* Who waited too long for a join left its steps to be counted later. Members that somebody was looking at just then are
- * looked at again by and by. */
+/* A call that waited too long for a join left its steps to be counted later. Members that another transaction
+ * was looking at then are looked at again later. */
 static void settle_late_ones(struct tangle *tangle) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store *store = open_store(tangle->trial);

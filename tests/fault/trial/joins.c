@@ -26,7 +26,7 @@ static struct totals count_plans(struct trial *trial) {
     return totals;
 }
 
-/* ---- those who fill joins ---- */
+/* ---- processes that fill joins ---- */
 
 struct fillers {
     pid_t pids[FILLERS]; /* 0: it has ended */

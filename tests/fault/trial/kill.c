@@ -195,7 +195,7 @@ static bool is_between_calls(struct trial *trial, const struct worker *worker) {
     return trial->storm.postgres ? sql_number(trial, NULL, text) == 0 : sqlite_is_free(trial);
 }
 
-/* Not in the middle of a transaction: whoever is stopped there holds its locks. */
+/* Not in the middle of a transaction: a worker that is stopped there keeps its locks. */
 static void stop_worker(struct trial *trial, const struct worker *worker) {
     for (int i = 0; i < 50; i++) {
         kill(worker->pid, SIGSTOP);
@@ -223,7 +223,7 @@ static void stop_and_go_on(struct trial *trial, struct worker *worker, const str
     load_enqueue(trial, (struct load){.topic = after_topic, .count = 5});
     wait_finished(trial, before + 5, 20000);
     judge(trial, "the stopped worker goes on working", llabs(5 - count_done_by(trial, worker)));
-    judge(trial, "what it said too late changed nothing", llabs(before - count_done_by(trial, other)));
+    judge(trial, "its late verdicts changed nothing", llabs(before - count_done_by(trial, other)));
 }
 
 /* BX-002, BX-023, OBX-057: a program as handler gets a signal. */

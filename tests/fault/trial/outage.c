@@ -10,7 +10,7 @@
 #include "trial.h"
 
 #define GOING_ON_MS 5000        /* what is promised */
-#define GOING_ON_SMALL_MS 10000 /* beside other tests on a small machine */
+#define GOING_ON_SMALL_MS 10000 /* together with other tests on a small machine */
 
 static struct worker *start_worker(struct trial *trial, const char *lease, int pace_ms, const char *suffix) {
     char handler[1000];

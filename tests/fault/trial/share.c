@@ -1,4 +1,4 @@
-/* Workers beside each other, and workers that are in trouble all by themselves. */
+/* Several workers that share the work, and single workers in trouble. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

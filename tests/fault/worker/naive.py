@@ -59,7 +59,7 @@ def consume(seed, topic):
 
 
 class Crew:
-    """The consumers; who is killed is replaced."""
+    """The consumers; a killed one is replaced."""
 
     def __init__(self, chance, topic):
         self.chance, self.topic = chance, topic
@@ -164,9 +164,9 @@ def main():
     judge("no consumer ended by itself, and the workers ended well", not fell and statuses == [0] * WORKERS)
     judge("every message is done", drained)
     judge("no effect happened twice", number("select count(*) - count(distinct work_id) from effect") == 0)
-    judge("who has done a message has had its effect",
+    judge("the consumer that has done a message has had its effect",
           number("select count(*) from effect e join boxcar.outbox o using (work_id) where o.processed_by <> e.owner::text") == 0)
-    judge("nobody's effect is missing", number(
+    judge("no effect is missing", number(
         "select count(*) from boxcar.outbox o where o.topic = 't' and o.processed_by in (select owner::text from effect) "
         "and not exists (select from effect e where e.work_id = o.work_id)") == 0)
     judge("no attempt was charged", number("select count(*) from boxcar.outbox where retry_count > 0") == 0)

@@ -86,7 +86,7 @@ struct load {
     int batch;
     int pause_ms; /* between batches */
     int64_t delay_ms;
-    int64_t streams; /* over so many, in turns; 0 = in none */
+    int64_t streams; /* spread over this many, in turns; 0 = in none */
 };
 /* Enqueues, however long the server is away; the same message is never stored twice. */
 void load_enqueue(struct trial *trial, struct load load);
@@ -106,9 +106,9 @@ int64_t count_held_by(struct trial *trial, const struct worker *worker);
 int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch,
                          int64_t charged_from);
 int64_t store_clock_us(struct trial *trial);
-/* Waits until so many are finished; when they are not in time the trial has failed. */
+/* Waits until `count` messages are finished; if they are not finished in time, the trial has failed. */
 bool wait_finished(struct trial *trial, int64_t count, int64_t ms);
-/* Waits until so many lines with this event are in the evidence. */
+/* Waits until `count` lines with this event are in the evidence. */
 bool wait_starts(struct trial *trial, const char *event, int64_t count, int64_t ms);
 int64_t sql_number(struct trial *trial, const char *sqlite_text, const char *postgres_text);
 

@@ -1,4 +1,4 @@
-/* The claim itself: isolation, clock, epochs, and who gets how much of a batch. */
+/* The claim itself: isolation, clock, epochs, and the shares of a batch. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -162,8 +162,9 @@ static const char *doctors_claim(struct fixture *f)
     return trial_reads(conn) > TRIAL_READS_MAX ? "the doctor's claim looks through the log while all others wait" : NULL;
 }
 
-/* More messages than a claim sorts at once, of two topics; the last ones are due later. One is cancelled, and the cancellation commits
- * while a claimer sorts, after he has seen how far he comes: the window has one message more then, behind that. BX-001, BX-020, BX-028 */
+/* More messages than a claim sorts at once, of two topics; the last ones are due later. One is cancelled, and
+ * the cancellation commits while a claimer sorts, after it has seen how far it comes: the window has one
+ * message more then, behind that. BX-001, BX-020, BX-028 */
 static const char *left_while_sorted(struct fixture *f)
 {
     static const struct mutation WAIT = {.function = "_come_past", .piece = "select * into sorted from",
@@ -214,9 +215,9 @@ static const struct trap TRAPS[] = {
        "true, 64 << 20);",
        "the doctor's claim looks through the log while all others wait"}}},
     {"a_full_look_that_found_something_is_noted", full_look,
-     {{"who found something", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
+     {{"knowing of a find", "_move_frontier", "not has_found", "true", "a full look that found something is not noted"}}},
     {"a_claimer_sorts_no_further_than_he_comes", left_while_sorted,
-     {{"an end where he comes to", "_sort_window", "(w.xid, w.work_id) <= (last_xid, last_id)", "true", SORTED_TWICE}}},
+     {{"an end where it comes to", "_sort_window", "(w.xid, w.work_id) <= (last_xid, last_id)", "true", SORTED_TWICE}}},
 };
 
 const struct trap_group FRONTIER_TRAPS = TRAP_GROUP(TRAPS);

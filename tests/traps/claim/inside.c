@@ -37,8 +37,9 @@ static bool are_leased_twice(PGconn *conn)
     return sql_number(conn, "select count(*) from lease a join lease b on a.items && b.items and a.epoch < b.epoch") > 0;
 }
 
-/* Somebody who claims alone has taken the first message and has not committed yet; the claim inside a transaction still
- * sees it where it was. It may wait for him, who ends soon. */
+/* A claim that is a transaction by itself has taken the first message and has not committed yet; the claim
+ * inside a transaction still sees the message where it was. It may wait for the other claim, which ends
+ * soon. */
 static const char *beside_one_alone(struct fixture *f, void (*prepare)(PGconn *))
 {
     PGconn *alone = sql_connect(f), *inside = sql_connect(f);
@@ -107,14 +108,14 @@ static const char *committed_from_the_log(struct fixture *f) { return committed(
 
 #define WAITING(verdict)                                                                                                \
     {                                                                                                                  \
-        "waiting for those who were faster", "_claim_inside",                                                          \
+        "waiting for faster claims", "_claim_inside",                                                          \
             "in_time := :\"schema\"._let_others_end(f.box, places, ahead <> '{}');", "in_time := true;", verdict         \
     }
 
 /* A claim that wants nothing of what it comes past. */
 #define SORT_ALL "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{none}', true)"
 
-/* A message that is not ready, beyond the frontier: who sorts parks it. BX-002, BX-030 */
+/* A message that is not ready, beyond the frontier: the claim that sorts it parks it. BX-002, BX-030 */
 static const char *one_that_is_due_later(struct fixture *f)
 {
     PGconn *inside = sql_connect(f);
@@ -283,7 +284,7 @@ static const struct trap TRAPS[] = {
     {"a_claim_inside_a_transaction_leaves_what_is_not_ready_to_others", one_that_is_due_later,
      {{"leaving it", "_lock_beyond", "where x.due_at is null and x.expires_at is null", "where true", EARLY}}},
     {"a_message_that_is_cancelled_before_it_is_due_is_not_parked", one_that_is_cancelled,
-     {{"leaving it to him", "_sort_window", "m.xmax = 0 and m.lane = 0", "true", "a message is dead and parked"},
+     {{"leaving it alone", "_sort_window", "m.xmax = 0 and m.lane = 0", "true", "a message is dead and parked"},
       {"marking it", "_sidestep", "m.due_at is not null or", "", EARLY},
       {"parking it afterwards", "_free_pool", "perform :\"schema\"._park_fresh(", "perform (", "a message is lost"}}},
     {"what_goes_wrong_after_a_claim_does_not_stop_its_commit", trouble_at_the_end,

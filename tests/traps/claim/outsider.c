@@ -1,11 +1,11 @@
-/* Those who may not claim cannot keep others from it, whatever locks they take. */
+/* Roles that may not claim cannot keep others from claiming, whatever locks they take. */
 #include "trap.h"
 
-static const char HELD_UP[] = "delivery waits for somebody who may not claim";
+static const char HELD_UP[] = "delivery waits for a role that may not claim";
 static const char VIEWER_HOLDS[] = "a viewer holds the turn";
 static const char TWICE[] = "a message was leased twice";
 
-static const char ACK_WAITS[] = "an ack waits for somebody who may not ack";
+static const char ACK_WAITS[] = "an ack waits for a role that may not ack";
 
 enum { PATIENCE_MS = 1900 }; /* less than claims wait for the turn */
 
@@ -69,7 +69,7 @@ static const char *locks_of_the_turn(struct fixture *f)
     return verdict;
 }
 
-/* A viewer who has looked at everything keeps his transaction open. BX-020 */
+/* A viewer that has looked at everything keeps its transaction open. BX-020 */
 static const char *open_viewer(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *viewer = connect_as(f, "viewer");

@@ -7,7 +7,7 @@ static const char PILES_UP[] = "old rows of the frontier pile up";
 static const char PARKS[] = "a claim parks what was buried";
 static const char REMEMBERED[] = "what was buried stays in the pool for ever";
 static const char COSTS_MORE[] = "cancelling costs more the more was cancelled before";
-static const char SOMEBODY_WAITS[] = "a claim waits for whoever removes a message";
+static const char SOMEBODY_WAITS[] = "a claim waits for a transaction that removes a message";
 
 enum { MESSAGES = 600, PATIENCE_MS = 1000 };
 
@@ -142,8 +142,8 @@ static const char *nothing_but_cancelled(struct fixture *f)
     return sql_number(conn, "select count(*) from outbox where status = 'ready'") == 0 ? NULL : "one message is shown twice";
 }
 
-/* The messages are in the pool when they are cancelled, and one who removes a dead letter has not committed yet: claims go
- * past it, and do not wait for him. BX-020, BX-025, BX-028 */
+/* The messages are in the pool when they are cancelled, and a transaction that removes a dead letter has not
+ * committed yet: claims pass it and do not wait. BX-020, BX-025, BX-028 */
 static const char *cancelled_in_the_pool(struct fixture *f)
 {
     PGconn *purger = sql_connect(f), *claimer = sql_connect(f);

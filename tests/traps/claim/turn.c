@@ -115,7 +115,7 @@ static const char *expiry_against_a_held_stream(struct fixture *f)
     const char *got = sql_answer(claimer);
     if (hangs)
         return HANGS;
-    return same(got, "other") ? NULL : "a claim beside an expired lease got something else than what was ready";
+    return same(got, "other") ? NULL : "a claim next to an expired lease did not get the ready message";
 }
 
 /* A claimer wants the head of a stream of which a dead letter is being replayed. BX-006, BX-025 */
@@ -151,7 +151,8 @@ static const char *head_being_cancelled(struct fixture *f)
     return waits ? HANGS : NULL;
 }
 
-/* A claimer wants a parked message that somebody cancels, who then wants the turn, to cancel one of a stream. BX-020, BX-028 */
+/* A claimer wants a parked message that another session cancels; that session then wants the turn, to cancel
+ * a message of a stream. BX-020, BX-028 */
 static const char *parked_against_cancel(struct fixture *f)
 {
     PGconn *claimer = quick_to_see_deadlocks(f), *canceller = quick_to_see_deadlocks(f);
@@ -180,8 +181,8 @@ static const char *suspect_against_cancel(struct fixture *f)
     return waits ? HANGS : NULL;
 }
 
-/* A message behind the head is cancelled while the head is acked, or two of one run are acked at once: whoever comes
- * second must see what the first one did. BX-006, BX-028 */
+/* A message behind the head is cancelled while the head is acked, or two of one run are acked at once: the
+ * second transaction must see what the first one did. BX-006, BX-028 */
 static const char *stream_goes_on(struct fixture *f)
 {
     static const char STANDS_STILL[] = "a stream stands still";
@@ -207,7 +208,8 @@ static const char *stream_goes_on(struct fixture *f)
     return same(sql_claim(acker, 10), "5") ? NULL : STANDS_STILL;
 }
 
-/* Who cancels a message that was claimed and has failed meanwhile is too late, and is told so. BX-004, BX-028 */
+/* A message that is cancelled was claimed and has failed meanwhile: the cancellation is too late and says so.
+ * BX-004, BX-028 */
 static const char *cancelled_too_late(struct fixture *f)
 {
     PGconn *claimer = sql_connect(f), *canceller = sql_connect(f), *observer = sql_connect(f);
@@ -224,8 +226,8 @@ static const char *cancelled_too_late(struct fixture *f)
 
 static const char TWICE[] = "a message is dead and parked";
 
-/* Somebody cancels a message that nobody has met, and replays it. Who cancels it too cannot see what was parked meanwhile.
- * BX-004, BX-028 */
+/* One session cancels a message that no claim has met, and replays it. A second one that cancels it, too,
+ * cannot see what was parked meanwhile. BX-004, BX-028 */
 static const char *cancelled_while_replayed(struct fixture *f)
 {
     PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
@@ -260,8 +262,8 @@ static void expire_behind_a_head(PGconn *conn)
 
 #define EXPIRE "select _expire_fresh(0::smallint, 1::smallint, 10)"
 
-/* Upkeep wants to bury what would halt a stream that somebody holds, who claims, too: neither waits, and the stream
- * halts later. BX-006, BX-020 */
+/* Upkeep wants to bury a message, which would halt a stream that another session holds; that session claims,
+ * too. Neither waits, and the stream halts later. BX-006, BX-020 */
 static const char *halt_of_a_held_stream(struct fixture *f)
 {
     PGconn *settler = quick_to_see_deadlocks(f), *upkeep = quick_to_see_deadlocks(f), *claimer = sql_connect(f);
@@ -385,7 +387,7 @@ static PGconn *hold_an_expired_stream(struct fixture *f)
     return holder;
 }
 
-/* Whether the one who waits has the outbox's turn meanwhile. */
+/* Whether the waiting session has the outbox's turn meanwhile. */
 static const char *waits_without_a_turn(PGconn *holder, PGconn *claimer, PGconn *observer)
 {
     sql_wait_blocked(observer, claimer);

@@ -1,11 +1,11 @@
-/* Events: one order for all who follow, whoever commits when, at a cost that does not grow with what is there.
- * All of it is BX-066. */
+/* Events: one order for all followers, whichever transaction commits when, at a cost that does not grow with
+ * the number of events. All of it is BX-066. */
 #include "trap.h"
 
 static const char LOST[] = "an event was overlooked";
 static const char OVERTAKEN[] = "version 2 came before version 1";
 static const char HANGS[] = "a reader waits for another's open transaction";
-static const char REFUSED[] = "an append failed beside another";
+static const char REFUSED[] = "an append failed during another one";
 static const char STUCK[] = "readers that have written before see nothing new";
 static const char WALKS[] = "a call reads events it has nothing to do with";
 
@@ -51,7 +51,7 @@ static const char *late_commit_behind_the_snapshot(struct fixture *f)
     return sql_number(other, "select count(*) from event where position is null") == 0 ? NULL : LOST;
 }
 
-/* Whoever appends, reads, and appends again in one transaction. */
+/* One transaction appends, reads, and appends again. */
 static const char *own_transaction(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
@@ -98,7 +98,8 @@ static const char *late_ones_in_steps(struct fixture *f)
                              "and a.position > b.position") == 0 ? NULL : OVERTAKEN;
 }
 
-/* A step took just what there was, and then only those read who have written before, as projections do. */
+/* A step took just what there was, and then only sessions read that have written before, as projections
+ * do. */
 static const char *used_up_window(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);

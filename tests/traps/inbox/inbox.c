@@ -1,4 +1,4 @@
-/* The inbox: each key decided once, whoever is there at the same time, and nobody waits for long. */
+/* The inbox: each key is decided once, also by callers at the same time, and no caller waits for long. */
 #include "trap.h"
 
 static const char TWICE[] = "a message was stored or accepted twice";
@@ -18,7 +18,7 @@ static const char WALKS[] = "a call reads the keys of others";
 enum { PATIENCE_MS = 2500 };
 
 /* `second` is sent while `first` is not decided yet. What it answers after the end of that: t or f. */
-static const char *beside(struct fixture *f, const char *first, const char *second, bool commit, const char **ret_first)
+static const char *in_parallel(struct fixture *f, const char *first, const char *second, bool commit, const char **ret_first)
 {
     PGconn *a = sql_connect(f), *b = sql_connect(f);
     sql_run(a, "begin");
@@ -43,7 +43,7 @@ static const char *pairs(struct fixture *f, const char *const statements[][2], s
 {
     for (size_t i = 0; i < count; i++) {
         for (int commit = 0; commit < 2; commit++) {
-            const char *first, *second = beside(f, statements[i][0], statements[i][1], commit, &first);
+            const char *first, *second = in_parallel(f, statements[i][0], statements[i][1], commit, &first);
             const char *verdict = verdict_of(first, second, commit);
             if (verdict)
                 return verdict;
@@ -61,14 +61,14 @@ static const char *decided_once(struct fixture *f)
     return pairs(f, PAIRS, sizeof(PAIRS) / sizeof(PAIRS[0]));
 }
 
-/* A key that was only seen is there already: whoever takes it first has it. BX-081 */
+/* A key that was only seen is there already: the first caller that takes it has it. BX-081 */
 static const char *sighting_decided_once(struct fixture *f)
 {
     static const char *const SECONDS[] = {ENQUEUE("1"), ACCEPT("1")};
     for (int i = 0; i < 4; i++) {
         const char *first, *second;
         sql_run(sql_connect(f), LOOK("1"));
-        second = beside(f, SECONDS[i % 2], SECONDS[i / 2], true, &first);
+        second = in_parallel(f, SECONDS[i % 2], SECONDS[i / 2], true, &first);
         const char *verdict = verdict_of(first, second, true);
         if (verdict)
             return verdict;
@@ -80,10 +80,10 @@ static const char *sighting_decided_once(struct fixture *f)
     return NULL;
 }
 
-/* Seen beside the first delivery, and the other way round: one message, no error. BX-081 */
+/* Seen during the first delivery, and the other way round: one message, no error. BX-081 */
 static const char *sighting_beside_a_delivery(struct fixture *f)
 {
-    const char *first, *second = beside(f, LOOK("1"), ENQUEUE("1"), true, &first);
+    const char *first, *second = in_parallel(f, LOOK("1"), ENQUEUE("1"), true, &first);
     if (!same(second, "t"))
         return LOST;
     PGconn *conn = sql_connect(f);
@@ -106,7 +106,7 @@ static const char *both_answer(PGconn *a, PGconn *b)
 static const char *opposite_orders(struct fixture *f)
 {
     PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
-    /* Somebody holds the key in the middle, so that both are on their way when he lets go. */
+    /* A third session holds the key in the middle, so that both are on their way when it releases the key. */
     sql_run(observer, "begin");
     sql_run(observer, ENQUEUE("5"));
     sql_send(a, MANY(""));
@@ -144,7 +144,7 @@ static void finish_two(PGconn *conn)
     sql_run(conn, "insert into setting (name, number) values ('retention_done', 0), ('retention_dead', 0)");
 }
 
-/* Whoever purges a message leaves a note how it ended. BX-082 */
+/* A purge of a message records how it ended. BX-082 */
 static const char *purge_keeps_the_key(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);
@@ -187,7 +187,7 @@ static const char *purge_beside_a_long_duplicate(struct fixture *f)
     return same(sql_text(upkeep, STATE("1")), "done") && same(sql_text(upkeep, STATE("2")), "dead") ? NULL : FORGOTTEN;
 }
 
-/* Retention: a key that somebody mentions just now is not removed under his hands, nor waited for. */
+/* Retention does not remove a key that another transaction uses now, and does not wait for it. */
 static const char *retention_beside_an_accept(struct fixture *f)
 {
     PGconn *holder = sql_connect(f), *upkeep = sql_connect(f);
@@ -302,7 +302,7 @@ static const struct trap TRAPS[] = {
     {"new_key_is_decided_once", decided_once, {{0}}},
     {"key_that_was_only_seen_is_decided_once", sighting_decided_once,
      {{"telling sightings from the rest", "_note_keys", "where k.state <> 0 or p_state = 0", "", LOST},
-      {"telling who was first", "_note_keys", "w.message_id is null or w.seen_count = s.times",
+      {"telling which was first", "_note_keys", "w.message_id is null or w.seen_count = s.times",
        "w.message_id is null or w.seen_count > 0", TWICE}}},
     {"sighting_beside_a_delivery_disturbs_nobody", sighting_beside_a_delivery, {{0}}},
     {"new_keys_are_locked_in_their_order", opposite_orders,

@@ -1,4 +1,4 @@
-/* Joins: counted once each, by whoever ends a message, beside others who do the same. */
+/* Joins: each step is counted once, by the transaction that ends the message, while others do the same. */
 #include <string.h>
 
 #include "trap.h"
@@ -185,7 +185,8 @@ static const char *claim_beside_a_long_ack(struct fixture *f)
     return verdict || same(sql_text(holder, STATUS), "failed") ? verdict : MISCOUNTED;
 }
 
-/* An ack of a member beside somebody who holds its join for long: acked at once, counted later. BX-047 */
+/* An ack of a member while another transaction holds its join for long: acked at once, counted later.
+ * BX-047 */
 static const char *ack_beside_a_long_report(struct fixture *f)
 {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
@@ -391,7 +392,7 @@ static const char *wait_that_cannot_be_evaluated(struct fixture *f)
     if (!same(sql_state(conn, "select _evaluate_due_waits(1000)"), ""))
         return UPKEEP_STOPS;
     if (sql_number(conn, "select count(*) from outbox where topic = 'then'") != 1)
-        return "a wait that is in order was not evaluated beside one that is not";
+        return "a good wait was not evaluated because of a bad one";
     sql_run(conn, "alter table message drop constraint no_more");
     sql_run(conn, "update parked set available_at = clock_timestamp()");
     sql_run(conn, "select _evaluate_due_waits(1000)");
@@ -443,7 +444,7 @@ static const struct trap TRAPS[] = {
     {"ack_does_not_wait_long_for_a_join_that_somebody_holds", ack_beside_a_long_report,
      {{"the bound of the wait", "_lock_in_time", " SET lock_timeout TO '800ms'\n", "", HANGS},
       {"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED},
-      {"waking those who count", "_count_later", "set available_at = ts + interval '1 second'",
+      {"waking the counters", "_count_later", "set available_at = ts + interval '1 second'",
        "set available_at = available_at", SLEEPS_ON}}},
     {"ack_that_upkeep_has_not_seen_is_counted_once_the_join_is_free", ack_beside_long_upkeep,
      {{"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED},

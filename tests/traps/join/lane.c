@@ -1,4 +1,5 @@
-/* Large joins: counted in lanes beside each other while their end is far, by one at a time when it is near. */
+/* Large joins: counted in parallel lanes while their end is far, by one transaction at a time when it is
+ * near. */
 #include "large_join.h"
 
 static const char MISCOUNTED[] = "a join did not count what had ended";
@@ -19,7 +20,7 @@ static void start(PGconn *conn, int expected, int members)
         assert_int_equal(sql_number(conn, CLAIM_MANY, 1), 1);
 }
 
-/* So many steps are left, as if others had counted all before. */
+/* Leaves this many steps, as if others had counted all before. */
 static void leave(PGconn *conn, int steps)
 {
     sql_run(conn, "update join_progress set seq = seq + 1, completed_steps = %d where lane = 0",
@@ -304,8 +305,8 @@ static const char *old_snapshot(struct fixture *f)
     return NULL;
 }
 
-/* Somebody stays in a lane for long while the others come to the end: they do not wait, and it ends with him.
- * BX-041, BX-047 */
+/* One transaction stays in a lane for long while the others come to the end: they do not wait, and the join
+ * ends with that transaction. BX-041, BX-047 */
 static const char *end_beside_a_long_ack(struct fixture *f)
 {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
@@ -348,7 +349,7 @@ static const struct trap TRAPS[] = {
      {{"staying", "_lock_join", " or c.has_lane", "", LATE}}},
     {"lane_that_was_rolled_back_is_no_reason_to_share",
      lane_given_up,
-     {{"knowing who has one", "_lock_join", "coalesce(bool_or(", "true or coalesce(bool_or(", MISCOUNTED}}},
+     {{"knowing the lanes", "_lock_join", "coalesce(bool_or(", "true or coalesce(bool_or(", MISCOUNTED}}},
     {"step_that_failed_in_a_lane_fails_the_join",
      failed_in_a_lane,
      {{"looking at every lane", "_end_joins", "generate_series(0, j.last_lane)", "generate_series(0, 0)",

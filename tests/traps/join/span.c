@@ -4,7 +4,7 @@
 static const char MISCOUNTED[] = "a join did not count what had ended";
 static const char INEXACT[] = "spans cover others than their members";
 
-/* Spans are as few as can be: each is a probe for those who ack. BX-047 */
+/* There are as few spans as possible: each costs every ack a probe. BX-047 */
 static const char *few_spans(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);

@@ -66,7 +66,7 @@ static const char *library(struct fixture *f)
     return same(seen(conn), "dead:on message:on") ? NULL : NOT_DURABLE;
 }
 
-/* BX-012: nothing is left in the session, and a caller's transaction is his own. */
+/* BX-012: nothing is left in the session, and a caller's transaction stays as it is. */
 static const char *callers_session(struct fixture *f)
 {
     PGconn *conn = watch(f);
@@ -176,7 +176,7 @@ static const struct trap TRAPS[] = {
      {{"not waiting", "_inbox_put", "if p_alone and p_hash is null then", "if false then", SIGHTING_WAITS},
       {"not waiting for a plain message", "_inbox_enqueue_plain", "if p_alone and p_hash is null then", "if false then",
        SIGHTING_WAITS},
-      {"asking who else is there", "_inbox_put", "if p_alone and p_hash is null then", "if p_hash is null then", NOT_DURABLE}}},
+      {"asking for other statements", "_inbox_put", "if p_alone and p_hash is null then", "if p_hash is null then", NOT_DURABLE}}},
     {"only_the_librarys_claims_do_not_wait_for_the_disk", library,
      {{"turning waiting off", "_claim_numbered", CARELESS, "setting := current_setting('synchronous_commit')", CLAIM_WAITS},
       {"its end with the transaction", "_claim_numbered", CARELESS, "setting := set_config('synchronous_commit', 'off', false)",

@@ -1,4 +1,4 @@
-/* Unique keys: one unfinished message each, whoever is there at the same time, and nobody waits in a circle. */
+/* Unique keys: one unfinished message each, also with enqueues at the same time, and without deadlocks. */
 #include "trap.h"
 
 static const char TWICE[] = "a key has two unfinished messages";
@@ -15,7 +15,7 @@ static const char WALKS[] = "a call reads the keys of others";
 #define ACK_ALL "select count(*) from outbox_ack(" WORKER ", array(select work_id from outbox where status = 'in_progress'))"
 
 /* A second enqueue is sent while the first is not decided yet: it waits, and stores if that rolls back. */
-static const char *beside(struct fixture *f, bool commit)
+static const char *in_parallel(struct fixture *f, bool commit)
 {
     PGconn *a = sql_connect(f), *b = sql_connect(f);
     sql_run(a, "begin");
@@ -40,7 +40,7 @@ static void finish(struct fixture *f)
 static const char *decided_once(struct fixture *f)
 {
     for (int i = 0; i < 4; i++) {
-        const char *verdict = beside(f, i % 2 != 0);
+        const char *verdict = in_parallel(f, i % 2 != 0);
         if (verdict)
             return verdict;
         finish(f);

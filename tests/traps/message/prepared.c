@@ -146,7 +146,7 @@ static const char *prepared_transaction_with_the_turn(struct fixture *f)
     return found == 1 ? NULL : "a prepared transaction has no name";
 }
 
-/* With and without work, and whoever else takes the turn. BX-020 */
+/* With and without work, and with every other function that takes the turn. BX-020 */
 static const char *turn_in_a_prepared_transaction(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);

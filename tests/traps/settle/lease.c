@@ -192,7 +192,7 @@ static const char *unburied_lease(struct fixture *f)
         if (!same(sql_state(conn, "select _claim_by_topics(0::smallint, " OTHER_WORKER ", '30 s', 3, null, true)"), ""))
             return ALL_STOP;
     if (sql_number(conn, DEAD("good")) != 2)
-        return "what lay beside it was not released";
+        return "the messages next to it were not released";
     sql_run(conn, "alter table dead drop constraint no_death");
     sql_run(conn, "update lease set until = clock_timestamp()");
     sql_run(conn, "select _maintain(0::smallint)");
@@ -215,7 +215,7 @@ static const char *unburied_expired(struct fixture *f)
     if (sql_number(conn, "select count(*) from lease") > 0)
         return "a message was handed out that has expired";
     if (sql_number(conn, DEAD("good")) != 1)
-        return "what lay beside it was not buried";
+        return "the messages next to it were not buried";
     sql_run(conn, "alter table dead drop constraint no_death");
     sql_run(conn, "update parked set expires_at = clock_timestamp()");
     sql_run(conn, "select _maintain(0::smallint)");
@@ -227,8 +227,8 @@ static const char *unburied_expired(struct fixture *f)
 #define REST "set items = h.items - wanted"
 #define ALL "set items = h.items"
 
-/* A claim is held up after it has drawn its epoch; meanwhile another one takes the message, with a later epoch, and rolls back.
- * Whoever has it last has the highest epoch. BX-002, BX-030 */
+/* A claim is held up after it has drawn its epoch; meanwhile another one takes the message, with a later
+ * epoch, and rolls back. The last claimer has the highest epoch. BX-002, BX-030 */
 static const char *claimed_and_given_back(struct fixture *f, void (*prepare)(PGconn *, const char *))
 {
     PGconn *slow = sql_connect(f), *inside = sql_connect(f), *gate = sql_connect(f);
@@ -271,7 +271,8 @@ static const char *streamed_given_back(struct fixture *f) { return claimed_and_g
             LOWER_EPOCH                                                                                                   \
     }
 
-/* Who cancels a parked message waits for a claimer, whose attempt fails meanwhile. The history is read by time. BX-004, BX-028 */
+/* The cancellation of a parked message waits for a claimer, whose attempt fails meanwhile. The history is
+ * read by time. BX-004, BX-028 */
 static const char *cancelled_after_an_attempt(struct fixture *f)
 {
     PGconn *claimer = sql_connect(f), *canceller = sql_connect(f), *observer = sql_connect(f);

@@ -37,8 +37,8 @@ static void take_two_streams_of_two_kinds(PGconn *conn)
     assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 10, null, true)"), 2);
 }
 
-/* Somebody who replays dead letters of both streams waits for the first of them, and the settler comes behind: he must
- * not have the other one then. */
+/* A transaction that replays dead letters of both streams waits for the first stream, and the settler comes
+ * behind it: the replaying transaction must not have the other stream then. */
 static const char *replay_beside(struct fixture *f, void (*take)(PGconn *conn), const char *settle)
 {
     PGconn *holder = sql_connect(f), *observer = sql_connect(f);

@@ -113,7 +113,7 @@ static const char *halted_unmet(struct fixture *f)
     return same(sql_text(conn, TAKE("4")), "") ? NULL : WENT_ON;
 }
 
-/* BX-061: evidence of somebody who does not keep the order. */
+/* BX-061: evidence of a claimer that does not keep the order. */
 static const char *out_of_order(struct fixture *f)
 {
     PGconn *conn = sql_connect(f);
@@ -292,8 +292,8 @@ static const char *replayed_in_an_ended_stream(struct fixture *f)
     return same(sql_text(conn, TAKE("4")), "1") ? NULL : AGAIN;
 }
 
-/* A message sorted in before a head that is due much later, while somebody has the stream who then undoes what he did:
- * it is found all the same, once the claimers look at everything again. BX-006, BX-060 */
+/* A message is sorted in before a head that is due much later, while another transaction has the stream and
+ * then rolls back: the message is still found, once the claimers look at everything again. BX-006, BX-060 */
 static const char *woken_later(struct fixture *f)
 {
     PGconn *conn = sql_connect(f), *late = sql_connect(f), *canceller = sql_connect(f);

@@ -1,6 +1,6 @@
-/* Several connections to the fixture's schema, played against each other step by step. Unless said
- * otherwise a statement must succeed: the test fails else. Texts that are returned are lent until a
- * few more have been. */
+/* Several connections to the fixture's schema, played against each other step by step. By
+ * default a statement must succeed, or the test fails. Texts that are returned are lent until a
+ * few more have been returned. */
 #ifndef BOXCAR_TESTS_TRAPS_SQL_H
 #define BOXCAR_TESTS_TRAPS_SQL_H
 

@@ -157,7 +157,7 @@ static void refused_operation_is_dropped_alone(void **state) {
     boxcar_flush_free(flushed);
     assert_in_order(s, 1000);
     assert_true(s->memory.call_count < 25);
-    assert_int_equal(s->memory.log_count, 1); /* it is said, too */
+    assert_int_equal(s->memory.log_count, 1); /* it is logged, too */
     assert_string_equal(s->memory.log_events[0], "refused");
     assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_ERROR);
     scene_free(s);

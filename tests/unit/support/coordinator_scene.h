@@ -23,7 +23,7 @@ struct scene *scene_new_with(boxcar_coordinator_options options);
 /* Closes the coordinator (unless the test did) and looks that nothing went wrong unseen. */
 void scene_free(struct scene *s);
 void scene_forget(struct scene *s); /* the test has closed or discarded the coordinator */
-/* Waits until so many results were told. */
+/* Waits until `count` results were reported. */
 void scene_await_results(struct scene *s, size_t count);
 
 boxcar_new_message a_message(const char *payload);

@@ -15,7 +15,7 @@ struct trial {
     struct boxcar_delivery delivery;
     boxcar_message message;
     boxcar_verdict verdict;
-    char *error; /* what the last run said; NULL = nothing */
+    char *error; /* the error text of the last run; NULL = none */
     size_t error_len;
 };
 
@@ -42,7 +42,7 @@ struct exec_command *fixture_script(const char *name, boxcar_str text);
 
 void trial_init(struct trial *trial);
 void trial_release(struct trial *trial);
-/* Runs a command that must be good, and takes what it said. */
+/* Runs a command that must be valid, and takes its error text. */
 void trial_run(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for a command that is there already; any thread, no assertions. */
 void trial_run_command(struct trial *trial, struct exec_command *command, int64_t deadline_ms);

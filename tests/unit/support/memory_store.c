@@ -312,9 +312,9 @@ static boxcar_status answer_in_turn(struct memory_store *memory, const struct re
     return call.answer;
 }
 
-/* ---- who lives ---- */
+/* ---- heartbeats ---- */
 
-/* That somebody lives or goes, and nothing else. */
+/* Whether it is only a heartbeat, or only signs an owner off. */
 static bool is_presence(const struct request *batch) {
     bool alone = batch->instance_count > 0 && !batch->remove_stale;
 

@@ -50,9 +50,9 @@ struct memory_store {
     pthread_mutex_t mutex;
     struct memory_message messages[MEMORY_IDS]; /* work id = index + 1 */
     size_t count;
-    struct memory_call calls[MEMORY_CALLS]; /* but for those that only say who lives or goes */
+    struct memory_call calls[MEMORY_CALLS]; /* without those that are only heartbeats or sign an owner off */
     size_t call_count;
-    size_t id_looks;                   /* work ids were asked for, so often */
+    size_t id_looks;                   /* how often work ids were asked for */
     _Atomic int heartbeats, farewells; /* heartbeats: by themselves */
     int defects;                       /* a message id came as new though it was known */
     int most_suspects;                 /* leased at the same time */
@@ -77,17 +77,17 @@ struct memory_store {
     bool waits_never_end; /* ... and by all that follow */
     /* ... which requests fail; ... */
     boxcar_status down;            /* every one ends so; OK = none does */
-    int fail_next;                 /* so many of the next ones that settle fail ... */
+    int fail_next;                 /* this many of the next ones that settle fail ... */
     long fail_at;                  /* ... and this one (the first is 0; -1 = none) ... */
     boxcar_status failure;         /* ... in this way */
     bool apply_then_fail;          /* and the effect, if it was to have one, stays: only the answer is lost */
     const char *refuse;            /* those with a message of this payload are refused ... */
     int64_t refuse_work_id;        /* ... and those that settle this one ... */
-    boxcar_status refusal;         /* ... in this way; E_STORE unless said otherwise */
+    boxcar_status refusal;         /* ... in this way; E_STORE by default */
     const char *orphan;            /* those with a message of this payload: BOXCAR_E_NOT_FOUND */
     boxcar_status deny_instances;  /* what one with a heartbeat ends in; OK = it is taken ... */
     boxcar_status deny_heartbeats; /* ... and a heartbeat by itself */
-    _Atomic int fail_heartbeats;   /* so many of the next ones by themselves */
+    _Atomic int fail_heartbeats;   /* this many of the next heartbeats that are sent alone */
     /* ... and when they are answered. */
     bool gate_closed; /* they wait at the gate */
     int at_gate;

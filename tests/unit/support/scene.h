@@ -32,7 +32,7 @@ struct scene *scene_new(const boxcar_worker_options *options, bool outbox, bool 
 void scene_add(struct scene *scene, boxcar_box box, const char *stream);
 /* Until everything is settled. */
 void scene_run(struct scene *scene);
-/* Beside the test, until scene_stop(). */
+/* In parallel with the test, until scene_stop(). */
 void scene_start(struct scene *scene);
 void scene_stop(struct scene *scene);
 void scene_free(struct scene *scene);

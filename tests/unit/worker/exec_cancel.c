@@ -196,7 +196,7 @@ static void programs_that_ignore_sigterm_are_killed_with_their_children(void **s
     assert_no_children();
 }
 
-/* BX-023: nothing of a cancelled handler runs beside the next attempt. */
+/* BX-023: nothing of a cancelled handler still runs during the next attempt. */
 static void children_do_not_outlive_a_program_that_obeys_sigterm(void **state) {
     struct stopping stopping;
     char command[512];
@@ -303,7 +303,7 @@ static void assert_leaver_is_ended(const char *how) {
     }
 }
 
-/* BX-023: nothing of a cancelled handler runs beside the next attempt, wherever it went. */
+/* BX-023: nothing of a cancelled handler still runs during the next attempt, wherever it went. */
 static void processes_that_leave_their_group_are_ended(void **state) {
     struct rlimit before, own;
 

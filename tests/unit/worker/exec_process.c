@@ -1,5 +1,5 @@
-/* Exec handlers as processes (design 7): what a program inherits from the one it runs beside, and that
- * nothing of a run stays behind here. */
+/* Exec handlers as processes (design 7): what a program inherits from the worker, and that
+ * nothing of a run stays behind in the worker. */
 #include "unit.h"
 
 #include <dirent.h>

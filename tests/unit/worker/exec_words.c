@@ -1,4 +1,4 @@
-/* Commands of exec handlers: words, the program in PATH, and the end of what a program said. */
+/* Commands of exec handlers: words, the program in PATH, and the end of its output. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ struct stage {
     int64_t stop_at;        /* this one gets ... */
     boxcar_verdict verdict; /* ... this verdict, the others ack */
     boxcar_str error;
-    int64_t delay_ms; /* -1 = none is said */
+    int64_t delay_ms; /* -1 = none is set */
 };
 
 static struct stage STAGE;
@@ -210,7 +210,7 @@ struct meeting {
     pthread_barrier_t barrier;
 };
 
-/* There is nobody who cancels it, and no transaction. */
+/* Nothing cancels it, and there is no transaction. */
 static boxcar_verdict meet(void *context, boxcar_delivery *delivery) {
     struct meeting *meeting = context;
     boxcar_store *store = NULL;

@@ -80,7 +80,8 @@ static void one_full_box_is_enough_to_grow(void **state) {
     assert_int_equal(pace_claim_size(&pace, &view), 70);
 }
 
-/* BX-023: a batch above batch_size is finished in a tenth of a second, so that others do not stand idle beside it. */
+/* BX-023: a batch above batch_size is finished in a tenth of a second, so that other workers do not stand
+ * idle meanwhile. */
 static void slow_handlers_do_not_get_grown_batches(void **state) {
     static const struct {
         int64_t message_us;

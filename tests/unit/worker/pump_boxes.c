@@ -84,7 +84,7 @@ static void claims_are_shared(void **state) {
         for (size_t i = 0; i < 20; i++)
             if (s->memory.messages[box * 20 + i].settled_in > last[box])
                 last[box] = s->memory.messages[box * 20 + i].settled_in;
-    /* Both were worked off beside each other: neither was through before the other had begun. */
+    /* Both were handled in parallel: neither was finished before the other had begun. */
     for (int box = 0; box < BOXES; box++)
         assert_true(s->memory.messages[box * 20].settled_in < last[1 - box]);
     scene_free(s);

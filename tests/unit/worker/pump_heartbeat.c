@@ -1,4 +1,4 @@
-/* That the worker lives: how it is said, and what happens when the store does not want to hear it. */
+/* Heartbeats of the worker, and what happens when the store refuses them. */
 #include "unit.h"
 
 #include <stdatomic.h>
@@ -83,7 +83,7 @@ static void heartbeat_follows_an_outage(void **state) {
     scene_free(s);
 }
 
-/* A role without the right can still work, and that is said once. */
+/* A role without the right can still work, and this is logged once. */
 static void worker_that_may_not_register_works(void **state) {
     struct scene *s = busy_scene();
     boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;

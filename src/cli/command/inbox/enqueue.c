@@ -83,20 +83,20 @@ const struct command CMD_INBOX_ENQUEUE = {
     .usage = "SOURCE ID TOPIC PAYLOAD|- [OPTIONS]\n"
              "--batch FILE|-",
     .description =
-        "Stores a message for its key, SOURCE and ID, and prints its message id; with -o json an object "
-        "with\n"
-        "work_id, message_id, duplicate and hash_mismatch. A key that is known stores nothing: duplicate is\n"
-        "true, also when that message is done, dead or long gone (work_id null); a note says so where only\n"
-        "ids are printed. PAYLOAD - reads standard input, byte for byte. Put -- before a payload that begins\n"
-        "with -.\n"
+        "Stores a message for its key, SOURCE and ID, and prints its message id; with -o json an object\n"
+        "with work_id, message_id, duplicate and hash_mismatch. If the key is known, nothing is stored:\n"
+        "duplicate is true, also when the message is done, dead or long gone (work_id null). Without -o\n"
+        "json a note says so. PAYLOAD - reads standard input, byte for byte. Put -- before a payload that\n"
+        "begins with -.\n"
         "\n"
-        "--hash: the first one of a key is kept. Another one later is logged and reported (hash_mismatch),\n"
-        "and nothing else.\n"
+        "--hash: the first hash of a key is kept. A different one later is only logged and reported\n"
+        "(hash_mismatch).\n"
         "\n"
         "--batch reads JSON Lines: one object a line with source, id, content_hash, topic, payload,\n"
-        "correlation_id, causation_id, due, delay, ttl, stream, headers and metadata (objects), max_attempts,\n"
-        "is_event, event_type. Any other name is refused, exit status 2. A payload that is not a string is\n"
-        "stored as its compact JSON. All lines are stored or none; a key that comes twice is stored once.\n",
+        "correlation_id, causation_id, due, delay, ttl, stream, headers and metadata (objects),\n"
+        "max_attempts, is_event, event_type. Any other name is refused, exit status 2. A payload that is\n"
+        "not a string is stored as its compact JSON. All lines are stored or none; a key that comes twice\n"
+        "is stored once.\n",
     .examples =
         "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
         "echo 'from a pipe' | boxcar inbox enqueue shop order-43 orders.paid - --hash 5d41402a -o json\n"

@@ -48,13 +48,12 @@ static const struct command CMD_INBOX = {
     .summary = "messages from outside, each handled once",
     .usage = "enqueue|check|show|ls|revive",
     .description =
-        "A message from outside has a key: its SOURCE and the ID it has there. The inbox stores it once,\n"
+        "A message from outside has a key: its SOURCE and its ID at that source. The inbox stores it once,\n"
         "however often it is delivered, and remembers the key for 30 days after it was last seen (setting\n"
         "retention_inbox), longer while the message is in the store.\n"
         "\n"
-        "Messages of the inbox are claimed and settled like those of the outbox: claim, ack, abandon, "
-        "defer,\n"
-        "fail, renew, reap, cancel, show, ls, stats and dead take --box inbox.\n",
+        "Messages of the inbox are claimed and settled like those of the outbox: claim, ack, abandon,\n"
+        "defer, fail, renew, reap, cancel, show, ls, stats and dead take --box inbox.\n",
     .examples = "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
                 "boxcar inbox show shop order-42\n"
                 "boxcar help inbox enqueue\n",
@@ -67,8 +66,8 @@ static char *hash;
 static int peek;
 
 static struct poptOption CHECK_OPTIONS[] = {
-    {"hash", 0, POPT_ARG_STRING, &hash, 0, "of the content; another than the first is reported", "TEXT"},
-    {"peek", 0, POPT_ARG_NONE, &peek, 0, "only look: leave no note that it was seen", NULL},
+    {"hash", 0, POPT_ARG_STRING, &hash, 0, "of the content; reported if it is not the first one", "TEXT"},
+    {"peek", 0, POPT_ARG_NONE, &peek, 0, "only look: do not record that it was seen", NULL},
     POPT_TABLEEND};
 
 static bool differs(boxcar_str kept) {
@@ -76,7 +75,7 @@ static bool differs(boxcar_str kept) {
            (strlen(hash) != kept.len || memcmp(hash, kept.data, kept.len) != 0);
 }
 
-/* A key that nobody has heard of has not been processed. */
+/* A key that the store does not know has not been processed. */
 static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool *ret_processed, bool *ret_mismatch,
                                 boxcar_error *err) {
     boxcar_inbox_receipt_list *list = NULL;
@@ -118,13 +117,11 @@ static const struct command CMD_INBOX_CHECK = {
     .summary = "say whether a message has been processed",
     .usage = "SOURCE ID [--hash TEXT] [--peek]",
     .description =
-        "Prints \"processed\" or \"not processed\"; with -o json {\"processed\": true, \"hash_mismatch\": "
-        "false}.\n"
-        "The exit status is 0 in both cases. A message has been processed when it was acked, or accepted by\n"
-        "a program in its own transaction.\n"
+        "Prints \"processed\" or \"not processed\"; with -o json\n"
+        "{\"processed\": true, \"hash_mismatch\": false}. The exit status is 0 in both cases. A message has\n"
+        "been processed when it was acked, or accepted by a program in its own transaction.\n"
         "\n"
-        "Asking leaves a note that the message was seen, and refreshes when it was last seen; --peek does "
-        "not.\n",
+        "The command records that the message was seen, and when. With --peek it records nothing.\n",
     .examples = "boxcar inbox check shop order-42\n"
                 "boxcar inbox check shop order-42 --peek -o json\n",
     .options = CHECK_OPTIONS,
@@ -221,12 +218,11 @@ static const struct command CMD_INBOX_SHOW = {
     .usage = "SOURCE ID\n"
              "WORK_ID|MESSAGE_ID",
     .description =
-        "Shows all fields of the message with its payload and history, as boxcar show does, its source,\n"
-        "external_id and state (seen, processing, done, dead), and what the inbox keeps about the key:\n"
-        "content_hash, first_seen_at, last_seen_at, seen_count, ended_at. A key without a message (only "
-        "seen,\n"
-        "accepted, or the message is gone) is shown with a status of null. Changes nothing. A key that was\n"
-        "never heard of gives exit status 3.\n",
+        "Shows all fields of the message with its payload and history, as boxcar show does. It also shows\n"
+        "source, external_id and state (seen, processing, done, dead), and the inbox's record of the key:\n"
+        "content_hash, first_seen_at, last_seen_at, seen_count, ended_at. If the key has no message (it was\n"
+        "only seen or accepted, or the message is gone), the status is null. Changes nothing. If the store\n"
+        "does not know the key, the exit status is 3.\n",
     .examples = "boxcar inbox show shop order-42\n"
                 "boxcar inbox show 1 -o json\n",
     .run = run_show,
@@ -319,9 +315,9 @@ static const struct command CMD_INBOX_REVIVE = {
     .usage = "SOURCE ID --reason TEXT\n"
              "WORK_ID|MESSAGE_ID --reason TEXT",
     .description =
-        "The message is ready at once, or when it is due, with retry_count 0; an expiry no longer\n"
-        "applies. The reason is kept in its history. Prints its work id; with -o json {\"work_id\": N}.\n"
-        "A message that does not exist gives exit status 3, one that is not dead 4.\n",
+        "The message is ready at once, or when it is due, with retry_count 0. Its time to live no longer\n"
+        "counts. The reason is kept in its history. Prints its work id; with -o json {\"work_id\": N}. If\n"
+        "the message does not exist, the exit status is 3; if it is not dead, 4.\n",
     .examples = "boxcar inbox revive shop order-42 --reason 'customer added'\n",
     .options = REVIVE_OPTIONS,
     .run = run_revive,

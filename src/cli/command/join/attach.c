@@ -9,7 +9,7 @@
 #include "cli/output/report.h"
 #include "join.h"
 
-/* What was asked, and what was said to each. */
+/* The message ids, and the answer for each. */
 struct attachments {
     boxcar_message_id *ids;
     boxcar_attached *attached;
@@ -113,13 +113,13 @@ const struct command CMD_JOIN_ATTACH = {
     .summary = "make messages members of a join",
     .usage = "JOIN MESSAGE...",
     .description =
-        "Each MESSAGE is a message id. Prints those that are new members, one a line, and says on\n"
-        "standard error which were members already, and which no message has (yet). With -o json an\n"
-        "array of objects with message_id, attached and message_exists. Attaching counts nothing; a\n"
-        "message that has ended before is counted when a wait looks, or by maintenance.\n"
+        "Each MESSAGE is a message id. Prints the ids that are new members, one a line. Standard error says\n"
+        "which were members already, and which are not the id of a message (yet). With -o json an array of\n"
+        "objects with message_id, attached and message_exists. Attaching counts nothing: a message that has\n"
+        "already ended is counted later, when a wait is evaluated or by maintenance.\n"
         "\n"
-        "To a join that has ended nothing new can be attached (exit status 4); either all are attached\n"
-        "or none. boxcar enqueue --join stores a message and attaches it in one step.\n",
+        "A join that has ended takes no new members (exit status 4). All ids are attached or none. boxcar\n"
+        "enqueue --join stores a message and attaches it in one step.\n",
     .examples = "boxcar join attach 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
                 "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
     .run = run,

@@ -112,9 +112,10 @@ static const struct command CMD_JOIN = {
     .usage = "start|attach|complete|fail|wait|cancel|show|ls",
     .description =
         "A join counts steps. Its members are messages: each counts as completed when it is acked, as\n"
-        "failed when it becomes a dead letter. With as many steps as were expected the join has ended:\n"
-        "completed, or failed if any step failed. A wait is a message that stays in the store until\n"
-        "then, spends no attempt, and is replaced by its continuation, by whoever ends the join.\n",
+        "failed when it becomes a dead letter. A join ends when all expected steps are counted. It is\n"
+        "then completed, or failed if any step failed. A wait is a message that stays in the store until\n"
+        "the join ends, and spends no attempt. The program that ends the join replaces the wait by its\n"
+        "continuation.\n",
     .examples = "boxcar join ls\n"
                 "boxcar join start --expected 3\n"
                 "boxcar help join wait\n",
@@ -175,9 +176,9 @@ static const struct command CMD_JOIN_CANCEL = {
     .summary = "end a pending join",
     .usage = "JOIN",
     .description =
-        "The join becomes cancelled and its waits take the failure path; its members are left alone.\n"
-        "One that has ended already is a conflict (exit status 4), one that does not exist is not found\n"
-        "(3). Prints its id; with -o json {\"join_id\": ...}.\n",
+        "The join becomes cancelled and its waits take the failure path. Its members stay as they are.\n"
+        "If the join has ended already, the exit status is 4 (conflict); if it does not exist, 3 (not\n"
+        "found). Prints its id; with -o json {\"join_id\": ...}.\n",
     .examples = "boxcar join cancel 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n",
     .run = run_cancel,
 };

@@ -14,7 +14,7 @@ static struct poptOption OPTIONS[] = {
     {"message", 0, POPT_ARG_STRING, &given.message, 0, "only joins that have this message as a member",
      "MESSAGE"},
     {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last join of a page", "JOIN"},
+    {"after", 0, POPT_ARG_STRING, &given.after, 0, "start after the last join of a page", "JOIN"},
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {"join_id",    "grouping_key",    "progress", "status", "reason",
@@ -71,8 +71,8 @@ const struct command CMD_JOIN_LS = {
     .usage = "[--grouping-key TEXT] [--status STATUS] [--before TIME] [--message MESSAGE] [--limit N]\n"
              "[--after JOIN]",
     .description =
-        "One page of joins; conditions combine with \"and\". For the next page give the last id of this\n"
-        "one to --after. With -o json an array, with -o jsonl one object a line.\n",
+        "One page of joins. All conditions must hold. For the next page give the last id of this one to\n"
+        "--after. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar join ls\n"
                 "boxcar join ls --status pending --grouping-key order-42 -o jsonl\n",
     .options = OPTIONS,

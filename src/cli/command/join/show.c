@@ -12,7 +12,7 @@ static struct { char *limit, *after; } given;
 
 static struct poptOption OPTIONS[] = {
     {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many members, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &given.after, 0, "go on after the last member of a page", "MESSAGE"},
+    {"after", 0, POPT_ARG_STRING, &given.after, 0, "start after the last member of a page", "MESSAGE"},
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {"message_id", "work_id", "status", "created_at", NULL};
@@ -123,8 +123,8 @@ const struct command CMD_JOIN_SHOW = {
     .summary = "show a join and its members",
     .usage = "JOIN [--limit N] [--after MESSAGE]",
     .description =
-        "Shows all fields of the join, how far it is, and a page of its members by message id. For the\n"
-        "next page give the last message id of this one to --after; when there is one, the last line is\n"
+        "Shows all fields of the join, its progress, and a page of its members by message id. For the next\n"
+        "page give the last message id of this one to --after. If there is a next page, the last line is\n"
         "the command that shows it. With -o json one object whose members are an array of objects with\n"
         "message_id, work_id (null: no such message yet), status and created_at.\n",
     .examples = "boxcar join show 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n"

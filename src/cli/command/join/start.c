@@ -34,7 +34,7 @@ static bool read_expected(const struct cli *cli, int64_t *ret_steps) {
     return true;
 }
 
-/* 0 would mean "never" to the library, which is not what somebody means who types it. */
+/* 0 is refused: to the library it means "never", and a user who types it means "now". */
 static bool read_deadline(const struct cli *cli, boxcar_new_join *join) {
     boxcar_str text = boxcar_str_of(given.deadline);
     int64_t ms;
@@ -84,13 +84,13 @@ const struct command CMD_JOIN_START = {
     .summary = "start a join and print its id",
     .usage = "--expected N [--grouping-key TEXT] [--metadata JSON|-] [--deadline DUR|TIME] [--join-id UUID]",
     .description =
-        "The join is pending until N of its members have ended. More than N may be attached: the first\n"
+        "The join is pending until N of its members have ended. It may have more than N members: the first\n"
         "N to end count. Prints its id; with -o json {\"join_id\": ...}.\n"
         "\n"
         "--metadata takes any text, JSON or not, and - reads it from standard input, byte for byte.\n"
-        "--deadline takes a duration from now, 1ms to 3650d, or a time, which may have passed: such a\n"
-        "join times out when something touches it. A join whose --join-id exists already is left as it\n"
-        "is, whatever else is given here, and its id is printed.\n",
+        "--deadline takes a duration from now, 1ms to 3650d, or a time. If that time has passed, the join\n"
+        "times out as soon as an operation touches it. If a join with this --join-id exists, the command\n"
+        "leaves it as it is and prints its id.\n",
     .examples = "boxcar join start --expected 3\n"
                 "boxcar join start --expected 3 --grouping-key order-42 --metadata '{\"kind\": \"etl\"}' "
                 "--deadline 2h\n"

@@ -115,19 +115,19 @@ const struct command CMD_JOIN_WAIT = {
     .usage = "JOIN --on-complete TOPIC PAYLOAD [--on-fail TOPIC PAYLOAD] [--allow-failures] [OPTIONS]",
     .description =
         "Stores a wait and prints its message id; with -o json an object with work_id, message_id and\n"
-        "duplicate. When the join has ended, a worker replaces the wait by one message, at most:\n"
+        "duplicate. When the join has ended, one message replaces the wait, or none:\n"
         "\n"
         "--on-complete when every step was completed, with --allow-failures also when some failed;\n"
         "--on-fail otherwise, and always when the join timed out or was cancelled.\n"
         "\n"
-        "Both options take two words. The second is the payload whatever it looks like, unless it is the\n"
-        "name of an option, such as --on-fail: '' is an empty one, - reads standard input byte for byte\n"
-        "(for one of them).\n"
+        "Both options take two words. The second word is the payload, unless it is the name of an option,\n"
+        "such as --on-fail. '' is an empty payload; - reads standard input byte for byte (for one of the\n"
+        "two payloads).\n"
         "\n"
-        "Each wait of a join has a message of its own. A wait may come after the join has ended. What\n"
-        "follows does not name the join: put the id into the payload if its handler needs it. A message\n"
-        "id that exists already is left as it is, which a note says. A join that does not exist gives\n"
-        "exit status 3.\n",
+        "Each wait of a join has a continuation of its own. A wait may be stored after the join has ended.\n"
+        "The continuation does not name the join: put the id into the payload if its handler needs it. If\n"
+        "the message id exists already, nothing is stored, and a note says so. If the join does not exist,\n"
+        "the exit status is 3.\n",
     .examples = "boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 --on-complete etl.transform '{}' "
                 "--on-fail etl.failed ''\n"
                 "echo '{\"report\": 7}' | boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "

@@ -68,7 +68,7 @@ static size_t log_changes(const struct worker_session *session, const struct con
     return count;
 }
 
-/* What needs a restart stays as it was, so that the next reload says so again. */
+/* A setting that needs a restart keeps its old value, so that the next reload warns again. */
 static void take_over(struct config *current, struct config *fresh) {
     for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
         if (!CONFIG_TABLE[i].reloads)
@@ -103,7 +103,7 @@ static bool reconfigure(const struct worker_session *session, const struct confi
     return status == BOXCAR_OK;
 }
 
-/* The changes are said under the more talkative of both levels. */
+/* Logs the changes at the more verbose of the old and the new level. */
 static void apply(struct worker_session *session, struct config *fresh) {
     struct log_writer *log = &session->cli->log;
     boxcar_log_level level = (boxcar_log_level)config_number(fresh, CONFIG_LOG_LEVEL);

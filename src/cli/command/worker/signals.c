@@ -1,4 +1,4 @@
-/* Signals on a thread of their own, and the progress line, which needs somebody to draw it. */
+/* A thread that handles signals and draws the progress line. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>

@@ -157,7 +157,7 @@ static int work(struct worker_session *session) {
     return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(session->cli, &err);
 }
 
-/* What stands around a running worker: metrics for others, news for systemd. */
+/* Runs the worker together with the metrics server and the notifications to systemd. */
 static int work_watched(struct worker_session *session) {
     struct cli *cli = session->cli;
     const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);
@@ -204,19 +204,21 @@ static const struct command CMD_WORKER = {
              "--config FILE",
     .description =
         "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
-        "without a shell: the payload is its standard input, BOXCAR_TOPIC, BOXCAR_MESSAGE_ID and others\n"
-        "are in its environment, which is otherwise emptied but for PATH, HOME, USER, LOGNAME, LANG, LC_*,\n"
-        "TZ and TMPDIR: what else it needs it gets by arguments or files. Exit 0 is done, 65 fails for good,\n"
-        "anything else is tried again later; the end of its standard error becomes the last error. discard\n"
-        "drops the messages of a topic.\n"
+        "without a shell. The program reads the payload on its standard input. Its environment has\n"
+        "BOXCAR_TOPIC, BOXCAR_MESSAGE_ID and others, and of the worker's environment only PATH, HOME,\n"
+        "USER, LOGNAME, LANG, LC_*, TZ and TMPDIR: pass anything else in arguments or files. Exit status 0\n"
+        "means done, 65 fails the message for good, and any other status tries it again later. The end of\n"
+        "its standard error becomes the last error. discard drops the messages of a topic.\n"
         "\n"
         "A worker serves the boxes that it has handlers for: the outbox with --handler, the inbox with\n"
-        "--inbox-handler, or both, each claim shared between them. BOXCAR_BOX says which one it was.\n"
+        "--inbox-handler, or both, and then one round trip claims from both. BOXCAR_BOX names the box of\n"
+        "the message.\n"
         "\n"
-        "SIGTERM or SIGINT: claim no more, let handlers finish within the grace time, give back the rest,\n"
-        "exit 0; another one, a second later or more, leaves handlers one second. SIGHUP reads the\n"
-        "configuration file again. All but the handlers, --drain and --owner can be set by a variable or\n"
-        "in that file, handlers in the file: see boxcar config, docs/configuration.md and docs/worker.md.\n",
+        "After SIGTERM or SIGINT it claims no more, lets handlers finish within the grace time, gives back\n"
+        "the rest and exits with status 0. A second signal, at least a second later, gives handlers one\n"
+        "more second. SIGHUP reads the configuration file again. Handlers can also be set in that file,\n"
+        "all other options except --drain and --owner in the file or by a variable: see boxcar config,\n"
+        "docs/configuration.md and docs/worker.md.\n",
     .examples = "boxcar worker --drain --handler 'orders.*=exec:/bin/cat'\n"
                 "boxcar worker --drain --handler 'orders.*=exec:grep -q .' --handler 'audit.*=discard'\n",
     .options = OPTIONS,

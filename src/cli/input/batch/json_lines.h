@@ -8,7 +8,7 @@
 #include "line_reader.h"
 #include "text_pool.h"
 
-/* What is wrong with a file, to be reported by the thread that talks to people. */
+/* A fault of a file, for the thread that reports to the user. */
 struct json_fault {
     int exit; /* an enum cli_exit; CLI_DONE = nothing */
     char text[600];
@@ -74,9 +74,9 @@ int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const
 int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err);
 bool json_lines_index_of(const boxcar_error *err, size_t *ret_index);
 
-/* ---- for those who read fields ---- */
+/* ---- for the readers of fields ---- */
 
-/* Says what is wrong with a line; false. */
+/* Reports what is wrong with a line; returns false. */
 bool json_line_refuse(const struct json_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Where the field's value goes. */

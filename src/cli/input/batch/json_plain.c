@@ -105,7 +105,8 @@ static bool is_new_name(const boxcar_str *names, size_t count, boxcar_str name) 
     return true;
 }
 
-/* What is behind an item of a list. true = another item follows; *ret_good false = neither that nor the end. */
+/* Reads on after an item of a list. true = another item follows; *ret_good false = neither an item nor the
+ * end. */
 static bool copy_comma(struct copy *copy, char closing, bool *ret_good) {
     skip_blanks(copy);
     *ret_good = true;

@@ -104,7 +104,7 @@ static void *read_all(void *context) {
     return NULL;
 }
 
-/* ---- the one who takes ---- */
+/* ---- the thread that takes chunks ---- */
 
 static void release(struct batch_reader *reader) {
     for (struct batch_chunk *chunk = reader->first, *next; chunk; chunk = next) {

@@ -84,7 +84,7 @@ static void judge_server(struct findings *findings, const struct server *server)
     }
     if (!server->commits_durably) {
         findings_add(findings, "connection", BOXCAR_SEVERITY_WARNING,
-                     "synchronous_commit is off: what was enqueued last can be lost when the server crashes");
+                     "synchronous_commit is off: the newest messages can be lost when the server crashes");
         findings_remedy(findings, "alter role %.*s set synchronous_commit = on;", FINDING_TEXT(server->role));
     }
     if (server->is_standby) {
@@ -208,7 +208,7 @@ static boxcar_status judge_schema(struct pg_store *pg, struct findings *findings
     checkup_schema(findings, version, pg_get_int4(result, 0, 1));
     if (version == STORE_SCHEMA_VERSION && (!deployed.data || strcmp(deployed.data, digest) != 0)) {
         findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE,
-                     "the store's functions are those of another build of Boxcar than this program");
+                     "another build of Boxcar than this program made the store's functions");
         findings_remedy(findings, "if this program is the newer one: boxcar init");
     } else if (version == STORE_SCHEMA_VERSION) {
         status = pg_check_changed(pg, findings, err);
@@ -234,7 +234,7 @@ static void read_topic(const PGresult *result, int row, void *item) {
                                                            .age_seconds = pg_get_float8(result, row, 1)};
 }
 
-/* The setting instance_timeout; only those that somebody has set are in the store. */
+/* The setting instance_timeout; the store has only settings that were changed. */
 static boxcar_status read_live_ms(struct pg_store *pg, int64_t *ret_ms, boxcar_error *err) {
     const struct setting *setting = setting_find(BOXCAR_STR("instance_timeout"));
     struct setting_value_list settings = {.arena = ARENA_INIT};
@@ -317,7 +317,7 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
     return status;
 }
 
-/* ---- who may create in the schema ---- */
+/* ---- roles that may create in the schema ---- */
 
 static boxcar_status check_creators(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
@@ -327,7 +327,7 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
     if (status != BOXCAR_OK || PQntuples(result) == 0 || PQgetisnull(result, 0, 3))
         return status;
     findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
-                 "other roles may create in the schema (%.*s): what they create could run with the rights of its owner",
+                 "other roles may create in the schema (%.*s): their code could run with the owner's rights",
                  FINDING_TEXT(pg_get_text(result, 0, 3)));
     findings_remedy(findings, "as the owner: revoke create on schema \"%s\" from %.*s;", pg->schema,
                     FINDING_TEXT(pg_get_text(result, 0, 3)));
@@ -351,7 +351,8 @@ static void check_encoding(const struct pg_store *pg, struct findings *findings)
 /* What the tables tell. While one of them is locked, looking would take as long as that. */
 static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, boxcar_str role, bool locked,
                                     struct findings *findings, boxcar_error *err) {
-    static const char WHY[] = "not looked at, since somebody has locked a table of the store", REMEDY[] = "see claim";
+    static const char WHY[] = "not checked, because another session has locked a table of the store";
+    static const char REMEDY[] = "see claim";
     AUTO_RESULT PGresult *checkup = NULL;
     boxcar_status status;
 
@@ -408,7 +409,7 @@ static boxcar_status examine_hidden(struct pg_store *pg, const struct server *se
     return BOXCAR_OK;
 }
 
-/* Looking needs the parts that are missing; which they are is said already. */
+/* These checks need parts that are missing; another finding has named those. */
 static void examine_broken(struct findings *findings) {
     static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim", "held_streams"};
 

@@ -15,11 +15,12 @@ boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct fi
 /* Transactions that keep streams from being claimed. */
 boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
                                boxcar_error *err);
-/* Whether a claim works just now, and who is in its way. `may_claim`: it may try one. *ret_locked: what
- * is in the way is a lock on a table, which others wait for, too. */
+/* Whether a claim works now, and which session blocks it. `may_claim`: the role may try a claim. *ret_locked:
+ * a lock on a table blocks it, and other checks would wait for that lock, too. */
 boxcar_status pg_check_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, bool may_claim,
                              struct findings *findings, bool *ret_locked, boxcar_error *err);
-/* Which parts of the schema are missing, by name. *ret_whole: everything is there that looking needs. */
+/* Which parts of the schema are missing, by name. *ret_whole: all parts are there that the other checks
+ * need. */
 boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole, boxcar_error *err);
 /* Which functions were changed by hand, in a store whose functions this very library made. */
 boxcar_status pg_check_changed(struct pg_store *pg, struct findings *findings, boxcar_error *err);

@@ -1,4 +1,5 @@
-/* Who keeps something in an open transaction that others need: old rows from being removed, streams from being claimed. */
+/* Finds sessions whose open transactions hold up others: old rows cannot be removed, or streams cannot be
+ * claimed. */
 #include <time.h>
 
 #include "base/error.h"
@@ -30,7 +31,7 @@ void pg_remedy_session(struct findings *findings, const struct pg_session *sessi
                         "grant pg_read_all_stats to %.*s;",
                         session->pid, FINDING_TEXT(role));
     else if (session->gid.len)
-        findings_remedy(findings, "unless somebody is about to commit it: rollback prepared %.*s;",
+        findings_remedy(findings, "unless it is about to be committed: rollback prepared %.*s;",
                         FINDING_TEXT(session->gid));
 }
 
@@ -90,7 +91,7 @@ static boxcar_status report_held(struct findings *findings, const struct held *h
         findings_add(findings, SNAPSHOT, severity,
                      "the replication slot %.*s (%.*s) keeps dead rows of the last %lld transactions",
                      FINDING_TEXT(session->name), FINDING_TEXT(session->state), (long long)held->xids);
-        findings_remedy(findings, "if nobody needs it: select pg_drop_replication_slot('%.*s');",
+        findings_remedy(findings, "if it is no longer needed: select pg_drop_replication_slot('%.*s');",
                         FINDING_TEXT(session->name));
     } else {
         findings_add(findings, SNAPSHOT, severity,
@@ -103,14 +104,14 @@ static boxcar_status report_held(struct findings *findings, const struct held *h
 
 static boxcar_status report_hidden(struct findings *findings, const struct held *one, int count, boxcar_str role,
                                    boxcar_error *err) {
-    AUTO_BUF struct buf who = BUF_INIT;
+    AUTO_BUF struct buf session = BUF_INIT;
 
-    pg_describe_session(&one->session, &who);
-    if (who.failed)
+    pg_describe_session(&one->session, &session);
+    if (session.failed)
         return error_no_memory(err);
     findings_add(findings, SNAPSHOT, BOXCAR_SEVERITY_NOTE,
-                 "other roles have transactions open: %s%s; for how long, and what they do, is not visible to this role",
-                 who.data, count > 1 ? " and others" : "");
+                 "other roles have transactions open: %s%s; this role cannot see their age and queries",
+                 session.data, count > 1 ? " and others" : "");
     findings_remedy(findings, "grant pg_read_all_stats to %.*s;", FINDING_TEXT(role));
     return BOXCAR_OK;
 }
@@ -188,7 +189,7 @@ static boxcar_status report_holder(struct findings *findings, const PGresult *re
     describe_streams(count, pg_get_text(result, row, at + 1),
                      PQgetisnull(result, row, at + 2) ? 0 : pg_get_int4(result, row, at + 2), &text);
     pg_describe_age(&session, &text);
-    buf_append_format(&text, ": nobody else gets %s messages", count == 1 ? "its" : "their");
+    buf_append_format(&text, ": no other session gets %s messages", count == 1 ? "its" : "their");
     pg_describe_query(&session, &text);
     if (text.failed)
         return error_no_memory(err);
@@ -244,6 +245,7 @@ boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str r
         reported++;
     }
     if (status == BOXCAR_OK && !reported)
-        findings_add(findings, STREAMS, BOXCAR_SEVERITY_OK, "nobody holds a stream for more than a second");
+        findings_add(findings, STREAMS, BOXCAR_SEVERITY_OK,
+                     "no session holds a stream for more than a second");
     return status;
 }

@@ -1,5 +1,5 @@
-/* Whether a claim works just now: the doctor makes one of its own and takes it back. Who may not claim only looks who is in
- * the way of claims. */
+/* Whether a claim works now: the doctor makes a claim of its own and rolls it back. If its role may not
+ * claim, it only looks for sessions that block claims. */
 #include <time.h>
 
 #include "base/error.h"
@@ -21,7 +21,7 @@ static boxcar_status report_blocker(struct findings *findings, const struct pg_b
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_blocker(blocker, &text);
-    buf_append_text(&text, ": nobody else gets new messages");
+    buf_append_text(&text, ": no claimer gets new messages");
     pg_describe_query(&blocker->session, &text);
     if (text.failed)
         return error_no_memory(err);
@@ -32,12 +32,12 @@ static boxcar_status report_blocker(struct findings *findings, const struct pg_b
 
 static void report_none(struct findings *findings, bool waited) {
     if (!waited) {
-        findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "nobody keeps the claimers' turn");
+        findings_add(findings, CHECK, BOXCAR_SEVERITY_OK, "no session keeps the claimers' turn");
         return;
     }
     findings_add(findings, CHECK, BOXCAR_SEVERITY_WARNING,
-                 "a claim waited for its turn in vain; now nobody has it for long");
-    findings_remedy(findings, "boxcar doctor, once more");
+                 "a claim did not get the turn in time; now no session keeps the turn for long");
+    findings_remedy(findings, "run boxcar doctor again");
 }
 
 static bool is_any_age_hidden(const PGresult *result) {
@@ -57,7 +57,7 @@ static bool is_among(const struct pg_blocker *blocker, const PGresult *others) {
     return false;
 }
 
-/* before: those a second ago, or NULL. */
+/* before: the blockers a second ago, or NULL. */
 static bool is_held(const struct pg_blocker *blocker, const PGresult *before) {
     if (blocker->session.has_seconds)
         return blocker->session.seconds > PG_HELD_SECONDS;
@@ -122,7 +122,7 @@ static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str r
     if (!PQgetisnull(tried, 0, 2)) {
         findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM, "a claim fails: %.*s",
                      FINDING_TEXT(pg_get_text(tried, 0, 2)));
-        findings_remedy(findings, "look into the server's log; boxcar init brings back what is missing");
+        findings_remedy(findings, "look into the server's log; boxcar init restores missing parts");
         return BOXCAR_OK;
     }
     if (!pg_get_bool(tried, 0, 0))

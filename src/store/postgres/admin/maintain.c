@@ -56,8 +56,8 @@ static boxcar_status expire_fresh(struct pg_store *pg, boxcar_box box, boxcar_ma
     return BOXCAR_OK;
 }
 
-/* Events get positions although nobody who may write follows them: a replica's readers want them too. A
- * transaction of its own, because it keeps others from giving out any. */
+/* Assigns positions to events even if no follower on this server does it, because followers on a replica
+ * cannot. It is a transaction of its own, because meanwhile no other transaction can assign positions. */
 static boxcar_status sequence_events(struct pg_store *pg, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;

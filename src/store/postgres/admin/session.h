@@ -1,4 +1,4 @@
-/* Somebody else's session or prepared transaction, as _session describes it. */
+/* Another session, or a prepared transaction, as _session describes it. */
 #ifndef BOXCAR_STORE_POSTGRES_ADMIN_SESSION_H
 #define BOXCAR_STORE_POSTGRES_ADMIN_SESSION_H
 
@@ -18,11 +18,11 @@ struct pg_session {
 
 /* From the first columns of a row. */
 struct pg_session pg_read_session(const PGresult *result, int row);
-/* Who it is: "session 42 (psql, role app, idle in transaction)". Appended. */
+/* Appends its name: "session 42 (psql, role app, idle in transaction)". */
 void pg_describe_session(const struct pg_session *session, struct buf *text);
-/* For how long: ", in a transaction of 3m". Appended. */
+/* Appends its age: ", in a transaction of 3m". */
 void pg_describe_age(const struct pg_session *session, struct buf *text);
-/* What it did: "; query: update ? set ? = $1", or nothing. Appended. */
+/* Appends its query: "; query: update ? set ? = $1", or nothing. */
 void pg_describe_query(const struct pg_session *session, struct buf *text);
 
 #endif

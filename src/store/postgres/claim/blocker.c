@@ -1,6 +1,6 @@
-/* Who keeps claims from going on: for the doctor, and for the log of a store whose claims wait in vain. Workers come and go
- * while they wait for each other's turn: only a transaction that is older than a second, or that was in the way the last
- * time, too, is worth a word. */
+/* Finds the sessions that block claims: for the doctor, and for the log of a store whose claims are blocked.
+ * Workers often wait for each other's turn for a moment. So only a transaction is reported that is older than
+ * a second, or that also blocked the last time. */
 #include "blocker.h"
 
 #include "base/clock.h"
@@ -54,7 +54,7 @@ void pg_describe_blocker(const struct pg_blocker *blocker, struct buf *text) {
 
 /* ---- in the log ---- */
 
-/* Tells one from another; never 0. */
+/* A number that tells sessions apart; never 0. */
 static uint64_t identify(const struct pg_session *session) {
     uint64_t hash = 1469598103934665603u; /* FNV-1a */
 
@@ -65,7 +65,7 @@ static uint64_t identify(const struct pg_session *session) {
     return hash | (uint64_t)1 << 63;
 }
 
-/* One whose age cannot be seen is worth a word when it was there the last time, too. */
+/* A session whose age cannot be seen is reported if it was also there the last time. */
 bool pg_held_up_is_news(struct pg_held_up *held_up, uint64_t id, double seconds, int64_t now_ms) {
     bool was_there = held_up->seen == id;
     int64_t pause_ms = held_up->told == id ? AGAIN_MS : PAUSE_MS;
@@ -87,11 +87,11 @@ static void tell(struct pg_store *pg, boxcar_box box, const struct pg_blocker *b
     if (text.failed)
         return;
     store_log(&pg->base, BOXCAR_LOG_WARN, "held_up", NULL, 0,
-              "claims from the %s wait in vain: %s; boxcar doctor says how to end that",
+              "claims from the %s are blocked: %s; boxcar doctor says how to end that",
               box == BOXCAR_INBOX ? "inbox" : "outbox", text.data);
 }
 
-/* What the role may not see, or a server that is gone meanwhile, is no error of the claim. */
+/* The claim does not fail if the role may not look, or if the server is gone by now. */
 void pg_tell_blocker(struct pg_store *pg, boxcar_box box) {
     AUTO_RESULT PGresult *result = NULL;
     struct pg_blocker blocker;

@@ -1,9 +1,11 @@
-/* Claims whose answer did not arrive: the connection broke, or there was no memory for it. The server may have leased
- * messages that nobody knows of. Every claim has a number of ours, so they can be given back, no attempt spent: whoever says
- * so lives, so no lease of a crashed claimer is ever given back.
+/* Lost claims: their answer did not arrive, because the connection broke or there was no memory for it. The
+ * server may have leased messages that the claimer does not know of. The claimer numbers each claim, so it
+ * can give these messages back, and no attempt is spent. Only a claimer that still runs can do this; a
+ * crashed claimer's leases expire.
  *
- * A server that has not heard of the broken connection may run the claim after we have asked. So it is asked again, less and
- * less often, until it has found the claim or the lease has ended. */
+ * A server that has not noticed the broken connection may run the claim later, after it was asked to give it
+ * back. So the library asks again, less and less often, until the server has found the claim or the lease has
+ * ended. */
 #include "lost.h"
 
 #include <string.h>
@@ -42,7 +44,7 @@ void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box,
                                                         .until_ms = clock_ms() + lease_ms};
 }
 
-/* Whether it is settled: there is nothing left to ask. */
+/* Returns true when the server need not be asked again. */
 static bool give_back(struct pg_store *pg, struct pg_lost_claim *lost, int64_t now_ms) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;

@@ -157,7 +157,7 @@ boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_err
 
 boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err) {
     if (pg->begun && PQtransactionStatus(pg->conn) == PQTRANS_IDLE) {
-        error_set(err, BOXCAR_E_TRANSACTION, "the transaction is not open any more: somebody ended it");
+        error_set(err, BOXCAR_E_TRANSACTION, "the transaction is no longer open: other code has ended it");
         if (err)
             err->must_roll_back = true;
         return BOXCAR_E_TRANSACTION;

@@ -16,7 +16,7 @@ boxcar_status pg_ready(struct pg_store *pg, boxcar_error *err);
 /* After a loss in the middle of a call: connects again, patiently, and says so in the log. `status` and
  * `err` describe the loss; an impatient store just passes them on. */
 boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_error *err);
-/* The transaction is somebody else's business: never reconnect, retry, begin or commit. */
+/* The transaction belongs to the caller or a handler: never reconnect, retry, begin or commit. */
 bool pg_is_joined(const struct pg_store *pg);
 bool pg_in_transaction(const struct pg_store *pg); /* such a one */
 /* A pause that grows with `round` and is never the same for two. */

@@ -29,7 +29,7 @@ static const struct {
     {"53100", BOXCAR_E_FULL, true, ": free some space on the server"},
     {"40001", BOXCAR_E_UNAVAILABLE, true, ""},
     {"40P01", BOXCAR_E_UNAVAILABLE, true, ""},
-    {"55P03", BOXCAR_E_UNAVAILABLE, true, ": somebody else keeps a lock; `boxcar doctor` names who"},
+    {"55P03", BOXCAR_E_UNAVAILABLE, true, ": another session keeps a lock; `boxcar doctor` names it"},
     {"57014", BOXCAR_E_UNAVAILABLE, true, ""},
     {"57P", BOXCAR_E_UNAVAILABLE, true, ""},
     {"53", BOXCAR_E_UNAVAILABLE, true, ""},

@@ -1,7 +1,7 @@
-/* What the server says beside its answers. Two things of that are for the log. A stream that was halted, which
- * any statement may find out that buries messages (_warn_of_halts), is told once the transaction has
- * succeeded. A message that upkeep or a claim could not deal with (_warn_of_trouble) is told at once. A connection that was lent keeps the receiver its owner gave it: there it is a warning like any
- * other. */
+/* Notices of the server. Two kinds of them go into the log. If a statement buries a message and thereby halts
+ * a stream (_warn_of_halts), this is logged once the transaction has succeeded. If upkeep or a claim cannot
+ * handle a message (_warn_of_trouble), this is logged at once. A borrowed connection keeps the receiver of
+ * its owner, which gets these notices as ordinary warnings. */
 #include "notice.h"
 
 #include <inttypes.h>

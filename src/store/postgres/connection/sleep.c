@@ -1,13 +1,13 @@
 /* Waiting for work without asking for it all the time.
  *
- * A worker that is about to sleep puts a row into `sleeper` and listens; who enqueues looks there, and
- * notifies only if somebody sleeps who would want the message (_wake_topic.sql). The first call
- * only registers and returns, so that the worker looks once more for what came before; the next one
- * waits. A worker that is woken takes its row back, so that a burst of messages costs one notification.
- * Rows end by themselves after NAP_MS and are renewed after a sleep that was not disturbed.
+ * A worker that is about to sleep puts a row into `sleeper` and listens. An enqueue looks there, and notifies
+ * only if a sleeper wants the message (_wake_topic.sql). The first call only registers and returns, so that
+ * the worker looks once more for messages that came before; the next call waits. A worker that is woken
+ * removes its row, so that a burst of messages costs one notification. Rows expire after NAP_MS and are
+ * renewed after an undisturbed sleep.
  *
- * None of this is needed for correctness: behind a pooler, or where it is refused, a worker just waits
- * until its next poll (BX-012). */
+ * Correctness does not depend on this: behind a pooler, or where it is refused, a worker waits until its next
+ * poll (BX-012). */
 #include "sleep.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static void fall_asleep(struct pg_store *pg, const struct nap *nap) {
     pg->rest.until_ms = now + NAP_MS;
 }
 
-static void get_up(struct pg_store *pg, boxcar_owner owner) {
+static void remove_sleeper(struct pg_store *pg, boxcar_owner owner) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
@@ -139,7 +139,7 @@ static bool can_be_woken(const struct pg_store *pg, const struct nap *nap) {
            pg_is_connected(pg);
 }
 
-/* Registered: sleeps until somebody calls, or the row has ended, which is renewed then. */
+/* Registered: sleeps until a notification comes, or until the row has expired; then the row is renewed. */
 static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
     int64_t end = clock_ms() + nap->longest_ms;
 
@@ -157,7 +157,7 @@ static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
         }
     }
     if (pg_is_connected(pg))
-        get_up(pg, nap->owner);
+        remove_sleeper(pg, nap->owner);
 }
 
 void pg_sleep(struct boxcar_store *store, const struct nap *nap) {

@@ -93,7 +93,7 @@ static boxcar_status check_open(struct pg_store *pg, boxcar_error *err) {
         return error_set(err, BOXCAR_E_TRANSACTION, "the transaction is aborted: a statement in it failed");
     default:
         return error_set(err, BOXCAR_E_TRANSACTION,
-                         "the transaction is not open any more: somebody ended it");
+                         "the transaction is no longer open: other code has ended it");
     }
 }
 

@@ -1,5 +1,5 @@
-/* Reading a URL before it is used. libpq's own texts repeat the URL, password and all, so what is
- * wrong with it is said here in other words. */
+/* Checks a URL before it is used. libpq's error texts repeat the URL with its password, so this file
+ * describes the faults of a URL in texts of its own. */
 #include <stdlib.h>
 #include <string.h>
 

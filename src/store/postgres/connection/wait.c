@@ -83,7 +83,7 @@ void pg_await(struct pg_store *pg) {
     }
 }
 
-/* Nobody asked for a copy. libpq would offer it again and again. */
+/* The library never asks for a copy, and libpq would offer it again and again. */
 static bool is_copy(const PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
 
@@ -123,7 +123,7 @@ static bool is_success(const PGresult *result) {
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* What fails behind a statement's rows is the commit: then nothing of it happened. */
+/* An error after a statement's rows is a failed commit: then the statement had no effect. */
 PGresult *pg_receive(struct pg_store *pg) {
     PGresult *result = pg_next_result(pg);
 

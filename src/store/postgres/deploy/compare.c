@@ -137,7 +137,8 @@ static boxcar_status append_functions(struct pg_store *pg, const struct pg_objec
     return status;
 }
 
-/* No rights at all (proacl) means everybody's: deployment takes those away, so the function was made by hand. */
+/* Without an entry in proacl every role may execute a function. Deployment removes that right, so such a
+ * function was made by hand. */
 boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list, struct arena *arena,
                                       struct pg_object_list *ret_changed, boxcar_error *err) {
     AUTO_BUF struct buf ours = BUF_INIT, text = BUF_INIT;

@@ -1,5 +1,5 @@
-/* The constraints of a store's tables, as the newest migration leaves them. Whoever adds one to a migration adds it here:
- * the test every_object_that_was_dropped_is_made_again compares this with a deployed schema. */
+/* The constraints of a store's tables, as the newest migration leaves them. If you add one to a migration,
+ * add it here: the test every_object_that_was_dropped_is_made_again compares this with a deployed schema. */
 #include "objects.h"
 
 const struct pg_constraint PG_CONSTRAINTS[] = {

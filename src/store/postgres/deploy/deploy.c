@@ -132,9 +132,9 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
     return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
 }
 
-/* The accesses that roles have, as statements that grant them again, or nothing. Functions whose signature
- * changed were dropped with their rights, and there are new ones; workers of the version before go on
- * meanwhile. Who may not use the schema any more was thrown out. */
+/* The accesses that roles have, as statements that grant them again, or nothing. A function whose signature
+ * changed was dropped with its rights, and new functions have none; but workers of the version before still
+ * run. Roles that may not use the schema any more are left out. */
 static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
     return pg_deploy_ask(pg,
                "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
@@ -147,7 +147,7 @@ static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_
                ret_grants, err);
 }
 
-/* Somebody made one by hand that returns something else, or whose parameters have other names. */
+/* The schema has a function of this name, made by hand, with another result or other names of parameters. */
 static boxcar_status explain_function(const struct sql_file *file, boxcar_status status, boxcar_error *err) {
     char why[sizeof(err->message)];
 
@@ -260,8 +260,9 @@ static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, 
     return status;
 }
 
-/* In a transaction of its own: that of an upgrade keeps everybody from the table of messages. Each deployment asks for it,
- * because that of the upgrade may have ended in between; the store knows when it is done. */
+/* In a transaction of its own, because the transaction of an upgrade blocks the table of messages for all
+ * others. Every deployment asks for it, because the one that upgraded may have ended before this step; the
+ * store knows when it is done. */
 static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;

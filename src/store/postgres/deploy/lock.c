@@ -1,9 +1,10 @@
-/* An upgrade changes tables and views that everybody uses, and needs them for itself.
+/* An upgrade changes tables and views that all clients use, and needs exclusive locks on them.
  *
- * Whoever waits for a lock keeps everybody waiting who comes later. And one who holds some locks and waits for others can
- * meet a client that does the same the other way round: the server would end one of the two, maybe the client. So an
- * upgrade takes all locks at the beginning, in one statement that gives up after a moment, before the server looks for
- * deadlocks (deadlock_timeout, 1 s by default). Then it lets go of them, others go on, and it tries again. */
+ * While the upgrade waits for a lock, all later requests for that lock wait behind it. If it held some locks
+ * while it waits for others, it could deadlock with a client, and the server might end the client's
+ * transaction. So the upgrade takes all locks first, in one statement. That statement gives up after a
+ * moment, before the server looks for deadlocks (deadlock_timeout, 1 s by default). The upgrade then releases
+ * its locks, lets clients continue, and tries again. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,9 +16,10 @@
 
 #define PAUSE_ROUND 8 /* of pg_pause(): a quarter to half a second */
 #define MOMENT "'300ms'"
-#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that somebody waits for */
+#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits
+                          for */
 
-/* Our tables, with views or without, that are there already. */
+/* Appends those of our tables, and with `views` of our views, that exist already. */
 static void append_names(struct buf *text, const struct pg_object_list *there, bool views) {
     const char *between = "";
 
@@ -41,8 +43,9 @@ static boxcar_status lock(struct pg_store *pg, const struct pg_object_list *ther
     return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
 }
 
-/* The first lock conflicts with vacuums and with nothing that clients do: waiting for it disturbs nobody. With a view goes
- * what it reads, which is ours. The moment is for the whole statement, so it is not a lock_timeout. */
+/* The first lock conflicts with vacuums and with nothing that clients do, so waiting for it blocks no client.
+ * Locking a view also locks the tables that it reads, which are ours. MOMENT limits the whole statement, so
+ * it is not a lock_timeout. */
 static boxcar_status try_lock(struct pg_store *pg, const struct pg_object_list *there, boxcar_error *err) {
     boxcar_status status = pg_deploy_run(pg, "savepoint unlocked", err);
 

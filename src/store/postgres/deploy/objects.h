@@ -59,7 +59,8 @@ boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_objec
                                       struct pg_object_list *ret_changed, boxcar_error *err);
 /* "table", "view" ... */
 const char *pg_object_kind_name(enum pg_object_kind kind);
-/* What init does not make again: an empty one in its place would hide that its contents are gone. */
+/* Objects that init does not make again: an empty one in their place would hide that their contents are
+ * gone. */
 static inline bool pg_object_is_irreplaceable(const struct pg_object *object) { return object->kind <= PG_OBJECT_TYPE; }
 
 #endif

@@ -1,5 +1,5 @@
-/* What a deployed store lacks, because somebody dropped or changed it. Views, functions, indexes, constraints and triggers
- * are made again. A table is not: an empty one in its place would hide that its rows are gone. */
+/* Repairs parts of a deployed store that were dropped or changed. Views, functions, indexes, constraints and
+ * triggers are made again. A table is not: an empty one in its place would hide that its rows are gone. */
 #include <string.h>
 
 #include "base/error.h"

@@ -16,17 +16,20 @@ boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err);
  * a deployment may collide with another one, and is to be begun anew. In a schema that is trusted. */
 boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_error *err);
 bool pg_deploy_has_collided(const boxcar_error *why);
-/* After the rollback of a deployment that waited for a lock in vain: says who is in the way. Returns the status. */
+/* After the rollback of a deployment that did not get a lock in time: names the sessions that hold the lock
+ * in the error. Returns the status. */
 boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status, boxcar_error *err);
 
-/* lock.c: takes all tables and views that are there for this transaction alone, as soon as nobody uses them. */
+/* lock.c: takes exclusive locks on all tables and views that exist, as soon as no other transaction uses
+ * them. */
 boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err);
 
-/* repair.c: refuses a store that has lost a table; makes indexes, constraints and such again that are missing.
- * *functions: views and functions were made by this very library; false afterwards: some are missing or were changed,
- * make all of them again. Adds what it made, and what is to be made, to *mended. */
+/* repair.c: refuses a store that has lost a table; makes missing indexes, constraints and the like again.
+ * *functions: true before if this very library made the views and functions; false afterwards if some are
+ * missing or were changed, so that all of them have to be made again. Adds the number of objects that it
+ * made, or that have to be made, to *mended. */
 boxcar_status pg_repair(struct pg_store *pg, bool *functions, int *mended, boxcar_error *err);
-/* What needs functions, and comes after them: triggers. */
+/* Repairs triggers, which need functions and so come after them. */
 boxcar_status pg_repair_triggers(struct pg_store *pg, int *mended, boxcar_error *err);
 /* Refuses a schema that has objects of ours but does not know their version. */
 boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);
@@ -34,8 +37,8 @@ boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);
  * the store is there. Returns the status, which may be another one then. */
 boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxcar_error *err);
 
-/* trust.c: refuses a schema in which somebody else's code could run, before anything in it is read. Then the rest of
- * the transaction runs with the rights of the schema's owner. */
+/* trust.c: refuses a schema in which code of another role could run, before anything in it is read. Then the
+ * rest of the transaction runs with the rights of the schema's owner. */
 boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err);
 
 #endif

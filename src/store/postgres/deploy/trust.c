@@ -1,12 +1,13 @@
-/* Whose code a deployment would run.
+/* Checks whose code a deployment would run.
  *
- * Our functions run with the rights of the role that owns them, and call each other by name. Whoever can create in the
- * schema can add one that fits an argument better, and then it runs instead of ours. So everything in the schema has to
- * belong to one role, and only that role may create there. Looking at the catalogs executes nothing of the schema's.
+ * Our functions run with the rights of their owner, and call each other by name. A role that can create in
+ * the schema can add a function that fits an argument better, and it would run instead of ours. So everything
+ * in the schema must belong to one role, and only that role may create there. Reading the catalogs runs no
+ * code of the schema.
  *
- * A member of the owner deploys with the owner's rights. But code that runs then, say a trigger of the owner's, can take
- * that role back (`reset role`). So members have to trust each other and the owner, and a superuser, who is a member of
- * every role, is refused where anybody else can act as the owner. */
+ * A member of the owner deploys with the owner's rights. But code that runs meanwhile, say a trigger of the
+ * owner's, can take the member's own role back (`reset role`). So members have to trust each other and the
+ * owner. A superuser is a member of every role, so it is refused if another role can act as the owner. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, b
     return BOXCAR_OK;
 }
 
-/* Something with the name of one of our objects that belongs to somebody else than the schema. */
+/* Refuses an object with the name of one of ours that belongs to another role than the schema. */
 static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_BUF struct buf text = BUF_INIT;

@@ -1,9 +1,9 @@
 /* One deployment at a time.
  *
- * A deployment locks the table store, which takes rights that only the schema's owner has. Nobody else can keep it
- * waiting (docs/decisions/0023-locks-that-need-rights.md). A schema without that table has nothing to lock: there the first
- * one makes the schema or its first type, and the others wait for its end at the catalogs' unique keys, fail, and begin
- * anew. */
+ * A deployment locks the table `store`. Only the schema's owner has the right to do that, so no other role
+ * can keep a deployment waiting (docs/decisions/0023-locks-that-need-rights.md). A schema without that table
+ * has nothing to lock. There the first deployment makes the schema or its first type. The others wait for its
+ * end at the catalogs' unique keys, fail, and begin anew. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,14 +47,14 @@ bool pg_deploy_has_collided(const boxcar_error *why) {
     return false;
 }
 
-/* Sessions that hold locks on the store's relations, or on relations that nobody sees yet: those are of a first
- * deployment. The one that has the turn comes first, then the oldest. Runs after the rollback, under whatever search_path
- * the session has. */
+/* Sessions that hold locks on the store's relations, or on relations that are not visible yet: those belong
+ * to a first deployment. The session that has the turn comes first, then the oldest. The statement runs after
+ * the rollback, under whatever search_path the session has. */
 static const char BLOCKERS[] =
-    "select pg_catalog.string_agg(b.who, '; ' order by b.nr) from (select s.who, "
+    "select pg_catalog.string_agg(b.name, '; ' order by b.nr) from (select s.name, "
     "pg_catalog.row_number() over (order by s.has_turn desc, s.since) as nr from ("
     "select pg_catalog.format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, ''), 'no name'), "
-    "coalesce(a.usename::pg_catalog.text, 'unknown'), coalesce(a.state, 'state unknown')) as who, "
+    "coalesce(a.usename::pg_catalog.text, 'unknown'), coalesce(a.state, 'state unknown')) as name, "
     "pg_catalog.min(a.xact_start) as since, pg_catalog.bool_or(c.relname operator(pg_catalog.=) 'store' "
     "and l.mode operator(pg_catalog.=) 'ShareUpdateExclusiveLock') is true as has_turn "
     "from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid operator(pg_catalog.=) l.pid "
@@ -68,15 +68,15 @@ static const char BLOCKERS[] =
     "where b.nr operator(pg_catalog.<=) 3";
 
 boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status, boxcar_error *err) {
-    AUTO_FREE char *who = NULL;
+    AUTO_FREE char *blockers = NULL;
 
     if (!err || strcmp(err->sqlstate, "55P03") != 0)
         return status;
-    if (pg_deploy_ask(pg, BLOCKERS, &who, NULL) != BOXCAR_OK)
-        who = NULL;
+    if (pg_deploy_ask(pg, BLOCKERS, &blockers, NULL) != BOXCAR_OK)
+        blockers = NULL;
     return error_set(err, BOXCAR_E_UNAVAILABLE,
                      "schema \"%s\" was not deployed: a lock was not free within %lld s. In the way: %s. End that "
                      "transaction, or wait for it if it is another deployment, then run `boxcar init` again",
                      pg->schema, (long long)(pg_deploy_patience_ms(pg) / 1000),
-                     who ? who : "nobody any more");
+                     blockers ? blockers : "no session any more");
 }

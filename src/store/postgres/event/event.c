@@ -12,7 +12,7 @@
 #include "store/postgres/statement/rows.h"
 #include "store/postgres/statement/shape.h"
 
-/* Adding to a position must not overflow; nobody has come that far. */
+/* Adding to a position must not overflow; no real position is that large. */
 #define POSITION_MAX (INT64_MAX / 2)
 
 /* ---- appending ---- */

@@ -8,8 +8,9 @@
 #include "store/postgres/statement/params.h"
 #include "store/postgres/statement/rows.h"
 
-/* Seen twice, when the answer to a first try was lost, is as good as seen once. Accepting is sent once only:
- * a second try would find what the first did, and say that somebody else had been there. */
+/* Asking is repeated when the answer is lost: a key that was seen twice is as good as one that was seen once.
+ * Accepting is sent only once: a second try would find the mark of the first, and report that the key is not
+ * new. */
 boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
                            enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
                            boxcar_error *err) {

@@ -80,10 +80,10 @@ static boxcar_status report(struct boxcar_store *store, boxcar_join_id join_id, 
     return status;
 }
 
-/* ---- telling who has ended ---- */
+/* ---- reporting joins that have ended ---- */
 
-/* The server tells of all joins that a transaction has ended. In one of the caller's own, several calls would tell of the
- * same ones: what it had ended before a call is looked up and left out. */
+/* The server reports all joins that a transaction has ended. In a transaction of the caller's own, several
+ * calls would report the same joins: so joins that had ended before a call are looked up and left out. */
 bool pg_shares_ends(const struct pg_store *pg) {
     return pg->borrowed && pg_in_transaction(pg) && store_logs(&pg->base, BOXCAR_LOG_INFO);
 }

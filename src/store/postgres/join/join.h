@@ -15,7 +15,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column);
 /* Steps, status and reason of a join, in five columns from this one on. */
 void pg_read_join_counts(const PGresult *result, int row, int column, boxcar_join *join);
 
-/* Some of the waits that are due and that nobody holds. */
+/* Evaluates some of the waits that are due and not leased. */
 boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
 /* ---- the seam ---- */

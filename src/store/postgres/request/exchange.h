@@ -22,30 +22,31 @@ struct exchange {
     bool bury_expired[BOXES];
     bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
     int losses;             /* answers to claims that did not arrive */
-    int64_t numbers[BOXES]; /* of the claims; 0 = none: who rolls back gives back */
+    int64_t numbers[BOXES]; /* of the claims; 0 = none: a rollback gives the messages back */
     int64_t stored_numbers[BOXES]; /* of the claims of what the request stores */
     int64_t began_ms;
     bool together; /* both claims are made in one transaction, the caller's */
 };
 
-/* Whether two statements lock leases, streams and joins one after the other: then all are locked before, in order. */
+/* Whether two statements lock leases, streams and joins one after the other. If so, all are locked first, in
+ * order. */
 bool pg_exchange_locks_ahead(const struct exchange *x);
-/* Then unique keys come before that: they are the first locks of a transaction. */
+/* Whether unique keys are locked even before that: they are the first locks of a transaction. */
 bool pg_exchange_holds_keys(const struct exchange *x);
-/* Whether anything here can end a join, and anybody wants to know. */
+/* Whether this request can end a join, and joins that end are to be reported. */
 bool pg_exchange_asks_for_ends(const struct exchange *x);
 bool pg_exchange_begins_claims(const struct exchange *x);
 
-/* What a claim may still bring. What the request stores comes first: as long as it may come, its place is
- * kept free. */
+/* How much a claim may still bring. Messages that the request stores come first: while they may still come,
+ * room is kept for them. */
 struct claim_room pg_exchange_room(const struct exchange *x, boxcar_box box);
 static inline bool claim_room_is_left(struct claim_room room) {
     return room.messages > 0 && room.bytes >= BOXCAR_BATCH_BYTES_MIN;
 }
 
-/* What stores the new messages of a box. */
+/* The statement that stores the new messages of a box. */
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);
-/* What settles in this way. */
+/* The statement that settles in this way. */
 enum pg_statement pg_settle_statement(boxcar_settle_kind kind);
 /* Prepares the statements, outside of the pipeline, each once. */
 void pg_exchange_prepare(struct exchange *x);

@@ -66,8 +66,9 @@ static bool is_own(const struct new_messages *new, size_t i, boxcar_message_id s
                               memcmp(stored.uuid.bytes, new->items[i].message_id.uuid.bytes, 16) == 0);
 }
 
-/* Keys of the inbox are the caller's: whether a try whose answer was lost has stored a message, or somebody else, is not
- * known, so that it is a duplicate, as a message id of the caller's is. */
+/* Keys of the inbox are the caller's. So it is not known whether a message was stored by an earlier try whose
+ * answer was lost, or by another program. It counts as a duplicate, like a message with an id of the
+ * caller's. */
 static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGresult *result, boxcar_error *err) {
     struct new_messages new = request_messages(x->request, box);
     boxcar_enqueued *enqueued = arena_alloc_array(&x->result->arena, new.count, sizeof(*enqueued));
@@ -211,7 +212,7 @@ static boxcar_status read_claimed_messages(struct exchange *x, boxcar_box box, c
     return read_messages(x, box, result, rows, &part->claimed, &part->claimed_count, err);
 }
 
-/* What came with the first transaction, once that is committed. */
+/* Messages that came with the first transaction; read once it is committed. */
 struct brought {
     PGresult *returned[BOXES], *stored[BOXES];
 };

@@ -32,8 +32,8 @@
 #define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
 #define ROUNDS_MAX 10000 /* a claim that is told again and again to go on finds nothing */
 
-/* A transaction that failed in the middle is still open: ours is ended here, the caller's is his.
- * Only behind the last sync does libpq know. */
+/* A transaction that failed in the middle is still open. Ours is rolled back here; the caller's is left to
+ * the caller. libpq knows the state of the transaction only after the last sync. */
 static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
     if (PQtransactionStatus(pg->conn) != PQTRANS_INERROR)
         return;
@@ -42,9 +42,9 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
         PQclear(pg_run_text(pg, "rollback"));
 }
 
-/* After a request that could not be sent whole (no memory): what was sent must not be answered later. A
- * connection of ours is given up, so that nothing of it takes effect; one with somebody's transaction in it
- * is emptied. */
+/* After a request that could not be sent whole (no memory): its first part must not be answered later. Our
+ * own connection is given up, so that no part takes effect. On a connection with the caller's transaction,
+ * the answers are read and dropped. */
 static void leave_pipeline(struct pg_store *pg) {
     PGresult *result;
 
@@ -96,7 +96,7 @@ static void receive_claims(struct exchange *x, boxcar_status *status, boxcar_err
     }
 }
 
-/* Also the request's own messages may be leased to nobody who knows. */
+/* If the answer is lost, the request's own messages may be leased, too, although the caller does not know. */
 static boxcar_status receive_settled(struct exchange *x, boxcar_error *err) {
     boxcar_status status = pg_exchange_receive_settled(x, err);
 
@@ -155,7 +155,7 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-/* Only the schema's owner may; whoever else meets such a store passes its own error on. */
+/* Only the schema's owner may adopt; for any other role this fails, and its own error is passed on. */
 bool pg_adopt(struct pg_store *pg) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
@@ -167,7 +167,8 @@ bool pg_adopt(struct pg_store *pg) {
     return true;
 }
 
-/* Who waited for a lock in vain may wait again, but not for ever, and not if there are handlers to look after. */
+/* A call that did not get a lock in time may wait again, but not for ever, and not in a worker, which has
+ * handlers to look after. */
 static bool waited_long(const struct exchange *x, const boxcar_error *err) {
     if (!pg_error_is_lock_timeout(err))
         return false;
@@ -299,8 +300,8 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
     return status;
 }
 
-/* A claim that failed since a lock did not come in time: somebody has it. */
-static void tell_who_is_in_the_way(struct exchange *x, const boxcar_error *why) {
+/* If a claim did not get a lock in time: logs which session has the lock. */
+static void log_blockers(struct exchange *x, const boxcar_error *why) {
     if (strcmp(why->sqlstate, "55P03") != 0)
         return;
     for (int box = 0; box < BOXES; box++)
@@ -315,8 +316,8 @@ static bool has_first_part(const struct request *request) {
            request->parts[BOXCAR_INBOX].returns != BOXCAR_RETURN_NONE;
 }
 
-/* A claim that failed beside something that stands, a settlement or the claim from the other box: the
- * caller must learn of that. */
+/* The claim failed, but a settlement or the claim from the other box took effect: the caller must learn of
+ * that. */
 static bool may_do_without_claim(const struct exchange *x) {
     if (x->settle)
         return false;
@@ -352,7 +353,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct request *reque
     }
     pg_give_back_lost(x.pg);
     if (status != BOXCAR_OK && !x.settle)
-        tell_who_is_in_the_way(&x, &why);
+        log_blockers(&x, &why);
     if (status != BOXCAR_OK && may_do_without_claim(&x) && !why.must_roll_back) {
         if (!store->impatient) /* its owner does */
             store_log(store, BOXCAR_LOG_WARN, "claim", NULL, 0, "claim failed: %s", why.message);

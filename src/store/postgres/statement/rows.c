@@ -52,7 +52,7 @@ double pg_get_float8(const PGresult *result, int row, int column) {
     return value;
 }
 
-/* A time that nobody could give, infinity for instance, becomes the nearest that somebody could. */
+/* A time out of our range, infinity for instance, becomes the nearest time in it. */
 boxcar_time pg_get_time(const PGresult *result, int row, int column) {
     int64_t time = pg_get_int8(result, row, column);
 

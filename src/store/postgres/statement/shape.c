@@ -231,8 +231,8 @@ static boxcar_status complain(struct pg_store *pg, enum pg_statement statement, 
                               boxcar_error *err) {
     pg->malformed = true;
     return error_set(err, BOXCAR_E_STORE,
-                     "the server's answer is malformed: statement %d, row %d, column %d %s: is this the server that the "
-                     "store was made on, with nothing between that changes what it says?",
+                     "the server's answer is malformed: statement %d, row %d, column %d %s: check that this "
+                     "is the server of the store, and that no proxy changes its answers",
                      (int)statement, row + 1, column + 1, why);
 }
 

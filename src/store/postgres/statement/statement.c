@@ -17,9 +17,10 @@
     PINNED " set plan_cache_mode = force_generic_plan set enable_seqscan = off "                             \
            "set enable_hashjoin = off set enable_mergejoin = off set max_parallel_workers_per_gather = 0"
 
-/* Statements run under whatever search_path the session has: a borrowed connection's is its owner's, a handler's
- * statements rely on his, and behind a pooler nothing can be set for good. So they name types, functions and operators
- * with their schema, and nothing that somebody put into another one can be found instead. */
+/* Statements cannot rely on the session's search_path: on a borrowed connection its owner has set it, a
+ * handler's own statements rely on it, and behind a pooler no setting stays. So statements name types,
+ * functions and operators with their schema, and objects that other roles have put into other schemas cannot
+ * be found instead. */
 #define IS "operator(pg_catalog.=)"
 #define IS_NOT "operator(pg_catalog.<>)"
 
@@ -175,7 +176,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "(select pg_catalog.bool_or(pg_catalog.has_function_privilege(p.oid, 'execute')) as may_claim "
         "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
         "where n.nspname " IS " :'schema' and p.proname " IS " '_try_claim') c",
-    /* Whose the schema is, who we are, whether we may act for the owner, which others may create there, and
+    /* The schema's owner, our role, whether we may act for the owner, which other roles may create there, and
      * the owner's number. A schema of pg_database_owner is the database owner's. */
     [PG_SCHEMA_RIGHTS] =
         "select pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(n.owner)::pg_catalog.text), "

@@ -77,7 +77,8 @@ static void judge_file_system(struct findings *findings, const char *path) {
     findings_remedy(findings, "move the file to a local disk, or use PostgreSQL");
 }
 
-/* What we open ourselves is switched to and fro; a program's own connection is as it is. */
+/* The setting of a connection of our own changes from call to call, so its durability is shown; a borrowed
+ * connection keeps its setting. */
 static const char *sync_name(const struct sqlite_store *store, int64_t synchronous) {
     static const char *const NAMES[] = {"off", "normal", "full", "extra"};
 
@@ -124,7 +125,7 @@ static boxcar_status check_connection(struct sqlite_store *store, const char *pa
 
 /* ---- the file ---- */
 
-/* The WAL cannot start over while somebody reads an old state of the file. */
+/* The WAL cannot start over while a process reads an old state of the file. */
 static void check_wal(const char *path, struct findings *findings) {
     struct stat info;
     int64_t size = path != NULL && stat(sqlite3_filename_wal(path), &info) == 0 ? (int64_t)info.st_size : 0;
@@ -158,7 +159,7 @@ static boxcar_status check_bloat(struct sqlite_store *store, struct findings *fi
     findings_add(findings, "bloat", BOXCAR_SEVERITY_NOTE,
                  "%s of the file's %s are free: new messages will use them, or give them back",
                  CHECKUP_BYTES(bytes), CHECKUP_BYTES(pages.number * page_size.number));
-    findings_remedy(findings, "vacuum; (it rewrites the file and keeps everybody else waiting)");
+    findings_remedy(findings, "vacuum; (it rewrites the file, and all other programs wait)");
     return BOXCAR_OK;
 }
 

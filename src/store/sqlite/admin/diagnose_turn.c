@@ -1,6 +1,6 @@
-/* Whether the file can be written just now: the doctor takes the write lock and gives it back. Who has it instead, and who
- * reads an old state of the file, Linux tells: SQLite's locks are those of the system on bytes of the file, and /proc/locks
- * lists them. */
+/* Whether the file can be written now: the doctor takes the write lock and gives it back. Linux tells which
+ * process has the lock instead, and which process reads an old state of the file: SQLite locks bytes of the
+ * file with system locks, and /proc/locks lists them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 
 #define CHECK "claim"
 #define PATIENCE_MS 2000 /* as long as a worker waits */
-#define READING_SECONDS 1 /* who reads for less keeps nothing */
+#define READING_SECONDS 1 /* a shorter read holds nothing up */
 #define WAL_WRITE_BYTE INT64_C(120)         /* of the -shm file */
-#define WAL_READ_FIRST INT64_C(123)         /* one of these bytes: somebody reads */
+#define WAL_READ_FIRST INT64_C(123)         /* one of these bytes: a process reads */
 #define WAL_READ_LAST INT64_C(127)
 #define RESERVED_BYTE INT64_C(0x40000001)   /* of the file itself, in the other journal modes */
 
@@ -25,7 +25,7 @@ struct holder {
     char command[32];
 };
 
-/* A lock on bytes `first` to `last` of a file, and nobody's whose pid is `except`. */
+/* A lock on bytes `first` to `last` of a file, not held by the process `except`. */
 struct wanted {
     const char *mode;
     int64_t first, last;
@@ -95,13 +95,15 @@ static void report_holder(struct findings *findings, const char *path) {
 
     if (holder.pid == 0) {
         findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM,
-                     "somebody holds the write lock of the file for more than %d s: nobody else can enqueue, claim or ack",
+                     "a process holds the write lock of the file for more than %d s: "
+                     "no other can enqueue, claim or ack",
                      PATIENCE_MS / 1000);
         findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }
     findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM,
-                 "process %d (%s) holds the write lock of the file for more than %d s: nobody else can enqueue, claim or ack",
+                 "process %d (%s) holds the write lock of the file for more than %d s: "
+                 "no other can enqueue, claim or ack",
                  holder.pid, holder.command, PATIENCE_MS / 1000);
     findings_remedy(findings, "end its transaction, or the process: kill %d", holder.pid);
 }
@@ -146,7 +148,8 @@ void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity s
 
     if (holder.pid == 0) {
         findings_add(findings, "held_snapshot", severity,
-                     "the WAL has grown to %s: somebody keeps a read transaction open", CHECKUP_BYTES(wal_bytes));
+                     "the WAL has grown to %s: a process keeps a read transaction open",
+                     CHECKUP_BYTES(wal_bytes));
         findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }

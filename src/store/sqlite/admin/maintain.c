@@ -224,7 +224,8 @@ static boxcar_status repeat_join(struct sqlite_store *store, join_step_fn *step,
 static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance done = {0};
     int64_t nothing = 0;
-    /* Deadlines first: what the other steps bury would end those joins, and nobody would count them. */
+    /* Deadlines first: messages that the other steps bury would end those joins, which would then not be
+     * counted here. */
     boxcar_status status = repeat_join(store, sqlite_join_time_out_step, &done.timed_out, &done.more, err);
 
     if (status == BOXCAR_OK)
@@ -279,7 +280,7 @@ boxcar_status sqlite_upkeep_look(struct sqlite_store *store, boxcar_upkeep *ret_
     *ret_upkeep = (boxcar_upkeep){.has_run = found && !query_is_null(&query, 1)};
     at = found ? query_get_int(&query, ret_upkeep->has_run) : store->now;
     if (store->now > at)
-        ret_upkeep->seconds = ((double)store->now - (double)at) / 1e6; /* whatever somebody wrote there */
+        ret_upkeep->seconds = ((double)store->now - (double)at) / 1e6; /* may be edited by hand */
     return BOXCAR_OK;
 }
 

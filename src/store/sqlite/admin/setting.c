@@ -69,7 +69,7 @@ static void apply_number(struct sqlite_settings *settings, boxcar_str name, doub
         settings->curve.jitter = number;
 }
 
-/* What is in use wins over the setting, which can only differ if somebody wrote it by hand. */
+/* The number in use wins over the setting, which can only differ if it was edited by hand. */
 static bool apply_partitions(struct sqlite_settings *settings, boxcar_str name, double number) {
     bool fixed = str_equal(name, BOXCAR_STR(SQLITE_PARTITIONS_IN_USE));
 

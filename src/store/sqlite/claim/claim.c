@@ -1,15 +1,15 @@
 /* Claiming.
  *
- * Most messages are handed out straight from the log: what lies beyond the frontier of its
- * box and was not set aside (lane 0, and lane 2 with a stream) is fresh, and nothing but a claim
- * changes that. A claim walks on from the frontier, leases what it wants, parks what it does not
- * want (other topics, streams that are in hands), passes over the other box and what was set aside
- * when it was enqueued, and leaves the frontier behind the last row it dealt with
- * (window.c). Finished work is never looked at again. Number order is commit order, because only
- * one transaction writes at a time: a single number is enough.
+ * Most messages are handed out straight from the log. A message beyond the frontier of its box that was not
+ * set aside (lane 0, and lane 2 with a stream) is fresh, and only a claim changes that. A claim walks on from
+ * the frontier. It leases the messages that it wants and parks those that it does not want (other topics,
+ * streams of which a message is leased). It skips the other box, and messages that were set aside when they
+ * were enqueued. It leaves the frontier behind the last row that it handled (window.c), and never looks at
+ * finished work again. Only one transaction writes at a time, so the order of numbers is the order of
+ * commits, and a single number is enough.
  *
- * Everything else is in the parking lot, found by its time (and topic) in indexes that hold
- * only what is open: not due, retrying, deferred, expiring, heads of streams, suspects.
+ * All other open messages are in the parking lot: not due, retrying, deferred, expiring, heads of streams,
+ * suspects. Indexes find them by their time (and topic).
  *
  * Rules:
  * - Before taking, a bounded number of expired leases is released and of expired messages
@@ -18,14 +18,14 @@
  *   and the rest while both are there.
  * - At most half a batch comes from the lot while fresh messages wait and the other way round;
  *   a batch of one alternates.
- * - Of a stream several neighbours go together, see stream.c.
- * - A claim looks at a bounded number of rows in one transaction. One that found nothing by
- *   then has moved the frontier all the same, and is continued in a transaction of its own,
- *   so that a long way through other people's topics does not keep writers out.
+ * - Several neighbours of a stream go together, see stream.c.
+ * - A claim looks at a bounded number of rows in one transaction. If it has found nothing by then, it has
+ *   still moved the frontier, and continues in a new transaction. So a long way through topics that it does
+ *   not want does not keep writers out.
  * - A claim stops early when it holds as much payload as it wants.
- * - A claim that wants what its request has stored takes that first (own.c).
+ * - A claim that wants the messages that its request has stored takes these first (own.c).
  * - A damaged message is buried instead of handed out (damaged.c).
- * - Waits for joins are handed out only to those who name their topic. */
+ * - Waits for joins are handed out only to claims that name their topic. */
 #include "claim.h"
 
 #include <string.h>
@@ -203,7 +203,7 @@ static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *cla
     return status;
 }
 
-/* Beside what the request has stored itself no suspect is handed out: it comes alone. */
+/* A suspect comes alone, so none is handed out together with messages that the request has stored itself. */
 static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                           boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
@@ -221,8 +221,8 @@ static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool 
     return claim_suspect(store, claim, err);
 }
 
-/* Waits that nobody has come for in a while: there seems to be no worker, and they must not pile up before
- * everybody's claims. */
+/* Evaluates waits that have been due for a while: no worker seems to run, and they must not pile up in the
+ * way of claims. */
 static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
     int64_t count;
 

@@ -13,7 +13,7 @@ struct frontier {
 /* Which streams a claimer is preferred for. */
 struct ownership {
     bool loaded;
-    bool registered; /* a worker that has said that it lives; others may have everything */
+    bool registered; /* a worker that has sent a heartbeat; other claimers may take every stream */
     int64_t rank, workers;
     struct partition_range own;
 };
@@ -38,7 +38,8 @@ struct claim {
     struct part_result *result;
     struct arena *arena; /* of the answer */
     struct frontier frontier;
-    boxcar_str waits; /* the topic of waits, which are only for those who name it; absent for these */
+    boxcar_str waits; /* the topic of waits, if the claim does not name it and so must not get them; else
+                         absent */
     size_t capacity; /* of result->claimed */
     size_t bytes;    /* of payload claimed so far */
     boxcar_time until;
@@ -66,7 +67,7 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 /* ---- messages that cannot be handed out (damaged.c) ---- */
 /* The first text of the message that is not UTF-8; NULL = none. */
 const char *sqlite_claim_find_damage(const boxcar_message *message);
-/* Makes a message that was leased by nobody, just now, a dead letter. */
+/* Makes a message that was just leased without an owner a dead letter. */
 boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct claim *claim,
                                         const boxcar_message *message, enum lease_way way, const char *field,
                                         boxcar_error *err);
@@ -76,12 +77,12 @@ boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
 
-/* A message that nobody has met yet, straight from its row. *ret_taken as above. */
+/* A message that no claim has met yet, straight from its row. *ret_taken as above. */
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
                                  bool streamed, bool *ret_taken, boxcar_error *err);
 
 /* ---- what a request knows already (own.c) ---- */
-/* Takes what was stored by this very request, as far as it is due, wanted and of no stream. */
+/* Takes messages that this very request has stored, if they are due, wanted and in no stream. */
 boxcar_status sqlite_claim_stored(struct sqlite_store *store, struct claim *claim,
                                   const boxcar_enqueued *stored, size_t count, boxcar_error *err);
 /* Messages that the owner holds, as the part wants them back; without a claim. */

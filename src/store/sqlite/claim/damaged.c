@@ -1,7 +1,7 @@
-/* Messages that cannot be handed out: another program has put a text into the row that is not UTF-8, or the
- * disk has. A consumer would fail on it, and with it on everything else that the claim has brought. So the
- * message becomes a dead letter that says what is wrong with it, in the way that every message does: it is
- * leased and failed, by nobody. */
+/* Messages that cannot be handed out: another program, or the disk, has put a text into the row that is not
+ * UTF-8. A consumer would fail on it, and with it on all other messages of the claim. So the message becomes
+ * a dead letter whose error names the fault. As with every message, this is done by a lease and a fail, here
+ * without an owner. */
 #include <stdio.h>
 
 #include "base/utf8.h"

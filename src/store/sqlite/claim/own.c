@@ -3,9 +3,9 @@
 
 #include "store/sqlite/message/read.h"
 
-/* ---- what it has stored ---- */
+/* ---- messages that the request has stored ---- */
 
-/* One that lies beyond the frontier, in nobody's hands. It is set aside, so that the claim does not meet it
+/* A message beyond the frontier, which is not leased. It is set aside, so that the claim does not meet it
  * there. */
 static boxcar_status take_from_log(struct sqlite_store *store, struct claim *claim, struct query *row,
                                    boxcar_error *err) {

@@ -158,7 +158,7 @@ struct search {
     size_t limit;            /* of what the claim holds in the end */
 };
 
-/* What may be taken, in this order; `streams` of them are heads. */
+/* Messages that may be taken, in this order; `streams` of them are heads. */
 struct candidates {
     int64_t *ids;
     size_t count, streams;

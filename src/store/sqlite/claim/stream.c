@@ -1,12 +1,12 @@
-/* Streams in a claim: whose they are, and how many messages of one go together.
+/* Streams in a claim: which worker should have them, and how many messages of one go together.
  *
- * A claim may bring several neighbours of a stream, from its head on: what comes behind the head in the order
- * of work ids, as long as it can be handed out by itself. Since nothing of a stream is open while one of it
- * is leased, the head stands for all of them, and a stream of a million messages costs no more than the few
- * that are taken.
+ * A claim may bring several neighbours of a stream: its head and the messages behind it in the order of work
+ * ids, as long as each could be handed out by itself. While a message of a stream is leased, no other one can
+ * be claimed. So the head stands for the whole stream, and a stream of a million messages costs no more than
+ * the few that are taken.
  *
- * Workers that have said that they live are preferred for the streams of their partitions. Others' streams
- * are left alone for a moment; order never depends on it. */
+ * A registered worker is preferred for the streams of its partitions: other claimers leave them alone for a
+ * moment. The order in streams does not depend on this. */
 #include <string.h>
 
 #include "boxcar/instance.h"
@@ -16,9 +16,9 @@
 #include "store/sqlite/message/park.h"
 
 #define RUN_OVER INT64_MAX /* one was buried, which may have halted the stream: what is behind it waits for another claim */
-#define PATIENCE_US (INT64_C(1000) * 1000) /* after which others' streams are anybody's */
+#define PATIENCE_US (INT64_C(1000) * 1000) /* after this time any claimer may take a stream */
 
-/* ---- whose ---- */
+/* ---- preferred streams ---- */
 
 static boxcar_status read_rank(struct sqlite_store *store, boxcar_owner owner, boxcar_box box,
                                struct ownership *ownership, boxcar_error *err) {
@@ -171,7 +171,7 @@ static size_t count_open(const struct run_list *runs) {
     return count;
 }
 
-/* What the window has parked may be what comes next of a stream that the claim holds already. */
+/* A message that the window has parked may be the next one of a stream that the claim holds already. */
 static void reopen_runs(struct claim *claim) {
     for (size_t i = 0; claim->parked_streamed && i < claim->runs.count; i++)
         claim->runs.items[i].ended = false;

@@ -1,9 +1,10 @@
-/* The window: what a claim takes from the log itself.
+/* The window: the messages that a claim takes from the log itself.
  *
- * Plain messages are taken as they come, in one walk. From the first streamed message on the claim looks ahead
- * before it takes: it collects what lies in the log, up to a bounded number of rows, and shares its room among plain
- * messages and streams, so that a long stream keeps nobody waiting. Then it walks the same rows again, takes its share
- * and parks what it passes over, up to the last row that it takes. What lies behind that row stays fresh.
+ * Plain messages are taken as they come, in one walk. From the first streamed message on, the claim looks
+ * ahead before it takes. It collects messages of the log, up to a bounded number of rows, and shares its room
+ * among plain messages and streams, so that a long stream does not hold up the others. Then it walks the same
+ * rows again, takes its share and parks the messages that it skips, up to the last row that it takes.
+ * Messages behind that row stay fresh.
  *
  * A stream is open to a claim if the log is the only place where unfinished messages of it lie. As long as nothing
  * goes wrong, its messages are leased straight from the log (boxcar_lease.stream) and leave no parked row. As soon as
@@ -280,7 +281,8 @@ static boxcar_status note_row(struct sqlite_store *store, struct claim *claim, s
     return status;
 }
 
-/* Everybody that was found can have one, or the claim could be filled and nobody else came into sight. */
+/* Every stream and plain message found can have a place, or the claim could be filled and no other stream was
+ * found. */
 static bool has_seen_enough(struct outlook *outlook) {
     if (outlook->plain + outlook->heads >= outlook->room)
         return true;
@@ -339,7 +341,7 @@ static void share_among_streams(struct outlook *outlook, size_t room) {
     }
 }
 
-/* Who is not chosen is no candidate any more. Returns the last row to go to. */
+/* Chooses among the candidates; the others are no longer candidates. Returns the last row to go to. */
 static int64_t choose(const struct claim *claim, struct outlook *outlook) {
     size_t streamed = room_for_streams(claim, outlook), plain = outlook->room - streamed, chosen = 0;
     int64_t last = outlook->last_id;

@@ -1,20 +1,20 @@
 /* Copying the WAL back into the database file, by one connection at a time.
  *
- * SQLite's own automatic checkpoints run after a commit in whatever connection made it,
+ * SQLite's own automatic checkpoints run after a commit, in the connection that made it,
  * while others write. In that moment a writer may start the WAL over just as another
- * checkpoint begins with a stale idea of where it ends, and SQLite 3.40 can then take
- * frames for copied that are not. So automatic checkpoints are off here. Instead a
- * connection whose commit made the WAL long takes one more turn, in which it writes nothing,
- * and has a second connection of its own copy the WAL: while the write lock is held nobody
- * else can write, start the WAL over, or come here, and no lock file is needed. The turn
+ * checkpoint begins with a stale idea of where it ends. SQLite 3.40 can then take frames
+ * for copied that are not. So automatic checkpoints are off here. Instead, a connection
+ * whose commit made the WAL long takes the write lock once more, writes nothing, and has a
+ * second connection of its own copy the WAL. While the write lock is held, no other
+ * connection can write, start the WAL over, or copy it, and no lock file is needed. This
  * leaves the WAL wholly copied, so that the next writer starts it over. A passive checkpoint
- * waits for no reader; what a reader still needs is copied another time.
+ * waits for no reader; frames that a reader still needs are copied another time.
  *
  * Connections that programs lend to Boxcar keep the checkpointing they have. */
 #include "connection.h"
 
 #define WAL_PAGES 1000      /* what SQLite's own default is */
-#define TURN_TIMEOUT_MS 100 /* somebody else's commit will try again */
+#define TURN_TIMEOUT_MS 100 /* a later commit tries again */
 
 static int note_commit(void *context, sqlite3 *db, const char *name, int pages) {
     struct sqlite_store *store = context;
@@ -46,7 +46,7 @@ static bool open_checkpointer(struct sqlite_store *store) {
     return false;
 }
 
-/* A failure here harms nobody: the WAL keeps everything and a later commit tries again. */
+/* A failure here does no harm: the WAL keeps everything, and a later commit tries again. */
 static void copy_back(struct sqlite_store *store) {
     int rc = SQLITE_CANTOPEN;
 

@@ -142,9 +142,9 @@ boxcar_status sqlite_set_durable(struct sqlite_store *store, bool durable, boxca
     return status;
 }
 
-/* SQLite would make a file that everybody may read, and gives the WAL and its index the rights of the file. mknod()
- * makes it without opening it: closing a descriptor would drop the locks that another thread has on the file. What
- * fails here fails again in SQLite, and is explained then. */
+/* SQLite would make a file that every user may read, and gives the WAL and its index the rights of the file.
+ * mknod() makes the file without opening it: closing a descriptor would drop the locks that another thread
+ * has on the file. If it fails here, it fails again in SQLite, which then explains the error. */
 static void create_file(const char *path) {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     char whole[PATH_MAX + 1];

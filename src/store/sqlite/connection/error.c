@@ -3,7 +3,7 @@
 
 #include "connection.h"
 
-/* What the file system said, where SQLite has only an I/O error for it. */
+/* The status for the file system's error, where SQLite only reports an I/O error. */
 static int io_status(sqlite3 *db, int rc) {
     int system_errno = sqlite3_system_errno(db);
 
@@ -30,7 +30,7 @@ static boxcar_status status_of(sqlite3 *db, int rc) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
         return BOXCAR_E_DENIED;
-    case SQLITE_CANTOPEN: /* the files beside a WAL database cannot be made */
+    case SQLITE_CANTOPEN: /* the files next to a WAL database cannot be made */
         return sqlite3_db_readonly(db, "main") == 1 ? BOXCAR_E_READ_ONLY : BOXCAR_E_UNAVAILABLE;
     case SQLITE_IOERR:
         return io_status(db, rc);

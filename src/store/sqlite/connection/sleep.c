@@ -1,13 +1,13 @@
 /* Sleeping until another connection has committed.
  *
- * The file's version tells whether somebody has; writes to the WAL, which inotify reports, tell when
- * to look. A commit writes first and counts afterwards, when the disk has it: after a report the
- * version is looked at a few times at growing distance, then only the next report matters. The
- * same looks pass over the reports of our own commits. The version is compared with that of the
- * last claim, so nothing is missed between a claim that found nothing and the sleep.
+ * The file's version tells whether another connection has committed. inotify reports writes to the WAL, and
+ * so tells when to look at the version. A commit first writes, and changes the version later, when the data
+ * is on the disk. So after a report the version is read a few times at growing intervals; then only the next
+ * report matters. These looks also skip the reports of our own commits. The version is compared with that of
+ * the last claim, so no commit is missed between a claim that found nothing and the sleep.
  *
- * The WAL is neither made anew nor removed while a connection has the file open. Where it cannot
- * be watched, the version is looked at every few milliseconds. */
+ * The WAL is neither made anew nor removed while a connection has the file open. If it cannot be watched, the
+ * version is read every few milliseconds. */
 #include "sleep.h"
 
 #include <poll.h>
@@ -86,8 +86,8 @@ static int64_t next_look_ms(const struct sqlite_store *store, int64_t last_ms) {
     return last_ms < 0 || next > BLIND_MS ? BLIND_MS : next;
 }
 
-/* true = woken by the caller's descriptor. While looking, reports wait for the next look: somebody
- * who writes a lot makes a lot of them. */
+/* true = woken by the caller's descriptor. Until the next look, reports of inotify are not read: a busy
+ * writer causes many of them. */
 static bool wait(const struct sqlite_store *store, int wake_fd, int64_t look_ms, int64_t left_ms) {
     bool looking = look_ms >= 0 && look_ms < left_ms;
     struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
@@ -101,7 +101,7 @@ void sqlite_sleep(struct boxcar_store *base, const struct nap *nap) {
     int64_t end_us = sqlite_monotonic_us() + nap->longest_ms * 1000;
     int64_t look_ms = -1, left_ms = nap->longest_ms;
 
-    sqlite_busy_start(&store->busy, 0); /* looking never waits for anybody */
+    sqlite_busy_start(&store->busy, 0); /* a look never waits */
     start_watching(store);
     while (left_ms > 0) {
         look_ms = take_reports(store) ? LOOK_FIRST_MS : next_look_ms(store, look_ms);

@@ -105,7 +105,7 @@ static boxcar_status error_not_open(struct sqlite_store *store, boxcar_error *er
     return BOXCAR_E_TRANSACTION;
 }
 
-/* Whoever has handlers to look after does not wait for the file as long as a program would. */
+/* A worker has handlers to look after, so it waits less long for the file than a program would. */
 static int64_t patience_ms(const struct sqlite_store *store) {
     int64_t longest = store->base.call_ms < IMPATIENT_MS ? store->base.call_ms : IMPATIENT_MS;
 
@@ -158,7 +158,7 @@ static void tell(struct sqlite_store *store) {
     store->damage.count = 0;
 }
 
-/* Who lends its connection, or is lent ours, finds sqlite3_last_insert_rowid() as it left it. */
+/* On a borrowed connection, and on ours lent to a handler, sqlite3_last_insert_rowid() stays as it was. */
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err) {
     boxcar_error unwanted;
@@ -204,8 +204,8 @@ static boxcar_status run_patiently(struct sqlite_store *store, enum statement st
     return status;
 }
 
-/* A statement that a handler left halfway would keep the commit waiting, or the old view of the file
- * in use: its connection could not begin again. */
+/* A statement that a handler left halfway would block the commit, or would keep the old view of the file
+ * in use, so that its connection could not begin again. */
 static void reset_statements(struct sqlite_store *store) {
     sqlite3_stmt *stmt = NULL;
 
@@ -223,7 +223,7 @@ static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err)
 
     if (store->borrowed)
         return error_set(err, BOXCAR_E_UNSUPPORTED,
-                         "the transactions of a borrowed connection are begun by who lends it");
+                         "this connection is borrowed: begin the transaction on it yourself");
     if (store->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
     status = sqlite_follow_name(store, error);

@@ -1,5 +1,5 @@
-/* What a deployed store lacks, because somebody dropped or changed it: compared with a store in memory that is deployed
- * for the comparison. */
+/* Finds parts of a deployed store that were dropped or changed: it compares the store with one in memory that
+ * is deployed for the comparison. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Makes again what somebody dropped or changed in a deployed store. */
+/* Makes parts of a deployed store again that were dropped or changed. */
 #include "base/memory.h"
 #include "parts.h"
 #include "store/sqlite/connection/connection.h"

@@ -81,7 +81,7 @@ static boxcar_status insert(struct sqlite_store *store, boxcar_str stream, const
     return query_run(&query, err);
 }
 
-/* A message that has the event's id already is somebody else's, and would be taken for the event's. */
+/* A message that already has the event's id was enqueued without it, and would be taken for the event's. */
 static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, const boxcar_new_event *event,
                              boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;

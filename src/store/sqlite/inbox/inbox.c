@@ -1,5 +1,5 @@
-/* The inbox: keys, and messages stored once for each of them. While a key has a message, what becomes of it
- * is read from the message; whoever removes that writes down how it ended (a trigger, see the migration). */
+/* The inbox: keys, and messages stored once for each key. While a key has a message, the state of the key is
+ * read from the message. When the message is removed, a trigger records how it ended (see the migration). */
 #include "inbox.h"
 
 #include "base/utf8.h"

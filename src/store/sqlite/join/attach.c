@@ -8,7 +8,7 @@
 
 /* A message as a new member sees it. */
 struct found_message {
-    int64_t work_id;            /* 0 = nobody has enqueued it yet */
+    int64_t work_id;            /* 0 = not enqueued yet */
     boxcar_member_status ended; /* pending = it has not */
 };
 

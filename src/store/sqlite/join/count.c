@@ -1,10 +1,11 @@
 /* Counting: messages that have ended become steps of their joins.
  *
- * A call gathers the members of everything it has ended, sorts them by join, and reads and writes each
- * join once: a thousand acks of one join cost two rows beside their own thousand, its counters and the
- * outcome of the run. For messages that are in no join this is one look into an index for each run of
- * neighbouring numbers. What a member's outcome is worth is decided in core/join.h; here members get one only
- * while there is room for it, the oldest messages first, so that counters and members always agree. */
+ * A call gathers the members among the messages that it has ended, sorts them by join, and reads and writes
+ * each join once. So a thousand acks of one join write their own thousand rows and two more: the join's
+ * counters and the outcome of the run. For messages that are in no join this is one look into an index for
+ * each run of neighbouring numbers. core/join.h decides what an outcome means for the join. Here members get
+ * an outcome only while the join has room for it, the oldest messages first, so that counters and members
+ * always agree. */
 #include <string.h>
 
 #include "base/uuid.h"
@@ -140,7 +141,7 @@ static boxcar_status count_steps(struct sqlite_store *store, struct step_list *l
 
 /* ---- messages that end now ---- */
 
-/* What has ended waits for nothing any more. */
+/* A message that has ended is no longer a wait. */
 static boxcar_status forget_waits(struct sqlite_store *store, int64_t first, int64_t last,
                                   boxcar_error *err) {
     struct query query = query_on(store, S_WAITS_FORGET);

@@ -1,6 +1,6 @@
-/* Waits that nobody holds, evaluated by the store itself: those of joins that a transaction has ended, in the same
- * transaction, and those that are due, by claims and by upkeep. Each is leased for the moment, so that everything else is
- * as for a worker (wait.c). */
+/* The store itself evaluates waits that are not leased. The transaction that ends joins evaluates their
+ * waits; claims and upkeep evaluate waits that are due. Each wait is leased for the moment, so that
+ * everything else is as for a worker (wait.c). */
 #include "core/wait.h"
 #include "join.h"
 #include "store/sqlite/admin/setting.h"
@@ -33,7 +33,7 @@ static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message 
                                boxcar_error *err) {
     boxcar_status status = wait_parse(message->payload, &store->scratch, ret_wait, err);
 
-    if (status == BOXCAR_OK) /* the limit may have been lowered meanwhile; nobody's ack may fail for that */
+    if (status == BOXCAR_OK) /* the limit may have been lowered meanwhile; no ack may fail for that */
         status = sqlite_check_sizes(store, ret_wait->on_complete_payload, BOXCAR_NO_STR, err);
     if (status == BOXCAR_OK)
         status = sqlite_check_sizes(store, ret_wait->on_fail_payload, BOXCAR_NO_STR, err);

@@ -40,7 +40,7 @@ struct changing {
     struct join_change change;
 };
 
-/* Whether something can still happen to this join. A deadline that nobody has seen yet counts as well. */
+/* Whether this join can still change. A deadline that has passed counts, even if it was not noticed yet. */
 static boxcar_status check_pending(const struct sqlite_store *store, const boxcar_join *join,
                                    boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];

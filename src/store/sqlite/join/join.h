@@ -1,5 +1,5 @@
-/* Joins in the SQLite store: what its files offer one another. One writer at a time makes them simple:
- * whoever attaches a message sees whether it has ended, and whoever ends one sees its members. */
+/* Joins in the SQLite store: functions that its files share. There is one writer at a time, which makes joins
+ * simple: an attach sees whether the message has ended, and an ack sees whether the message is a member. */
 #ifndef BOXCAR_STORE_SQLITE_JOIN_JOIN_H
 #define BOXCAR_STORE_SQLITE_JOIN_JOIN_H
 
@@ -20,7 +20,7 @@ boxcar_status sqlite_join_row_need(struct sqlite_store *store, boxcar_join_id jo
 boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_join *join, boxcar_error *err);
 /* BOXCAR_E_CONFLICT */
 boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err);
-/* Hands on what the last transaction has ended, if somebody wants to log it. */
+/* Hands on the joins that the last transaction has ended, if they are to be logged. */
 void sqlite_join_tell_ended(struct sqlite_store *store, struct result *result);
 void sqlite_join_log_ended(struct sqlite_store *store);
 
@@ -41,11 +41,11 @@ boxcar_status sqlite_join_settle_some(struct sqlite_store *store, int limit, int
 boxcar_status sqlite_join_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                        boxcar_error *err);
 
-/* ---- what became of members (outcome.c); whoever asks for it changes the counters ---- */
+/* ---- outcomes of members (outcome.c); the caller changes the counters ---- */
 /* A walk through members of a join, by rising work ids; begins with 0 in the others. */
 struct outcome_walk {
     boxcar_join_id join_id;
-    int64_t known_to, known_from; /* between these two nobody has an outcome */
+    int64_t known_to, known_from; /* between these two no member has an outcome */
 };
 /* Neighbouring work ids, all of them members of that join. */
 struct member_run {
@@ -62,7 +62,7 @@ boxcar_status sqlite_join_outcome_report(struct sqlite_store *store, boxcar_join
                                          bool *ret_counted, boxcar_error *err);
 
 /* ---- members (attach.c) ---- */
-/* Whether members wait for messages that nobody has enqueued yet; and one of those has come. */
+/* Whether some members name messages that are not enqueued yet; and: such a message has come. */
 boxcar_status sqlite_join_expects_messages(struct sqlite_store *store, bool *ret_expects, boxcar_error *err);
 boxcar_status sqlite_join_know(struct sqlite_store *store, boxcar_message_id message_id, int64_t work_id,
                                boxcar_error *err);
@@ -92,7 +92,7 @@ boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolv
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct request *request, boxcar_box box,
                                   struct result *result, boxcar_error *err);
 
-/* ---- waits that nobody holds (follow.c) ---- */
+/* ---- waits that are not leased (follow.c) ---- */
 /* Those of the joins that this transaction has ended. */
 boxcar_status sqlite_join_follow(struct sqlite_store *store, boxcar_error *err);
 /* Those of one join, which has ended. */

@@ -1,7 +1,7 @@
-/* What became of members. Those that are neighbours and end together share a row, so that counting does not
- * rewrite a thousand members where one row says the same. A member that is reported by hand, and may have no
- * message and no neighbours, is marked in its own row, as programs of schema version 3 mark all of them: a
- * trigger sees to it that nothing gets two outcomes. */
+/* Outcomes of members. Neighbours that end together share a row, so that counting does not rewrite a thousand
+ * members where one row says the same. A member that is reported by hand may have no message and no
+ * neighbours, so it is marked in its own row. Programs of schema version 3 mark all members so. A trigger
+ * prevents two outcomes for one member. */
 #include "join.h"
 
 /* Looks from this work id on. If it has its outcome already, those up to known_to have theirs as well. */
@@ -34,8 +34,8 @@ static boxcar_status write_run(struct sqlite_store *store, boxcar_join_id join_i
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Almost always the walk is one look ahead, and the run one row. Only who was reported by hand, or died and
- * was replayed, has an outcome when its message ends. */
+/* Almost always the walk is one look ahead, and the run one row. Only a member that was reported by hand, or
+ * that died and was replayed, already has an outcome when its message ends. */
 boxcar_status sqlite_join_outcome_add(struct sqlite_store *store, struct outcome_walk *walk,
                                       const struct member_run *run, int64_t room, int64_t *ret_counted,
                                       boxcar_error *err) {

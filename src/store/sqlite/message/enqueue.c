@@ -1,7 +1,8 @@
-/* Enqueueing: one row in the log. A message that is due later or expiring is set aside at once: with one writer at a
- * time that costs no more than leaving it to the claimer that meets it, and what is fresh stays what can be handed out.
- * So is a wait for a join: maintenance finds it there, also where nobody claims. Streamed messages are fresh, too; claims
- * look after their order. In a store that still admits programs of schema version 10 they are set aside. */
+/* Enqueueing: one row in the log. A message that is due later or expires is set aside at once. With one
+ * writer at a time that costs no more than leaving it to the claimer that meets it, and every fresh message
+ * can be handed out. A wait for a join is set aside, too, so that maintenance finds it even without claims.
+ * Streamed messages are fresh, and claims keep their order. But in a store that still admits programs of
+ * schema version 10 they are set aside. */
 #include "enqueue.h"
 
 #include "base/utf8.h"

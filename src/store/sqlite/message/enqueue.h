@@ -28,11 +28,11 @@ struct enqueueing {
     bool aside;            /* parked at once, whatever the message says */
     bool straight;         /* streamed messages stay in the log; else there may be programs that do not know that */
     bool are_events_stored; /* the caller has appended the events that the messages are */
-    bool expected;         /* members of joins wait for messages that nobody has enqueued yet */
+    bool expected;         /* some members of joins name messages that are not enqueued yet */
     struct attaching join; /* the one that the last message was attached to */
 };
 
-/* `fresh`: the library made the ids just now, so nobody can have told them to a join. */
+/* `fresh`: the library made the ids just now, so no join can have them as members yet. */
 boxcar_status sqlite_enqueue_begin(struct sqlite_store *store, boxcar_box box, bool fresh,
                                    struct enqueueing *enqueueing, boxcar_error *err);
 /* key: NULL or without an id = none. */

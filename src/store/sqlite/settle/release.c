@@ -75,8 +75,8 @@ boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked
     return status == BOXCAR_OK ? sqlite_bury(store, &burial, err) : status;
 }
 
-/* What the parking lot knows of a leased message; one that came fresh from the log has no row
- * yet, no stream and no expiry. A row that is missing must not keep everyone from reaping. */
+/* The parked row of a leased message. A message that came fresh from the log has no row yet, no stream and no
+ * expiry. If a row is missing, reaping must still work. */
 static boxcar_status read_leased(struct sqlite_store *store, const struct lease *lease,
                                  struct parked *ret_row, boxcar_error *err) {
     struct parked row;

@@ -376,7 +376,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                   "and (?4 < 0 or +status = ?4) and (?5 is null or +grouping_key = ?5) and "),
     [S_JOIN_OVERDUE] = "select " JOIN_COLUMNS " from boxcar_join indexed by boxcar_join_deadline "
                        "where status = 0 and deadline <= ?1 order by deadline limit ?2",
-    /* A join is kept as long as somebody waits for it. */
+    /* A join is kept as long as it has a wait. */
     [S_JOIN_OVER] = "select join_id from boxcar_join j where status <> 0 and last_updated_at <= ?1 "
                     "and not exists (select 1 from boxcar_join_wait w join boxcar_message m "
                     "on m.work_id = w.work_id where w.join_id = j.join_id) "
@@ -518,10 +518,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "from boxcar_instance_row i left join (select owner, box, count(*) as leased, min(epoch) as oldest "
         "from boxcar_lease group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
         "where i.seen_at > ?1 order by i.box, i.topics, i.instance_id",
-    /* Fresh, leased, parked, behind; the first that finds something answers. An exact topic at a time
-     * for what is parked, and for what is behind from stream to stream along the index: those due
-     * later than ?4 are not walked through, and a stream whose head is due later is passed over whole.
-     * Messages of the topic ?5 wait for joins: those due later than ?6, now, wait for nobody here. */
+    /* Fresh, leased, parked, behind; the first that finds something answers. Parked messages are searched
+     * for one exact topic at a time, and messages behind a head from stream to stream along the index: those
+     * due later than ?4 are not walked through, and a stream whose head is due later is skipped whole.
+     * Messages of the topic ?5 wait for joins: those due later than ?6 (now) do not count here. */
     [S_IS_DRAINED] =
         "select case when exists (select 1 from boxcar_message m where m.work_id > (select position "
         "from boxcar_frontier where box = ?1) and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic "

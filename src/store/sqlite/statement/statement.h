@@ -1,5 +1,5 @@
-/* Every statement the store runs by name. The SQL stands beside the names in
- * statement.c; each is prepared once a connection, when it is first needed. */
+/* Every statement that the store runs, by name. statement.c has the SQL of each name; a
+ * connection prepares each statement once, when it first needs it. */
 #ifndef BOXCAR_STORE_SQLITE_STATEMENT_STATEMENT_H
 #define BOXCAR_STORE_SQLITE_STATEMENT_STATEMENT_H
 

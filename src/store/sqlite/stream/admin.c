@@ -34,10 +34,11 @@ static boxcar_status count_pending(struct sqlite_store *store, struct stream_key
     return status;
 }
 
-/* What is unfinished of a stream, wherever it is. */
+/* The unfinished messages of a stream, wherever they are. */
 struct stream_state {
     struct stream_places places; /* on the lot */
-    int64_t straight, fresh;     /* the first of those leased straight from the log; of those that nobody met */
+    int64_t straight, fresh;     /* the first message leased straight from the log; the first one not met by a
+                                    claim */
 };
 
 static boxcar_status read_state(struct sqlite_store *store, struct stream_key key, struct stream_state *ret_state,
@@ -49,7 +50,7 @@ static boxcar_status read_state(struct sqlite_store *store, struct stream_key ke
     return status == BOXCAR_OK ? sqlite_stream_first_fresh(store, key, &ret_state->fresh, err) : status;
 }
 
-/* What is fresh comes after everything that was met, and nothing is on the lot while some is leased from the log. */
+/* Fresh messages come after all that claims have met. None is on the lot while one is leased from the log. */
 static int64_t earliest_of(const struct stream_state *state) {
     int64_t parked = sqlite_stream_earliest(&state->places);
 
@@ -96,7 +97,7 @@ static boxcar_status describe_head(struct sqlite_store *store, const struct stre
     return arena_copy_str(arena, row.topic, &stream->topic) ? BOXCAR_OK : error_no_memory(err);
 }
 
-/* Whoever has the first of those that are leased. */
+/* The owner is the one of the first leased message. */
 static boxcar_status describe_owner(struct sqlite_store *store, const struct stream_state *state,
                                     boxcar_stream *stream, boxcar_error *err) {
     int64_t leased = state->straight != 0 ? state->straight : state->places.first[PARKED_LEASED];

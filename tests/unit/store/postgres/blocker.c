@@ -1,4 +1,5 @@
-/* When the log names who keeps claims waiting: a line a minute at most, and about the same one every ten minutes. */
+/* When the log names the session that blocks claims: a line a minute at most, and one every ten minutes about
+ * the same session. */
 #include "store/postgres/claim/blocker.h"
 
 #include "unit.h"

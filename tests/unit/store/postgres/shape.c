@@ -198,7 +198,7 @@ static void arrays_are_of_one_dimension_without_nulls(void **state) {
 
 /* ---- the table ---- */
 
-/* Whoever adds a statement says what it answers. */
+/* A new statement needs a shape of its answer. */
 static void every_statement_has_a_shape(void **state) {
     (void)state;
     for (int i = 0; i < PG_STATEMENTS; i++) {
