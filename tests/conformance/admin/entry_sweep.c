@@ -36,6 +36,7 @@ struct call {
 static const struct call CALLS[] = {
     {"_abandon", {BOX_SETTLE_ARGUMENTS, "array[0]", SECRETS}},
     {"_ack", {BOX_SETTLE_ARGUMENTS}},
+    {"_ack_run", {BOX, OWNER, LEASED, LEASED, "0"}},
     {"_attach", {JOIN, "array[" NEW_ID "]"}},
     {"_attempts", {LEASED}},
     {"_attempts_spent", {LEASED, "true"}},

@@ -338,6 +338,7 @@ static void flush_is_a_sign_of_life(void **state) {
     struct taken other = take_for(f, f->owner, enqueue(f, "t", "q").work_id, LONG_LEASE_MS);
     register_in(f, f->owner, BOXCAR_INBOX);
     go_silent(f, 61);
+    wait_out(f, 600); /* PostgreSQL: the claim was a sign of life too, and for half a second it would count for the ack */
     boxcar_coordinator *coordinator = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     queue_ack(f, coordinator, other);
     boxcar_flush_free(flush(f, coordinator));

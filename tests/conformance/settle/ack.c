@@ -97,6 +97,42 @@ static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **st
     assert_status(f, ids[3], BOXCAR_READY);
 }
 
+static size_t ack_run(struct fixture *f, const struct taken *taken, size_t count, boxcar_work_id *ret_affected) {
+    boxcar_settlement settlements[10];
+    size_t affected = 0;
+    for (size_t i = 0; i < count; i++)
+        settlements[i] = settlement_of(taken[i]);
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count, ret_affected,
+                               &affected, &f->err));
+    return affected;
+}
+
+/* Neighbours under one epoch: all of a lease, a part of one, a part with one that is done. OBX-031, BX-002 */
+static void neighbours_are_acked_and_reported_one_by_one(void **state) {
+    struct fixture *f = *state;
+    struct taken taken[10];
+    boxcar_work_id affected[10];
+    enqueue_many(f, "t", 10, NULL);
+    assert_int_equal(take_all(f, f->owner, 30000, taken, 10), 10);
+    assert_int_equal(ack_run(f, taken, 3, affected), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(affected[i].value == taken[i].work_id.value);
+    assert_int_equal(ack_run(f, taken + 2, 3, affected), 2);
+    assert_true(affected[0].value == taken[3].work_id.value && affected[1].value == taken[4].work_id.value);
+    assert_int_equal(stats_of(f).in_progress, 5);
+    assert_int_equal(ack_run(f, taken + 5, 5, affected), 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(affected[i].value == taken[5 + i].work_id.value);
+    assert_int_equal(ack_run(f, taken + 5, 5, affected), 0);
+    enqueue_many(f, "t", 4, NULL);
+    assert_int_equal(take_all(f, f->owner, 30000, taken, 4), 4);
+    assert_int_equal(ack_run(f, taken, 4, affected), 4); /* all of a lease */
+    for (size_t i = 0; i < 4; i++)
+        assert_true(affected[i].value == taken[i].work_id.value);
+    assert_int_equal(stats_of(f).done, 14);
+    assert_nothing_claimable(f);
+}
+
 /* OBX-031 */
 static void second_ack_affects_nothing(void **state) {
     struct fixture *f = *state;
@@ -226,6 +262,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(ack_under_another_epoch_changes_nothing),
     TEST(ack_without_epoch_is_fenced_by_the_owner_alone),
     TEST(ack_passes_over_ids_that_do_not_match_and_reports_the_rest),
+    TEST(neighbours_are_acked_and_reported_one_by_one),
     TEST(second_ack_affects_nothing),
     TEST(outputs_of_an_ack_may_be_left_out),
     TEST(big_lease_may_be_acked_in_parts),

@@ -2,18 +2,21 @@
 -- is free has enough of them. items null: it is not that simple, nothing was done, and _claim_items finds out more.
 -- Only for claims that are a transaction by themselves.
 --
--- With many connections a statement costs more than what it does. So what functions would do is written out here. But
--- locking a row of the pool and changing it are two statements: the snapshot of the second one sees what was locked.
+-- With many connections a statement costs more than what it does, and each node of its plan about as much as a look through an
+-- index. So what functions would do is written out here. But locking a row of the pool and looking at its messages are two
+-- statements: the snapshot of the second one sees what others locked before we had the row.
+-- A claim of one message reads it once: the answer (message) is made of the row that was looked at.
 create or replace function :"schema"._claim_at_once(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], p_number bigint,
     max_bytes bigint,
-    out items int8multirange, out epoch bigint, out until timestamptz)
+    out items int8multirange, out epoch bigint, out until timestamptz, out message :"schema".claimed_message)
 language plpgsql volatile as $$
 declare
     ts timestamptz := clock_timestamp();
     p record;
+    one record;   -- the only message
     part int8multirange;
-    is_free boolean;   -- null: one run of ids, and not known yet
+    is_free boolean;   -- nobody holds one of them, and they are not too large
     number bigint;   -- of the epoch
 begin
     -- In another isolation _before_claim refuses. The last answer of _is_quiet counts for 20 milliseconds.
@@ -23,12 +26,17 @@ begin
         between 0 and 19) is not true and not :"schema"._is_quiet(p_box) then
         return;
     end if;
-    -- is_silent: its instance has to give a sign of life (_sign_of_life).
+    -- Does its instance have to give a sign of life (_sign_of_life)? Most owners that are registered gave one lately.
+    if pg_sequence_last_value(':"schema".instance_flag') is not null then
+        if not exists (select from :"schema".instance_sign s
+                       where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds') then
+            if exists (select from :"schema".instance_row r where r.instance_id = p_owner) then
+                return;
+            end if;
+        end if;
+    end if;
     if exact is null and prefixes is null then
-        select f.epoch, x.ctid as row, x.place, x.size, x.items,
-               exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
-                   select from :"schema".instance_sign s
-                   where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
+        select f.epoch, x.ctid as row, x.place, x.size, x.items
         into p from (
             select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
             order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
@@ -36,61 +44,61 @@ begin
             where y.box = p_box and y.place >= f.pool_from and y.holder is null
             order by y.box, y.place limit 1 for update skip locked) x
         where f.look_at > ts and f.look_at <= ts + interval '1 minute';
-    else
-        select f.epoch, x.ctid as row, x.place, x.size, x.items,
-               exists (select from :"schema".instance_row r where r.instance_id = p_owner and not exists (
-                   select from :"schema".instance_sign s
-                   where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds')) as is_silent
+    else   -- not far from the first row, mostly the first itself: others may have filled the pool with what nobody here wants
+        select f.epoch, x.ctid as row, x.place, x.size, x.items
         into p from (
             select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
             order by y.box desc, y.lane desc, y.seq desc limit 1) f cross join lateral (
             select y.ctid, y.place, y.size, y.items from :"schema".pool y
-            where y.box = p_box and y.holder is null and y.place = any (array(
-                select z.place from (
-                    select z.place, z.topic from :"schema".pool z
-                    where z.box = p_box and z.place >= f.pool_from and z.holder is null order by z.box, z.place limit 64) z
-                where :"schema"._wanted(z.topic, exact, prefixes)))
+            where y.box = p_box and y.holder is null and y.place >= f.pool_from and y.place < 64 + (
+                select z.place from :"schema".pool z
+                where z.box = p_box and z.place >= f.pool_from and z.holder is null order by z.box, z.place limit 1)
+              and :"schema"._wanted(y.topic, exact, prefixes)
             order by y.box, y.place limit 1 for update skip locked) x
         where f.look_at > ts and f.look_at <= ts + interval '1 minute';
     end if;
-    if p.size is null or p.size < wanted or p.is_silent then
+    if p.size is null or p.size < wanted then
         return;
     end if;
-    part := case when p.size = wanted then p.items
-                 when p.items @> int8range(lower(p.items), lower(p.items) + wanted)
-                 then int8multirange(int8range(lower(p.items), lower(p.items) + wanted))
-                 else :"schema"._first_ids(p.items, wanted) end;
-    ts := clock_timestamp();   -- after the frontier was read: see _epoch
-    number := nextval(':"schema".epoch_count');
-    epoch := :"schema"._epoch(ts, number, p.epoch);
-    until := ts + lease;
-    if upper(part) - lower(part) > wanted then
+    if wanted = 1 then
+        select x.xmax as locker, x.* into one from :"schema".message x where x.work_id = lower(p.items);
+        is_free := one.locker = 0 and one.lane = 0
+            and :"schema"._message_bytes(one.payload, one.headers, one.metadata) <= max_bytes;
+        part := int8multirange(int8range(one.work_id, one.work_id + 1));
+    else
+        part := case when p.size = wanted then p.items
+                     when p.items @> int8range(lower(p.items), lower(p.items) + wanted)
+                     then int8multirange(int8range(lower(p.items), lower(p.items) + wanted))
+                     else :"schema"._first_ids(p.items, wanted) end;
         select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
            and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
         into is_free from unnest(part) r cross join lateral (
             select m.xmax, m.lane, m.payload, m.headers, m.metadata from :"schema".message m
             where m.work_id >= lower(r) and m.work_id < upper(r) order by m.work_id offset 0) m;
-        if is_free is not true then
-            return;
-        end if;
     end if;
-    -- One run of ids is looked at here: whether somebody holds one of them, and whether they are too large.
+    if is_free is not true then
+        return;
+    end if;
     if p.size = wanted then
-        delete from :"schema".pool x where x.ctid = p.row and (is_free or (
-            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
-               and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
-            from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
+        delete from :"schema".pool x where x.ctid = p.row;
     else
-        update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row and (is_free or (
-            select count(*) = wanted and not bool_or(m.xmax <> 0 or m.lane <> 0)
-               and sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) <= max_bytes
-            from :"schema".message m where m.work_id >= lower(part) and m.work_id < upper(part)));
+        update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row;
     end if;
     if not found then   -- what stays in the pool is not leased
         return;
     end if;
+    ts := clock_timestamp();   -- after the frontier was read: see _epoch
+    number := nextval(':"schema".epoch_count');
+    epoch := :"schema"._epoch(ts, number, p.epoch);
+    until := ts + lease;
     insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
     values (p_box, epoch, p_owner, until, part, false, p_number);
+    if wanted = 1 then   -- as _claimed_rows does
+        message := (one.work_id, epoch, one.message_id, case p_box when 0 then 'outbox' else 'inbox' end, one.topic, one.payload,
+                    'in_progress', one.created_at, one.due_at, null, one.expires_at, null, one.correlation_id, one.headers, 0, 0,
+                    one.max_attempts, null, p_owner, until, null, null, 1, case when one.event_type is null then 1 else 3 end,
+                    one.source, one.external_id, one.causation_id, one.event_type, one.metadata);
+    end if;
     items := part;
     -- Few rows are left: the pool is filled before it is empty. Of small claims one in sixteen tries, since there may be
     -- nothing to fill it with.

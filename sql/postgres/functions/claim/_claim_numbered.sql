@@ -37,7 +37,11 @@ begin
            and wanted between 1 and :batch_size_max
            and p_owner <> '00000000-0000-0000-0000-000000000000' then
             got := :"schema"._claim_at_once(p_box, p_owner, lease, wanted, exact, prefixes, p_number, max_bytes);
-            if upper(got.items) - lower(got.items) = wanted then   -- as _claimed_rows does, but one run of ids in one statement
+            if wanted = 1 and got.items is not null then
+                note := got.message;
+                return next note;
+                return;
+            elsif upper(got.items) - lower(got.items) = wanted then   -- as _claimed_rows does, but one run of ids in one statement
                 return query
                     select m.work_id, got.epoch, m.message_id, case p_box when 0 then 'outbox' else 'inbox' end, m.topic::text,
                            m.payload, 'in_progress', m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,

@@ -20,6 +20,9 @@ begin
         from unnest(p_messages) i
         where pg_sequence_last_value(':"schema".awaited_flag') is null
           and not exists (select from :"schema".message x where x.message_id = i) limit 1;
+        if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+            perform setval(':"schema".member_flag', 1);
+        end if;
         insert into :"schema".join_member (join_id, message_id, work_id, created_at, check_at)
         select p_join, i.id, x.work_id, ts, ts
         from (select distinct i from unnest(p_messages) i order by i) i(id)

@@ -19,6 +19,9 @@ begin
             perform :"schema"._join_ended(too_late);
         end if;
     end if;
+    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+        perform setval(':"schema".member_flag', 1);
+    end if;
     with said as (
         select i.*, i.work_id - row_number() over (
                    partition by i.join_id, i.there_before order by i.work_id) as run

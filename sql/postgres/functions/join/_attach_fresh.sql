@@ -13,6 +13,9 @@ begin
                                       array_fill(false, array[n]), ts);
         return;
     end if;
+    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+        perform setval(':"schema".member_flag', 1);
+    end if;
     insert into :"schema".join_member (join_id, message_id, work_id, created_at, in_span)
     select p_join, i.message_id, i.work_id, ts, is_run
     from unnest(p_messages, p_work_ids) i(message_id, work_id);

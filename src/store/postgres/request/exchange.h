@@ -46,8 +46,8 @@ static inline bool claim_room_is_left(struct claim_room room) {
 
 /* The statement that stores the new messages of a box. */
 enum pg_statement pg_exchange_enqueues_by(const struct exchange *x, boxcar_box box);
-/* The statement that settles in this way. */
-enum pg_statement pg_settle_statement(boxcar_settle_kind kind);
+/* The statement that settles messages of a box in this way. */
+enum pg_statement pg_exchange_settles_by(const struct exchange *x, boxcar_box box, boxcar_settle_kind kind);
 /* Prepares the statements, outside of the pipeline, each once. */
 void pg_exchange_prepare(struct exchange *x);
 /* Sends what is still to be done, each transaction with a sync of its own at its end. */

@@ -402,6 +402,25 @@ static void add_stages(struct pg_params *params, boxcar_settlement_list list) {
         pg_array_int4(array, list.items[i].stages);
 }
 
+bool pg_is_run(boxcar_settlement_list list) {
+    int64_t first = list.count > 0 ? list.items[0].work_id.value : 0;
+
+    if (first < 1 || list.count > BOXCAR_BATCH_SIZE_MAX || first > INT64_MAX - BOXCAR_BATCH_SIZE_MAX ||
+        list.items[0].epoch.value == 0)
+        return false;
+    for (size_t i = 1; i < list.count; i++)
+        if (list.items[i].work_id.value != first + (int64_t)i ||
+            list.items[i].epoch.value != list.items[0].epoch.value)
+            return false;
+    return true;
+}
+
+static void add_run(struct pg_params *params, boxcar_settlement_list list) {
+    pg_params_int8(params, list.items[0].work_id.value);
+    pg_params_int8(params, list.items[list.count - 1].work_id.value);
+    pg_params_int8(params, list.items[0].epoch.value);
+}
+
 void pg_params_for_settle(struct pg_params *params, const struct request *request, boxcar_box box,
                           boxcar_settle_kind kind) {
     const boxcar_request_part *part = &request->parts[box];
@@ -409,6 +428,10 @@ void pg_params_for_settle(struct pg_params *params, const struct request *reques
 
     pg_params_int2(params, box);
     pg_params_uuid(params, request->base.owner.uuid.bytes);
+    if (kind == BOXCAR_ACK && pg_is_run(list)) {
+        add_run(params, list);
+        return;
+    }
     add_work_ids(params, list);
     add_epochs(params, list);
     if (kind == BOXCAR_RECORD)

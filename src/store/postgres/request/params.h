@@ -16,6 +16,8 @@ void pg_params_for_enqueue(struct pg_params *params, const struct new_messages *
 /* The same for the inbox. `alone`: their transaction does nothing else. */
 enum pg_statement pg_inbox_enqueue_statement(const struct new_messages *messages);
 void pg_params_for_inbox_enqueue(struct pg_params *params, const struct new_messages *messages, bool alone);
+/* Neighbours under one epoch, as a claim brings them: PG_ACK_RUN acks them without arrays. */
+bool pg_is_run(boxcar_settlement_list list);
 void pg_params_for_settle(struct pg_params *params, const struct request *request, boxcar_box box,
                           boxcar_settle_kind kind);
 /* All that the settlements of both boxes lock. */

@@ -108,6 +108,19 @@ static boxcar_status read_wait_outcomes(struct exchange *x, boxcar_box box, cons
     return BOXCAR_OK;
 }
 
+/* All that was asked for, in its order. */
+static boxcar_status read_whole_run(struct exchange *x, boxcar_box box, boxcar_error *err) {
+    boxcar_settlement_list given = x->request->parts[box].settle[BOXCAR_ACK];
+    boxcar_work_id *items = arena_alloc_array(&x->result->arena, given.count, sizeof(*items));
+
+    if (!items)
+        return error_no_memory(err);
+    for (size_t i = 0; i < given.count; i++)
+        items[i] = given.items[i].work_id;
+    x->result->parts[box].settled[BOXCAR_ACK] = (struct work_id_list){items, given.count};
+    return BOXCAR_OK;
+}
+
 static boxcar_status read_settled(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                   const PGresult *result, boxcar_error *err) {
     struct work_id_list *settled = &x->result->parts[box].settled[kind];
@@ -115,6 +128,8 @@ static boxcar_status read_settled(struct exchange *x, boxcar_box box, boxcar_set
 
     if (kind == BOXCAR_RESOLVE)
         return read_wait_outcomes(x, box, result, err);
+    if (pg_exchange_settles_by(x, box, kind) == PG_ACK_RUN && PQgetisnull(result, 0, 0))
+        return read_whole_run(x, box, err);
     status = pg_get_work_ids(result, 0, 0, &x->result->arena, settled, err);
     if (status == BOXCAR_OK && settled->count > x->request->parts[box].settle[kind].count)
         return pg_malformed(x->pg, "more was settled than was asked for", err);
@@ -163,7 +178,7 @@ static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_statu
 
         if (x->request->parts[box].settle[kind].count == 0)
             continue;
-        receive_into(x->pg, pg_settle_statement(kind), &result, status, err);
+        receive_into(x->pg, pg_exchange_settles_by(x, box, kind), &result, status, err);
         if (*status == BOXCAR_OK)
             *status = read_settled(x, box, kind, result, err);
     }

@@ -15,7 +15,11 @@ static const enum pg_statement SETTLE_STATEMENTS[BOXCAR_SETTLE_KINDS] = {
     [BOXCAR_RENEW] = PG_RENEW,
 };
 
-enum pg_statement pg_settle_statement(boxcar_settle_kind kind) { return SETTLE_STATEMENTS[kind]; }
+enum pg_statement pg_exchange_settles_by(const struct exchange *x, boxcar_box box, boxcar_settle_kind kind) {
+    if (kind == BOXCAR_ACK && pg_is_run(x->request->parts[box].settle[kind]))
+        return PG_ACK_RUN;
+    return SETTLE_STATEMENTS[kind];
+}
 
 /* Ids that were made in this call may be there already when it is tried again. */
 static bool has_fresh_ids(const struct exchange *x) {
@@ -123,7 +127,7 @@ void pg_exchange_prepare(struct exchange *x) {
             pg_prepare(x->pg, pg_exchange_enqueues_by(x, (boxcar_box)box));
         for (int kind = 0; x->settle && kind < BOXCAR_SETTLE_KINDS; kind++)
             if (part->settle[kind].count > 0)
-                pg_prepare(x->pg, SETTLE_STATEMENTS[kind]);
+                pg_prepare(x->pg, pg_exchange_settles_by(x, (boxcar_box)box, (boxcar_settle_kind)kind));
         if (x->settle && part->returns != BOXCAR_RETURN_NONE)
             pg_prepare(x->pg, PG_RETURNED);
     }
@@ -210,7 +214,7 @@ static boxcar_status send_settle(struct exchange *x, boxcar_box box, boxcar_sett
     if (x->request->parts[box].settle[kind].count == 0)
         return BOXCAR_OK;
     pg_params_for_settle(&params, x->request, box, kind);
-    return pg_send(x->pg, SETTLE_STATEMENTS[kind], &params, err);
+    return pg_send(x->pg, pg_exchange_settles_by(x, box, kind), &params, err);
 }
 
 static boxcar_status send_reap(struct exchange *x, boxcar_box box, boxcar_error *err) {

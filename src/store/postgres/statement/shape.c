@@ -35,6 +35,7 @@ static const char *const SHAPES[PG_STATEMENTS] = {
     [PG_ENQUEUE_ONE] = "1lub",
     [PG_HOLD_KEYS] = NOTHING,
     [PG_ACK] = IDS,
+    [PG_ACK_RUN] = IDS, /* null: all */
     [PG_ABANDON] = IDS,
     [PG_DEFER] = IDS,
     [PG_FAIL] = IDS,

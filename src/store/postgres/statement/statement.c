@@ -67,6 +67,7 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as r) e",
     [PG_HOLD_KEYS] = "select :\"schema\"._hold_keys($1)",
     [PG_ACK] = "select :\"schema\"._ack($1, $2, $3, $4)",
+    [PG_ACK_RUN] = "select :\"schema\"._ack_run($1, $2, $3, $4, $5)",
     [PG_ABANDON] = "select :\"schema\"._abandon($1, $2, $3, $4, $5, $6)",
     [PG_DEFER] = "select :\"schema\"._defer($1, $2, $3, $4, $5)",
     [PG_FAIL] = "select :\"schema\"._fail($1, $2, $3, $4, $5, $6)",

@@ -14,6 +14,7 @@ enum pg_statement {
     PG_ENQUEUE_ONE,
     PG_HOLD_KEYS,
     PG_ACK,
+    PG_ACK_RUN,
     PG_ABANDON,
     PG_DEFER,
     PG_FAIL,

@@ -10,6 +10,9 @@ declare
     sorted_prefixes text[] := case when p_exact is not null then array(select t from unnest(p_prefixes) t order by t) end;
 begin
     perform :"schema"._check_instance(p_instance, p_box, p_host, p_pid, p_concurrency, p_exact, p_prefixes);
+    if pg_sequence_last_value(':"schema".instance_flag') is null then   -- before anybody can see the instance
+        perform setval(':"schema".instance_flag', 1);
+    end if;
     perform :"schema"._sign_of_life(p_instance);   -- in the other box as well
     update :"schema".instance_row r
     set host = p_host, pid = p_pid, concurrency = p_concurrency, seen_at = ts,

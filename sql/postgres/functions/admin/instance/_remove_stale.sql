@@ -1,6 +1,7 @@
 -- Removes registered instances that were silent in every way for this long (null: the setting), and ends their leases,
--- in both boxes: claimers then find them expired. Signs of life are noted at intervals of half a second. An instance with
--- a row that somebody holds is in the middle of a call. Returns how many were removed.
+-- in both boxes: claimers then find them expired. Signs of life are noted at intervals of half a second, and for half a second
+-- after a claim an ack says no more than the claim did (_ack). An instance with a row that somebody holds is in the middle of a
+-- call. Returns how many were removed.
 create or replace function :"schema"._remove_stale(p_threshold interval default null) returns bigint
 language plpgsql volatile security definer :hot as $$
 declare
@@ -32,7 +33,7 @@ begin
         select i from unnest(silent) i
         where not exists (select from :"schema".instance_row r where r.instance_id = i and r.seen_at > since)
           and not exists (select from :"schema".instance_sign s
-                          where s.instance_id = i and s.seen_at > since - interval '500 milliseconds'));
+                          where s.instance_id = i and s.seen_at > since - interval '1 second'));
     delete from :"schema".instance_row r where r.instance_id = any (silent);
     delete from :"schema".instance_sign s where s.instance_id = any (silent);
     update :"schema".lease l set until = ts

@@ -26,7 +26,8 @@ begin
     execute format('alter table :"schema".message alter column era set default %s', next_era);
     perform setval(ids, greatest((select max(m.work_id) from :"schema".message m), pg_sequence_last_value(ids), 1),
                    exists (select from :"schema".message) or pg_sequence_last_value(ids) is not null);
-    perform setval(':"schema".awaited_flag', 1), setval(':"schema".old_key_flag', 1);
+    perform setval(':"schema".awaited_flag', 1), setval(':"schema".old_key_flag', 1), setval(':"schema".member_flag', 1),
+            setval(':"schema".instance_flag', 1);
     delete from :"schema".pool p where p.to_park;
     for box in 0..1 loop
         perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());

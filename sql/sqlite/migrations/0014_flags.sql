@@ -1,0 +1,1 @@
+-- The flags exist on PostgreSQL only: here a claim or an ack looks where it has to without a plan to start.
