@@ -70,6 +70,9 @@ typedef struct boxcar_flush {
     size_t refused_count; /* of the results are BOXCAR_OUTCOME_REFUSED */
     const boxcar_message_list *claimed[BOXCAR_BOXES]; /* by box, never NULL; boxcar_list_free() is not for them */
     const boxcar_error *error; /* why the rest is still queued; NULL when nothing is left of what had been queued */
+    const boxcar_message_list *returned[BOXCAR_BOXES]; /* what boxcar_flush_options.returns asks for, as in
+                                                          boxcar_result; never NULL; boxcar_list_free() is not
+                                                          for them */
 } boxcar_flush;
 
 /* The result of a ticket; NULL when this flush did not carry it. */
@@ -99,17 +102,23 @@ typedef struct boxcar_coordinator_options {
                                  coordinator that lives as long as a request. Only who flushes uses it, so
                                  strategies with a thread cannot. On a borrowed handle a flush is part of
                                  the caller's transaction, and undone with it: then queue it again. */
+    int partition_count;        /* that the store must have, 0 = any: as in boxcar/request.h, asked once, when the
+                                   coordinator is made */
+    int64_t stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d: with the
+                                   coordinator's heartbeats, or if it has no thread with each flush that claims
+                                   or asks for work back. 0 = it removes nobody; maintenance does */
 } boxcar_coordinator_options;
 
 #ifdef __cplusplus
 #define BOXCAR_COORDINATOR_OPTIONS_INIT (boxcar_coordinator_options{sizeof(boxcar_coordinator_options), 0, \
-    {{{0}}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
+    {{{0}}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define BOXCAR_COORDINATOR_OPTIONS_INIT \
     ((boxcar_coordinator_options){.struct_size = sizeof(boxcar_coordinator_options)})
 #endif
 
-/* Opens the store and starts the thread, if the strategy has one. The caller owns *ret_coordinator. */
+/* Opens the store and starts the thread, if the strategy has one. BOXCAR_E_CONFLICT: the store has another
+ * partition_count. The caller owns *ret_coordinator. */
 BOXCAR_API boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
                                                 boxcar_coordinator **ret_coordinator, boxcar_error *err);
 
@@ -148,10 +157,14 @@ typedef struct boxcar_flush_options {
     bool claim_stored; /* the claims take first what the last request of this flush stores, as in
                           boxcar/request.h. A flush is one request, unless operations cannot go together or some
                           are refused */
+    boxcar_return returns[BOXCAR_BOXES]; /* by box: which messages of the owner come back with the last request, beside
+                                            those that are claimed: all, or those that this flush has renewed and
+                                            that the owner still holds. Not with best_effort */
 } boxcar_flush_options;
 
 #ifdef __cplusplus
-#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false, false})
+#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false, false, \
+    {BOXCAR_RETURN_NONE, BOXCAR_RETURN_NONE}})
 #else
 #define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
 #endif

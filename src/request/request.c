@@ -82,9 +82,12 @@ static boxcar_status send_presence(struct boxcar_store *store, const struct requ
 }
 
 boxcar_status request_beat(struct boxcar_store *store, const struct instance *instances, size_t count,
-                           boxcar_error *err) {
-    const struct request request = {
-        .base.owner = instances[0].owner, .instances = instances, .instance_count = count};
+                           int64_t stale_threshold_ms, boxcar_error *err) {
+    const struct request request = {.base.owner = instances[0].owner,
+                                    .base.stale_threshold_ms = stale_threshold_ms,
+                                    .instances = instances,
+                                    .instance_count = count,
+                                    .remove_stale = stale_threshold_ms > 0};
 
     return send_presence(store, &request, err);
 }
