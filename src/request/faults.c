@@ -196,6 +196,9 @@ static void check_part(struct search *search, boxcar_request_part *part, const c
     if (part->settle[BOXCAR_RESOLVE].count > 0)
         take(search, box, error_invalid(&err, "resolves", "resolves is not empty: waits for joins are resolved by workers"),
              &err);
+    for (int kind = BOXCAR_SETTLE_KINDS; kind < BOXCAR_SETTLE_MAX; kind++)
+        if (part->settle[kind].count > 0)
+            take(search, box, error_invalid(&err, "settle", "settle[%d] is no way to settle: leave it empty", kind), &err);
     check_claim(search, part, box);
     take(search, box, limits_check_return(part->returns, "returns", &err), &err);
 }
