@@ -51,7 +51,7 @@ BOXCAR_API const char *boxcar_outcome_name(boxcar_outcome outcome);
 /* What became of one operation. Lent by its boxcar_flush. */
 typedef struct boxcar_flushed {
     uint64_t ticket;
-    bool enqueues;                /* a new message; else `kind` says how a message is settled */
+    bool enqueues; /* a new message; else `kind` says how a message is settled */
     boxcar_settle_kind kind;
     boxcar_box box;
     boxcar_outcome outcome;
@@ -68,9 +68,11 @@ typedef struct boxcar_flushed {
 typedef struct boxcar_flush {
     const boxcar_flushed *const *items;
     size_t count;
-    size_t refused_count; /* how many results are BOXCAR_OUTCOME_REFUSED */
+    size_t refused_count;                             /* how many results are BOXCAR_OUTCOME_REFUSED */
     const boxcar_message_list *claimed[BOXCAR_BOXES]; /* by box, never NULL; freed with the flush */
     const boxcar_error *error; /* why operations are still queued; NULL when the flush left none behind */
+    const boxcar_message_list *returned[BOXCAR_BOXES]; /* what boxcar_flush_options.returns asks for, as in
+                                                          boxcar_result; never NULL; freed with the flush */
 } boxcar_flush;
 
 /* The result of a ticket; NULL when this flush did not carry it. */
@@ -88,31 +90,39 @@ typedef void (*boxcar_on_flush_fn)(void *context, const boxcar_flush *flush);
 typedef struct boxcar_coordinator_options {
     size_t struct_size;
     const boxcar_store_options *store; /* copied; the coordinator opens its own connection to this store */
-    boxcar_owner owner;       /* of all settlements and claims; none = a new one */
+    boxcar_owner owner;                /* of all settlements and claims; none = a new one */
     boxcar_strategy strategy;
-    int64_t interval_ms;      /* up to 1 h; 0 = 100 ms with the strategy interval. With size: how long fewer
-                                 than `size` operations wait; 0 = 1 s, or on a lent store until the program
-                                 flushes */
-    size_t size;              /* of the strategy size: 1 to queue_max; 0 = 100 */
-    size_t queue_max;         /* the most operations that are kept; 0 = 100,000 */
+    int64_t interval_ms; /* up to 1 h; 0 = 100 ms with the strategy interval. With size: how long fewer
+                            than `size` operations wait; 0 = 1 s, or on a lent store until the program
+                            flushes */
+    size_t size;         /* of the strategy size: 1 to queue_max; 0 = 100 */
+    size_t queue_max;    /* the most operations that are kept; 0 = 100,000 */
     boxcar_on_flush_fn on_flush; /* may be NULL */
     void *on_flush_context;
-    boxcar_store *lent;       /* instead of `store`: an open store that stays the caller's, for a coordinator
-                                 that lives as long as one request. Only the thread that flushes uses the
-                                 store, so strategies with a thread are refused. On a borrowed handle a flush
-                                 is part of the caller's transaction. If that is rolled back, queue the
-                                 operations again. */
+    boxcar_store *lent;  /* instead of `store`: an open store that stays the caller's, for a coordinator
+                            that lives as long as one request. Only the thread that flushes uses the
+                            store, so strategies with a thread are refused. On a borrowed handle a flush
+                            is part of the caller's transaction. If that is rolled back, queue the
+                            operations again. */
+    int partition_count; /* that the store must have, 0 = any: as in boxcar/request.h, asked once, when the
+                            coordinator is made */
+    int64_t
+        stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d. A coordinator
+                               with a thread does it with its heartbeats, one without with each flush that
+                               claims or asks for work back. 0 = it removes none; maintenance does */
 } boxcar_coordinator_options;
 
 #ifdef __cplusplus
-#define BOXCAR_COORDINATOR_OPTIONS_INIT (boxcar_coordinator_options{sizeof(boxcar_coordinator_options), 0, \
-    {{{0}}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0})
+#define BOXCAR_COORDINATOR_OPTIONS_INIT                                                                      \
+    (boxcar_coordinator_options{                                                                             \
+        sizeof(boxcar_coordinator_options), 0, {{{0}}}, BOXCAR_STRATEGY_IMMEDIATE, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
-#define BOXCAR_COORDINATOR_OPTIONS_INIT \
+#define BOXCAR_COORDINATOR_OPTIONS_INIT                                                                      \
     ((boxcar_coordinator_options){.struct_size = sizeof(boxcar_coordinator_options)})
 #endif
 
-/* Opens the store and starts the thread, if the strategy has one. The caller owns *ret_coordinator. */
+/* Opens the store and starts the thread, if the strategy has one. BOXCAR_E_CONFLICT: the store has another
+ * partition_count. The caller owns *ret_coordinator. */
 BOXCAR_API boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
                                                 boxcar_coordinator **ret_coordinator, boxcar_error *err);
 
@@ -138,9 +148,9 @@ BOXCAR_API boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordina
                                                     uint64_t *ticket, boxcar_error *err);
 /* The owner is the coordinator's. lease_ms is for BOXCAR_RENEW and ignored for other kinds. */
 BOXCAR_API boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box,
-                                                   boxcar_settle_kind kind, const boxcar_settlement *settlements,
-                                                   size_t count, int64_t lease_ms, uint64_t *ticket,
-                                                   boxcar_error *err);
+                                                   boxcar_settle_kind kind,
+                                                   const boxcar_settlement *settlements, size_t count,
+                                                   int64_t lease_ms, uint64_t *ticket, boxcar_error *err);
 
 /* What a flush asks for on its way back. Leave the owner of a claimer none: the coordinator's is used. The
  * index in `claims` is the box. */
@@ -149,14 +159,19 @@ typedef struct boxcar_flush_options {
     const boxcar_claimer *claims[BOXCAR_BOXES]; /* by box; NULL = claim nothing there */
     bool best_effort; /* the flush never waits and never fails. It leaves operations to another thread that is
                          flushing, or to the strategy's thread. Operations that the store does not take now
-                         stay queued. Not together with claims */
+                         stay queued. Not together with claims or returns */
     bool claim_stored; /* the claims first take the messages that the last request of this flush stores, as in
                           boxcar/request.h. A flush is one request, unless operations cannot go together or
                           some are refused */
+    boxcar_return returns[BOXCAR_BOXES]; /* by box: which messages of the owner come back with the last
+                                            request, besides those that are claimed: all, or those that this
+                                            flush has renewed and that the owner still holds */
 } boxcar_flush_options;
 
 #ifdef __cplusplus
-#define BOXCAR_FLUSH_OPTIONS_INIT (boxcar_flush_options{sizeof(boxcar_flush_options), {0, 0}, false, false})
+#define BOXCAR_FLUSH_OPTIONS_INIT                                                                            \
+    (boxcar_flush_options{                                                                                   \
+        sizeof(boxcar_flush_options), {0, 0}, false, false, {BOXCAR_RETURN_NONE, BOXCAR_RETURN_NONE}})
 #else
 #define BOXCAR_FLUSH_OPTIONS_INIT ((boxcar_flush_options){.struct_size = sizeof(boxcar_flush_options)})
 #endif

@@ -238,6 +238,7 @@ typedef enum boxcar_settle_kind {
     BOXCAR_RECORD = 6   /* these stages are done; the lease stays */
 } boxcar_settle_kind;
 #define BOXCAR_SETTLE_KINDS 7
+#define BOXCAR_SETTLE_MAX 16 /* places in arrays by way: more ways may come, these arrays do not grow */
 
 /* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);

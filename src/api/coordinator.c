@@ -5,6 +5,7 @@
 #include "check.h"
 #include "core/limits/limits.h"
 #include "request/coordinator/coordinator.h"
+#include "request/request.h"
 
 /* ---- options ---- */
 
@@ -50,6 +51,10 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
         status = check_between("interval_ms", options.interval_ms, 0, BOXCAR_INTERVAL_MS_MAX, err);
     if (status == BOXCAR_OK && options.queue_max > BOXCAR_QUEUE_MAX_MAX)
         status = check_between("queue_max", INT64_MAX, 1, BOXCAR_QUEUE_MAX_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_partition_count(options.partition_count, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_stale_threshold_ms(options.stale_threshold_ms, err);
     if (status != BOXCAR_OK)
         return status;
     complete(&options);
@@ -65,6 +70,27 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     return BOXCAR_OK;
 }
 
+/* By itself: beside operations it would make the store refuse them all. */
+static boxcar_status want_partitions(boxcar_store *store, int count, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    const struct request request = {.base.partition_count = count};
+
+    return count > 0 ? request_send(store, &request, &result, err) : BOXCAR_OK;
+}
+
+static boxcar_status open_store(const boxcar_coordinator_options *options, boxcar_store **ret_store, boxcar_error *err) {
+    boxcar_store *store = options->lent;
+    boxcar_status status = options->store ? store_open(options->store, &store, err) : BOXCAR_OK;
+
+    if (status == BOXCAR_OK)
+        status = want_partitions(store, options->partition_count, err);
+    if (status != BOXCAR_OK && options->store)
+        boxcar_store_close(store);
+    if (status == BOXCAR_OK)
+        *ret_store = options->store ? store : NULL;
+    return status;
+}
+
 boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
                                      boxcar_coordinator **ret_coordinator, boxcar_error *err) {
     boxcar_coordinator_options checked = BOXCAR_COORDINATOR_OPTIONS_INIT;
@@ -78,8 +104,8 @@ boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
         if (boxcar_uuid_is_none(checked.owner.uuid))
             return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for an owner");
     }
-    if (status == BOXCAR_OK && checked.store)
-        status = store_open(checked.store, &store, err);
+    if (status == BOXCAR_OK)
+        status = open_store(&checked, &store, err);
     return status == BOXCAR_OK ? coordinator_start(&checked, store, ret_coordinator, err) : status;
 }
 
@@ -180,6 +206,14 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_bo
     return status;
 }
 
+static boxcar_status check_asks_nothing(const boxcar_flush_options *options, int box, boxcar_error *err) {
+    const char *asked = options->claims[box] ? "claims" : options->returns[box] != BOXCAR_RETURN_NONE ? "returns" : NULL;
+
+    if (!asked)
+        return BOXCAR_OK;
+    return error_invalid(err, asked, "%s are given to a flush that may do nothing: give none, or no best_effort", asked);
+}
+
 /* *options: as given; the claims are those in claimers, complete. */
 static boxcar_status read_flush_options(const boxcar_coordinator *coordinator, const boxcar_flush_options *given,
                                         boxcar_flush_options *options, boxcar_claimer claimers[BOXES], boxcar_error *err) {
@@ -187,15 +221,25 @@ static boxcar_status read_flush_options(const boxcar_coordinator *coordinator, c
     char where[20];
 
     for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
-        if (!options->claims[box])
+        snprintf(where, sizeof(where), "returns[%d]", box);
+        status = limits_check_return(options->returns[box], where, err);
+        if (status == BOXCAR_OK && options->best_effort)
+            status = check_asks_nothing(options, box, err);
+        if (status != BOXCAR_OK || !options->claims[box])
             continue;
-        if (options->best_effort)
-            return error_invalid(err, "claims", "claims are given to a flush that may do nothing: give none, or no best_effort");
         snprintf(where, sizeof(where), "claims[%d].", box);
         status = error_locate(read_claim(coordinator, (boxcar_box)box, options->claims[box], &claimers[box], err), where, err);
         options->claims[box] = &claimers[box];
     }
     return status;
+}
+
+static bool asks(const boxcar_flush_options *options) {
+    bool asked = false;
+
+    for (int box = 0; box < BOXES; box++)
+        asked = asked || options->claims[box] || options->returns[box] != BOXCAR_RETURN_NONE;
+    return asked;
 }
 
 boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const boxcar_flush_options *options,
@@ -211,8 +255,7 @@ boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const bo
     if (status == BOXCAR_OK && read.best_effort)
         coordinator_flush_at_once(coordinator, flush);
     else if (status == BOXCAR_OK)
-        status = coordinator_flush(
-            coordinator, read.claims[BOXCAR_OUTBOX] || read.claims[BOXCAR_INBOX] ? &read : NULL, flush, err);
+        status = coordinator_flush(coordinator, asks(&read) ? &read : NULL, flush, err);
     return status;
 }
 

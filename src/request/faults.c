@@ -10,10 +10,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "boxcar/instance.h"
 #include "core/limits/limits.h"
 
-#define STALE_MS_MIN 1000
 #define WHERE_SIZE 40
 #define PATH_SIZE (WHERE_SIZE + sizeof(((boxcar_error *)0)->argument))
 
@@ -199,10 +197,11 @@ static void check_part(struct search *search, boxcar_request_part *part, const c
     if (part->settle[BOXCAR_RESOLVE].count > 0)
         take(search, box, error_invalid(&err, "resolves", "resolves is not empty: waits for joins are resolved by workers"),
              &err);
+    for (int kind = BOXCAR_SETTLE_KINDS; kind < BOXCAR_SETTLE_MAX; kind++)
+        if (part->settle[kind].count > 0)
+            take(search, box, error_invalid(&err, "settle", "settle[%d] is no way to settle: leave it empty", kind), &err);
     check_claim(search, part, box);
-    if ((unsigned)part->returns > BOXCAR_RETURN_OWNED)
-        take(search, box, error_invalid(&err, "returns", "returns is unknown: give one of BOXCAR_RETURN_*"),
-             &err);
+    take(search, box, limits_check_return(part->returns, "returns", &err), &err);
 }
 
 /* ---- the whole ---- */
@@ -229,27 +228,6 @@ static void check_heartbeat(struct search *search, const boxcar_heartbeat *heart
     if (heartbeat->concurrency < 1)
         take(search, "heartbeat.",
              error_invalid(&err, "concurrency", "concurrency is %d: give at least 1", heartbeat->concurrency),
-             &err);
-}
-
-static void check_stale_threshold(struct search *search, int64_t ms) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-
-    if (ms != 0 && (ms < STALE_MS_MIN || ms > LIMITS_STALE_MS_MAX))
-        take(search, "",
-             error_invalid(&err, "stale_threshold_ms",
-                           "stale_threshold_ms is out of range: give 1 second to 1 day, or 0 for the setting"),
-             &err);
-}
-
-static void check_partition_count(struct search *search, int count) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-
-    if (count < 0 || count > BOXCAR_PARTITION_COUNT_MAX)
-        take(search, "",
-             error_invalid(&err, "partition_count",
-                           "partition_count is out of range: give 1 to %d, or 0 for any",
-                           BOXCAR_PARTITION_COUNT_MAX),
              &err);
 }
 
@@ -295,8 +273,8 @@ boxcar_status faults_find(struct arena *arena, const boxcar_request *given, stru
     check_part(&search, &whole.parts[BOXCAR_INBOX], "inbox.");
     if (whole.request.heartbeat)
         check_heartbeat(&search, &whole.heartbeat);
-    check_stale_threshold(&search, whole.request.stale_threshold_ms);
-    check_partition_count(&search, whole.request.partition_count);
+    take(&search, "", limits_check_stale_threshold_ms(whole.request.stale_threshold_ms, &why), &why);
+    take(&search, "", limits_check_partition_count(whole.request.partition_count, &why), &why);
     if (search.no_memory)
         return error_no_memory(err);
     if (search.count > 0 && err)

@@ -54,45 +54,38 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 
 /* ---- sending ---- */
 
-boxcar_status request_send_part(struct boxcar_store *store, const struct request *request, struct result *ret_result,
-                                boxcar_error *err) {
+boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                           boxcar_error *err) {
     boxcar_status status = store->ops->process(store, request, ret_result, err);
 
     if (status != BOXCAR_OK)
         return status;
-    for (int box = 0; box < BOXES; box++)
+    for (int box = 0; box < BOXES; box++) {
         log_box(store, &request->parts[box], &ret_result->parts[box]);
+        if (!request->logs_messages_later)
+            request_log_messages(store, (boxcar_box)box, request->base.messages[box], ret_result->parts[box].enqueued);
+    }
     join_log_ended(store, ret_result->ended, ret_result->ended_count);
     return BOXCAR_OK;
 }
 
-boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
-                           boxcar_error *err) {
-    boxcar_status status = request_send_part(store, request, ret_result, err);
-
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
-        request_log_messages(store, (boxcar_box)box, request->base.messages[box], ret_result->parts[box].enqueued);
-    return status;
-}
-
-static boxcar_status send_presence(struct boxcar_store *store, const struct request *request, boxcar_error *err) {
-    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
-
-    return store->ops->process(store, request, &result, err);
-}
-
 boxcar_status request_beat(struct boxcar_store *store, const struct instance *instances, size_t count,
-                           boxcar_error *err) {
-    const struct request request = {
-        .base.owner = instances[0].owner, .instances = instances, .instance_count = count};
+                           int64_t stale_threshold_ms, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    const struct request request = {.base.owner = instances[0].owner,
+                                    .base.stale_threshold_ms = stale_threshold_ms,
+                                    .instances = instances,
+                                    .instance_count = count,
+                                    .remove_stale = stale_threshold_ms > 0};
 
-    return send_presence(store, &request, err);
+    return request_send(store, &request, &result, err);
 }
 
 boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     const struct request request = {.base.owner = owner, .farewell = true};
 
-    return send_presence(store, &request, err);
+    return request_send(store, &request, &result, err);
 }
 
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,

@@ -12,9 +12,7 @@
  * what was reaped (INFO); what was settled and claimed (DEBUG). *ret_result is released by the caller. */
 boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
                            boxcar_error *err);
-/* The same without the new messages: for a transaction that spans requests. They are logged when it is committed. */
-boxcar_status request_send_part(struct boxcar_store *store, const struct request *request, struct result *ret_result,
-                                boxcar_error *err);
+/* What it logs of new messages; see request.logs_messages_later. */
 void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxcar_new_message_list messages,
                           const boxcar_enqueued *enqueued);
 
@@ -22,9 +20,10 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
                           boxcar_error *err);
 
-/* That an owner lives, a row for each box that it serves; that it goes, from both. */
+/* That an owner lives, a row for each box that it serves; that it goes, from both. Instances that were silent for the
+ * threshold are removed; 0 = none is. */
 boxcar_status request_beat(struct boxcar_store *store, const struct instance *instances, size_t count,
-                           boxcar_error *err);
+                           int64_t stale_threshold_ms, boxcar_error *err);
 boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 
 /* What a claimer asks of its box. */

@@ -51,6 +51,7 @@ struct request {
     size_t instance_count;
     bool remove_stale; /* instances that were silent for base.stale_threshold_ms are removed, after the heartbeat */
     bool farewell;     /* the owner goes, from both boxes; a request of its own */
+    bool logs_messages_later; /* a transaction spans requests: what they store is logged when it is committed */
 };
 
 /* The new messages of a box, with what the library knows about them. */

@@ -1,9 +1,8 @@
 /* A program of an older version: compiled against tests/abi/headers, where the last member of each growing
  * struct is not there yet, and run with today's library. Every struct of the caller stands in front of bytes
  * that must not change. Decision 42. Arguments: URL of a store. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <libpq-fe.h>
+#include <sqlite3.h>
 
 #include <boxcar/dead_letter.h>
 #include <boxcar/doctor.h>
@@ -12,48 +11,20 @@
 #include <boxcar/instance.h>
 #include <boxcar/join.h>
 #include <boxcar/maintain.h>
+#include <boxcar/postgres.h>
 #include <boxcar/request.h>
+#include <boxcar/sqlite.h>
 #include <boxcar/store.h>
 #include <boxcar/stream.h>
 #include <boxcar/version.h>
 
-#define GUARD 128
+#include "older.h"
 
-/* A struct, or several of them, with a guard behind. */
-#define GUARDED(type, name, many, init)                                                                      \
-    struct {                                                                                                 \
-        type items[many];                                                                                    \
-        unsigned char guard[GUARD];                                                                          \
-    } name = {.items = {init}};                                                                              \
-    memset(name.guard, 0xA5, GUARD)
+static size_t records;
 
-#define CHECK_GUARD(name) check_bytes((name).guard, #name)
-
-static void fail(const char *what) {
-    fprintf(stderr, "%s\n", what);
-    exit(1);
-}
-
-static void check(int good, const char *what) {
-    if (!good)
-        fail(what);
-}
-
-static void check_bytes(const unsigned char *guard, const char *what) {
-    for (int i = 0; i < GUARD; i++)
-        if (guard[i] != 0xA5)
-            fail(what);
-}
-
-static void must(boxcar_status status, const boxcar_error *err, const char *what) {
-    if (status != BOXCAR_OK) {
-        fprintf(stderr, "%s: %s\n", what, err->message);
-        exit(1);
-    }
-}
-
-static int is(boxcar_str text, const char *wanted) {
-    return text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
+static void count_records(void *context, const boxcar_log_record *record) {
+    check(record->event && record->text && record->store_id, "record");
+    ++*(size_t *)context;
 }
 
 static boxcar_store *open_store(const char *url) {
@@ -63,6 +34,8 @@ static boxcar_store *open_store(const char *url) {
 
     options.items[0].url = boxcar_str_of(url);
     options.items[0].deploy = true;
+    options.items[0].log = count_records;
+    options.items[0].log_context = &records;
     must(boxcar_store_open(&options.items[0], &store, &err), &err, "open");
     CHECK_GUARD(options);
     check(boxcar_store_deployment(store)->schema_version == boxcar_schema_version(), "schema_version");
@@ -261,6 +234,142 @@ static void look_after(boxcar_store *store) {
     boxcar_list_free(findings);
 }
 
+/* A store over the program's own connection. */
+static void borrow_sqlite(const char *path) {
+    GUARDED(boxcar_store_options, options, 1, BOXCAR_STORE_OPTIONS_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store *store = NULL;
+    sqlite3 *db = NULL;
+
+    check(sqlite3_open(path, &db) == SQLITE_OK, "sqlite3_open");
+    must(boxcar_store_borrow_sqlite(db, options.items, &store, &err), &err, "borrow_sqlite");
+    CHECK_GUARD(options);
+    check(boxcar_store_sqlite_handle(store) == db && !boxcar_store_postgres_handle(store), "handle");
+    boxcar_store_close(store);
+    sqlite3_close(db);
+}
+
+static void borrow_postgres(const char *url) {
+    GUARDED(boxcar_store_options, options, 1, BOXCAR_STORE_OPTIONS_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_store *store = NULL;
+    PGconn *conn = PQconnectdb(url);
+
+    check(PQstatus(conn) == CONNECTION_OK, "PQconnectdb");
+    must(boxcar_store_borrow_postgres(conn, options.items, &store, &err), &err, "borrow_postgres");
+    CHECK_GUARD(options);
+    check(boxcar_store_postgres_handle(store) == conn && !boxcar_store_sqlite_handle(store), "handle");
+    boxcar_store_close(store);
+    PQfinish(conn);
+}
+
+static void borrow(const char *url) {
+    if (strncmp(url, "sqlite:", 7) == 0)
+        borrow_sqlite(url + 7);
+    else
+        borrow_postgres(url);
+}
+
+/* A message that dies, its history, and what is done with it. */
+static void bury_and_replay(boxcar_store *store) {
+    GUARDED(boxcar_new_message, message, 1, BOXCAR_NEW_MESSAGE_INIT);
+    GUARDED(boxcar_claimer, claimer, 1, BOXCAR_CLAIMER_INIT);
+    GUARDED(boxcar_settlement, settlement, 1, BOXCAR_SETTLEMENT_INIT);
+    GUARDED(boxcar_dead_filter, filter, 1, BOXCAR_DEAD_FILTER_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_message_list *list = NULL;
+    boxcar_attempt_list *attempts = NULL;
+    boxcar_enqueued enqueued;
+    int64_t replayed = 0;
+
+    message.items[0].topic = BOXCAR_STR("doomed");
+    message.items[0].payload = BOXCAR_STR("");
+    must(boxcar_enqueue(store, BOXCAR_OUTBOX, message.items, &enqueued, &err), &err, "enqueue");
+    claimer.items[0].owner.uuid = boxcar_uuid_new();
+    must(boxcar_claim(store, claimer.items, &list, &err), &err, "claim");
+    check(list->count > 0, "claimed");
+    for (size_t i = 0; i < list->count; i++) { /* older claimers claim every topic */
+        bool doomed = list->items[i]->work_id.value == enqueued.work_id.value;
+
+        settlement.items[0].work_id = list->items[i]->work_id;
+        settlement.items[0].error = BOXCAR_STR("no");
+        settlement.items[0].delay_ms = 0;
+        must(boxcar_settle(store, claimer.items, doomed ? BOXCAR_FAIL : BOXCAR_DEFER, settlement.items, 1,
+                           NULL, NULL, &err),
+             &err, "settle");
+    }
+    boxcar_list_free(list);
+    must(boxcar_attempt_read(store, enqueued.work_id, &attempts, &err), &err, "attempts");
+    check(attempts->count == 1 && is(attempts->items[0]->outcome, "failed"), "attempt");
+    boxcar_list_free(attempts);
+    filter.items[0].topic = BOXCAR_STR("doomed");
+    must(boxcar_dead_page(store, filter.items, 10, (boxcar_work_id){0}, &list, &err), &err, "dead letters");
+    check(list->count == 1 && list->items[0]->reason == BOXCAR_REASON_REJECTED &&
+              is(list->items[0]->last_error, "no"),
+          "dead letter");
+    boxcar_list_free(list);
+    must(boxcar_dead_replay(store, filter.items, BOXCAR_NO_STR, &replayed, &err), &err, "replay");
+    check(replayed == 1, "replayed");
+    CHECK_GUARD(message);
+    CHECK_GUARD(claimer);
+    CHECK_GUARD(settlement);
+    CHECK_GUARD(filter);
+}
+
+static void wait_for_a_join(boxcar_store *store) {
+    GUARDED(boxcar_new_join, join, 1, BOXCAR_NEW_JOIN_INIT);
+    GUARDED(boxcar_new_wait, wait, 1, BOXCAR_NEW_WAIT_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_enqueued enqueued = {.work_id = {0}};
+
+    join.items[0].expected_steps = 1;
+    must(boxcar_join_start(store, join.items, &wait.items[0].join_id, &err), &err, "start");
+    wait.items[0].on_complete_topic = BOXCAR_STR("t");
+    wait.items[0].on_complete_payload = BOXCAR_STR("done");
+    must(boxcar_join_wait(store, wait.items, &enqueued, &err), &err, "wait");
+    CHECK_GUARD(wait);
+    check(enqueued.work_id.value > 0 && !enqueued.duplicate, "wait");
+}
+
+static void send_heartbeat(boxcar_store *store) {
+    GUARDED(boxcar_heartbeat, heartbeat, 1, BOXCAR_HEARTBEAT_INIT);
+    GUARDED(boxcar_request, request, 1, BOXCAR_REQUEST_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_instance_list *instances = NULL;
+    boxcar_result *result = NULL;
+
+    heartbeat.items[0].host = BOXCAR_STR("here");
+    heartbeat.items[0].pid = 42;
+    request.items[0].owner.uuid = boxcar_uuid_new();
+    request.items[0].heartbeat = heartbeat.items;
+    must(boxcar_process(store, request.items, &result, &err), &err, "heartbeat");
+    boxcar_result_free(result);
+    CHECK_GUARD(heartbeat);
+    CHECK_GUARD(request);
+    must(boxcar_instance_read(store, &instances, &err), &err, "instances");
+    check(instances->count == 2, "instances");
+    for (size_t i = 0; i < 2; i++)
+        check(is(instances->items[i]->host, "here") && instances->items[i]->pid == 42 &&
+                  instances->items[i]->concurrency == 1,
+              "instance");
+    boxcar_list_free(instances);
+}
+
+static void read_the_rest(boxcar_store *store) {
+    GUARDED(boxcar_upkeep, upkeep, 1, BOXCAR_UPKEEP_INIT);
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_stream_rule_list *rules = NULL;
+
+    must(boxcar_upkeep_read(store, upkeep.items, &err), &err, "upkeep");
+    CHECK_GUARD(upkeep);
+    must(boxcar_stream_rule_write(store, BOXCAR_STR("a*"), BOXCAR_STREAM_HALT, &err), &err, "rule");
+    must(boxcar_stream_rule_write(store, BOXCAR_STR("b"), BOXCAR_STREAM_CONTINUE, &err), &err, "rule");
+    must(boxcar_stream_rule_read(store, &rules, &err), &err, "rules");
+    check(rules->count == 2 && is(rules->items[0]->pattern, "a*") && is(rules->items[1]->pattern, "b"),
+          "rule");
+    boxcar_list_free(rules);
+}
+
 int main(int argc, char **argv) {
     check(argc == 2, "usage: older URL");
     boxcar_store *store = open_store(argv[1]);
@@ -270,6 +379,16 @@ int main(int argc, char **argv) {
     look_at_messages(store);
     join_messages(store);
     look_after(store);
+    wait_for_a_join(store);
+    bury_and_replay(store);
+    send_heartbeat(store);
+    read_the_rest(store);
+    borrow(argv[1]);
+    work_with_coordinators(argv[1]);
+    work_with_workers(store, argv[1]);
+    receive(store);
+    feed(store);
     boxcar_store_close(store);
+    check(records > 0, "records");
     return 0;
 }

@@ -3,11 +3,11 @@
 command -v script >/dev/null || exit 77
 wipe=$'\r\033[K'
 
-# on_terminal COMMAND: standard error is a terminal, which writes to terminal.txt; standard output
+# on_terminal COMMAND [NAME]: standard error is a terminal, which writes to NAME.txt (terminal.txt); standard output
 # goes to out.txt.
 on_terminal() {
-    TERM=${term:-xterm} script -qefc "{ $1; } 2>&1 >out.txt" /dev/null >terminal.txt </dev/null || true
-    terminal=$(cat terminal.txt)
+    TERM=${term:-xterm} script -qefc "{ $1; } 2>&1 >out.txt" /dev/null >"${2:-terminal}.txt" </dev/null || true
+    terminal=$(cat "${2:-terminal}.txt")
 }
 
 # Until the file `go` is there nobody else can write to the store.
@@ -61,11 +61,26 @@ on_terminal "{ cat messages.jsonl; $shown; echo '{'; } | boxcar enqueue --batch 
 like "a complaint stands alone in its line" "*${wipe}boxcar: enqueue: line 4: *" "$terminal"
 is "and nothing is left of the progress" "$wipe" "${terminal##*$'\n'}"
 
-# Nothing of it where nobody would see it, or a terminal cannot do it. The work is long enough to be shown elsewhere.
-{ cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch - >out.txt 2>err.txt
+# Nothing of it where nobody would see it, or a terminal cannot do it. The work is long enough to be shown elsewhere: a
+# witness that began later has shown its own. The messages do not fit into a pipe, so they were begun to be read.
+printf '{"topic": "t", "payload": "%70000s"}\n' 1 2 3 >large.jsonl
+slow_messages='{ cat large.jsonl; touch begun; until [ -e seen ]; do sleep 0.05; done; }'
+await_witness() {
+    wait_for test -e begun
+    on_terminal "{ cat messages.jsonl; ${shown//terminal.txt/witness.txt}; } | boxcar enqueue --batch -" witness
+    like "a witness shows that it reads" "*reading messages: 3*" "$terminal"
+    touch seen
+    wait "$quiet"
+    rm begun seen
+}
+sh -c "$slow_messages | boxcar enqueue --batch - >quiet.txt 2>err.txt" &
+quiet=$!
+await_witness
 is "not in a file" "" "$(cat err.txt)"
-term=dumb on_terminal "{ cat messages.jsonl; sleep 0.6; } | boxcar enqueue --batch -"
-is "not on a dumb terminal" "" "$terminal"
+term=dumb on_terminal "$slow_messages | boxcar enqueue --batch -" dumb &
+quiet=$!
+await_witness
+is "not on a dumb terminal" "" "$(cat dumb.txt)"
 on_terminal "boxcar enqueue --batch messages.jsonl"
 unlike "short work does not flicker" "*messages*" "$terminal"
 

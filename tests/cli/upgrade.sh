@@ -1,5 +1,5 @@
-# Stores that programs of schema versions 9 and 10 made and filled (tests/fixtures): brought up to date, they have everything that was
-# in them.
+# Stores that programs of schema versions 9, 10 and 11 made and filled (tests/fixtures): brought up to date, they have everything
+# that was in them.
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
 fixtures=$BOXCAR_TEST_DIR/../fixtures
@@ -26,77 +26,86 @@ count() { # NAME EXPECTED [OPTION]...: how many messages are ready or leased, wa
     is "$1" "$2" "$(json '"\(.ready + .in_progress) \(.waiting) \(.done) \(.failed)"')"
 }
 
-# ---- version 9: a message in each state (tests/fixtures/fill) ----
-load 9
-upgrade 9
+# ---- versions 9 and 11: a message in each state (tests/fixtures/fill). Version 11 is that of the last program before 12 ----
 half=018f0000-0000-7000-8000-0000000000aa
 later=018f0000-0000-7000-8000-00000000000b
-count "everything is there" "17 9 8 5"
-count "and in the inbox" "3 1 1 1" --box inbox
-boxcar doctor --audit -o json >out.txt 2>/dev/null || true # the test's server may be careless about its disk
-is "nothing is lost" ok "$(jq -r '.[]|select(.check == "audit").severity' out.txt)"
-exits "settings" 0 boxcar settings max_attempts -o json
-is "are kept" 7 "$(json '.value // .[0].value')"
-exits "rules" 0 boxcar stream policy -o json
-is "are kept, too" "halting-* halt" "$(json '.[0]|"\(.pattern) \(.policy)"')"
-
-# Leases are still held (BX-029).
-exits "ack of leases" 0 boxcar ack --owner $later $(boxcar ls --topic lease.t -o json | jq -r '.[].work_id')
-is "counts" 2 "$(wc -l <<<"$out")"
-exits "ack of the head of a stream" 0 boxcar ack --owner $later "$(boxcar ls --topic leased.t -o json | jq -r '[.[].work_id]|min')"
-is "counts, too" 1 "$(wc -l <<<"$out")"
-exits "ack in the inbox" 0 boxcar ack --box inbox --owner $later "$(boxcar ls --box inbox --topic in4.t -o json | jq -r '.[0].work_id')"
-is "counts there" 1 "$(wc -l <<<"$out")"
-
-# Keys are known; one that was only seen is free.
-exits "the key again" 0 boxcar enqueue key.t k1 --key order-1 -o json
-is "is known" true "$(json .duplicate)"
-for i in 1 2 3 4 6 7; do
-    exits "key $i of the inbox again" 0 boxcar inbox enqueue shop "ext-$i" "in$i.t" "i$i" -o json
-    is "is known" true "$(json .duplicate)"
-done
-exits "a key that was seen" 0 boxcar inbox enqueue shop ext-5 in5.t i5 -o json
-is "gets its message" false "$(json .duplicate)"
-
-# What failed says why.
-exits "dead letters" 0 boxcar dead ls -o json
-is "keep their errors" "no step,still no good,still no good,stop here" "$(json '[.[].last_error|select(. != null and . != "")]|sort|join(",")')"
-is "and reasons" "cancelled,rejected,rejected,rejected,rejected" "$(json '[.[].reason]|sort|join(",")')"
-exits "a message that was retried" 0 boxcar ls --topic retry.t -o json
-is "remembers it" "1 1" "$(json '[.[].retry_count|tostring]|join(" ")')"
-exits "a suspect" 0 boxcar ls --topic suspect.t -o json
-is "stays one" 1 "$(json '.[0].crash_count')"
-
-# Events: versions, and one order for all.
-exits "events of a stream" 0 boxcar event read account-2 -o json
-is "are there" "1 e3,2 e4" "$(json '[.[]|"\(.version) \(.payload)"]|join(",")')"
-exits "events of all" 0 boxcar event follow --once -o jsonl
-is "in their order" "1 e1,2 e2,3 e3,4 e4" "$(jq -rs '[.[]|"\(.position) \(.payload)"]|join(",")' out.txt)"
-
-# The rest is delivered, streams in order. The join counts to its end, and its continuation comes.
-exits "the last step by hand" 0 boxcar join complete $half 018f0000-0000-7000-8000-000000000002
-is "counts in the join" counted "$out"
 printf '#!/bin/sh\nread -r payload || :\necho "${BOXCAR_STREAM:-none} $BOXCAR_TOPIC $payload" >>%s/log\n' "$PWD" >record
 chmod +x record
-exits "drain" 0 boxcar worker --handler "*=exec:$PWD/record" --inbox-handler "*=exec:$PWD/record" --drain
 order() { sed -n "s/^$1 [^ ]* //p" log | tr '\n' ' '; } # STREAM: its payloads
-is "a stream that was leased" "2 3 " "$(order leased)"
-is "one that had begun" "2 3 " "$(order begun)"
-is "one that is tried again" "1 2 " "$(order again)"
-is "one that no claim had met" "1 2 " "$(order fresh)"
-is "one of the inbox" "i6 i7 " "$(order in)"
-is "a halted one stands still" "" "$(order halting-1)"
-count "of the rest all is done" "0 4 31 5"
-exits "resume" 0 boxcar stream resume halting-1
-exits "drain again" 0 boxcar worker --handler "*=exec:$PWD/record" --drain
-is "the halted one goes on" "2 3 " "$(order halting-1)"
-count "only what is due in years is left" "0 2 33 5"
-count "nothing in the inbox" "0 0 6 1" --box inbox
-is "each was delivered once" "$(sort -u log | wc -l)" "$(wc -l <log)"
-is "the continuation came" "none then.t done" "$(grep then.t log)"
-exits "joins" 0 boxcar join ls -o json
-is "have ended" "cancelled 0 0,completed 2 0,failed 5 1" \
-    "$(json '[.[]|"\(.status) \(.completed_steps) \(.failed_steps)"]|sort|join(",")')"
+audit() { # whether a message has left no trace; the test's server may be careless about its disk
+    boxcar doctor --audit -o json >out.txt 2>/dev/null || true
+    is "nothing is lost" ok "$(jq -r '.[]|select(.check == "audit").severity' out.txt)"
+}
+brings_everything() { # VERSION
+    load "$1"
+    upgrade "$1"
+    count "everything is there" "17 9 8 5"
+    count "and in the inbox" "3 1 1 1" --box inbox
+    audit
+    exits "settings" 0 boxcar settings max_attempts -o json
+    is "are kept" 7 "$(json '.value // .[0].value')"
+    exits "rules" 0 boxcar stream policy -o json
+    is "are kept, too" "halting-* halt" "$(json '.[0]|"\(.pattern) \(.policy)"')"
+
+    # Leases are still held (BX-029).
+    exits "ack of leases" 0 boxcar ack --owner $later $(boxcar ls --topic lease.t -o json | jq -r '.[].work_id')
+    is "counts" 2 "$(wc -l <<<"$out")"
+    exits "ack of the head of a stream" 0 boxcar ack --owner $later "$(boxcar ls --topic leased.t -o json | jq -r '[.[].work_id]|min')"
+    is "counts, too" 1 "$(wc -l <<<"$out")"
+    exits "ack in the inbox" 0 boxcar ack --box inbox --owner $later "$(boxcar ls --box inbox --topic in4.t -o json | jq -r '.[0].work_id')"
+    is "counts there" 1 "$(wc -l <<<"$out")"
+
+    # Keys are known; one that was only seen is free.
+    exits "the key again" 0 boxcar enqueue key.t k1 --key order-1 -o json
+    is "is known" true "$(json .duplicate)"
+    for i in 1 2 3 4 6 7; do
+        exits "key $i of the inbox again" 0 boxcar inbox enqueue shop "ext-$i" "in$i.t" "i$i" -o json
+        is "is known" true "$(json .duplicate)"
+    done
+    exits "a key that was seen" 0 boxcar inbox enqueue shop ext-5 in5.t i5 -o json
+    is "gets its message" false "$(json .duplicate)"
+
+    # What failed says why.
+    exits "dead letters" 0 boxcar dead ls -o json
+    is "keep their errors" "no step,still no good,still no good,stop here" "$(json '[.[].last_error|select(. != null and . != "")]|sort|join(",")')"
+    is "and reasons" "cancelled,rejected,rejected,rejected,rejected" "$(json '[.[].reason]|sort|join(",")')"
+    exits "a message that was retried" 0 boxcar ls --topic retry.t -o json
+    is "remembers it" "1 1" "$(json '[.[].retry_count|tostring]|join(" ")')"
+    exits "a suspect" 0 boxcar ls --topic suspect.t -o json
+    is "stays one" 1 "$(json '.[0].crash_count')"
+
+    # Events: versions, and one order for all.
+    exits "events of a stream" 0 boxcar event read account-2 -o json
+    is "are there" "1 e3,2 e4" "$(json '[.[]|"\(.version) \(.payload)"]|join(",")')"
+    exits "events of all" 0 boxcar event follow --once -o jsonl
+    is "in their order" "1 e1,2 e2,3 e3,4 e4" "$(jq -rs '[.[]|"\(.position) \(.payload)"]|join(",")' out.txt)"
+
+    # The rest is delivered, streams in order. The join counts to its end, and its continuation comes.
+    exits "the last step by hand" 0 boxcar join complete $half 018f0000-0000-7000-8000-000000000002
+    is "counts in the join" counted "$out"
+    rm -f log
+    exits "drain" 0 boxcar worker --handler "*=exec:$PWD/record" --inbox-handler "*=exec:$PWD/record" --drain
+    is "a stream that was leased" "2 3 " "$(order leased)"
+    is "one that had begun" "2 3 " "$(order begun)"
+    is "one that is tried again" "1 2 " "$(order again)"
+    is "one that no claim had met" "1 2 " "$(order fresh)"
+    is "one of the inbox" "i6 i7 " "$(order in)"
+    is "a halted one stands still" "" "$(order halting-1)"
+    count "of the rest all is done" "0 4 31 5"
+    exits "resume" 0 boxcar stream resume halting-1
+    exits "drain again" 0 boxcar worker --handler "*=exec:$PWD/record" --drain
+    is "the halted one goes on" "2 3 " "$(order halting-1)"
+    count "only what is due in years is left" "0 2 33 5"
+    count "nothing in the inbox" "0 0 6 1" --box inbox
+    is "each was delivered once" "$(sort -u log | wc -l)" "$(wc -l <log)"
+    is "the continuation came" "none then.t done" "$(grep then.t log)"
+    exits "joins" 0 boxcar join ls -o json
+    is "have ended" "cancelled 0 0,completed 2 0,failed 5 1" \
+        "$(json '[.[]|"\(.status) \(.completed_steps) \(.failed_steps)"]|sort|join(",")')"
+    audit
+}
+brings_everything 9
+brings_everything 11
 
 # ---- version 10 ----
 load 10

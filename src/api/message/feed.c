@@ -122,11 +122,13 @@ static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_err
 /* ---- storing ---- */
 
 /* Stores chunks from `from` on by one request. */
-static boxcar_status store_as(struct feed *feed, struct chunk *from, const struct request *request, boxcar_error *err) {
+static boxcar_status store_as(struct feed *feed, struct chunk *from, struct request *request, boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
-    boxcar_status status = request_send_part(feed->store, request, &result, err);
+    boxcar_status status;
     size_t done = 0;
 
+    request->logs_messages_later = true;
+    status = request_send(feed->store, request, &result, err);
     if (status != BOXCAR_OK)
         return status;
     for (struct chunk *chunk = from; chunk && done < request->base.messages[feed->box].count; chunk = chunk->next) {

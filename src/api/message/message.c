@@ -8,22 +8,11 @@
 
 /* ---- storing ---- */
 
-static boxcar_status enqueue(boxcar_store *store, boxcar_box box, boxcar_new_message_list messages,
-                             boxcar_enqueued *ret_enqueued, boxcar_error *err) {
-    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
-    struct request request = {.instances = NULL};
-    boxcar_status status;
-
-    request.base.messages[box] = messages;
-    status = request_run(store, &request, &result, err);
-    if (status == BOXCAR_OK && ret_enqueued)
-        memcpy(ret_enqueued, result.parts[box].enqueued, messages.count * sizeof(*ret_enqueued));
-    return status;
-}
-
 boxcar_status boxcar_enqueue(boxcar_store *store, boxcar_box box, const boxcar_new_message *message,
                              boxcar_enqueued *ret_enqueued, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     boxcar_new_message whole = BOXCAR_NEW_MESSAGE_INIT;
+    struct request request = {.instances = NULL};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
@@ -32,20 +21,34 @@ boxcar_status boxcar_enqueue(boxcar_store *store, boxcar_box box, const boxcar_n
         status = options_read(&whole, sizeof(whole), message, "message", err);
     if (status == BOXCAR_OK)
         status = limits_check_new_message(box, &whole, "", err);
-    return status == BOXCAR_OK ? enqueue(store, box, (boxcar_new_message_list){&whole, 1}, ret_enqueued, err) : status;
+    if (status != BOXCAR_OK)
+        return status;
+    request.base.messages[box] = (boxcar_new_message_list){&whole, 1};
+    status = request_run(store, &request, &result, err);
+    if (status == BOXCAR_OK && ret_enqueued)
+        *ret_enqueued = result.parts[box].enqueued[0];
+    return status;
 }
 
 boxcar_status boxcar_enqueue_many(boxcar_store *store, boxcar_box box, const boxcar_new_message *messages,
                                   size_t count, boxcar_enqueued *ret_enqueued, boxcar_error *err) {
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_new_message_list list = {messages, count};
+    struct request request = {.instances = NULL};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)
         status = limits_check_box(box, err);
     if (status == BOXCAR_OK)
         status = limits_read_new_messages(&arena, box, &list, 0, err);
-    return status == BOXCAR_OK && count > 0 ? enqueue(store, box, list, ret_enqueued, err) : status;
+    if (status != BOXCAR_OK || count == 0)
+        return status;
+    request.base.messages[box] = list;
+    status = request_run(store, &request, &result, err);
+    if (status == BOXCAR_OK && ret_enqueued)
+        memcpy(ret_enqueued, result.parts[box].enqueued, count * sizeof(*ret_enqueued));
+    return status;
 }
 
 /* ---- claiming ---- */

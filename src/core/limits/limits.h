@@ -23,6 +23,7 @@
 #define LIMITS_HEADERS_ALWAYS 4096
 /* Of a worker: characters in the name of its host; after how long a silent one may count as gone. */
 #define LIMITS_HOST_MAX 255
+#define LIMITS_STALE_MS_MIN 1000
 #define LIMITS_STALE_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
 /* How many things one call may bring. */
 #define LIMITS_COUNT_MAX ((size_t)INT32_MAX)
@@ -64,6 +65,10 @@ boxcar_status limits_check_box(boxcar_box box, boxcar_error *err);
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
 boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err);
+/* A threshold or a count that may be 0: then it is not asked for. */
+boxcar_status limits_check_stale_threshold_ms(int64_t threshold_ms, boxcar_error *err);
+boxcar_status limits_check_partition_count(int count, boxcar_error *err);
+boxcar_status limits_check_return(boxcar_return returns, const char *argument, boxcar_error *err);
 boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
 /* Checks the fields that settling uses; and all that claiming uses. */
 boxcar_status limits_check_claimer(const boxcar_claimer *claimer, boxcar_error *err);

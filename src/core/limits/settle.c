@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "boxcar/instance.h"
 
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err) {
     return limits_check_range(lease_ms, "lease_ms", BOXCAR_LEASE_MS_MIN, BOXCAR_LEASE_MS_MAX, err);
@@ -16,6 +17,28 @@ boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err) {
 
 boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err) {
     return limits_check_range(batch_bytes, argument, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX, err);
+}
+
+boxcar_status limits_check_stale_threshold_ms(int64_t threshold_ms, boxcar_error *err) {
+    if (threshold_ms == 0 || (threshold_ms >= LIMITS_STALE_MS_MIN && threshold_ms <= LIMITS_STALE_MS_MAX))
+        return BOXCAR_OK;
+    return error_invalid(
+        err, "stale_threshold_ms",
+        "stale_threshold_ms is out of range: give 1 second to 1 day, or 0 for none of your own");
+}
+
+boxcar_status limits_check_partition_count(int count, boxcar_error *err) {
+    if (count >= 0 && count <= BOXCAR_PARTITION_COUNT_MAX)
+        return BOXCAR_OK;
+    return error_invalid(err, "partition_count",
+                         "partition_count is out of range: give 1 to %d, or 0 for any",
+                         BOXCAR_PARTITION_COUNT_MAX);
+}
+
+boxcar_status limits_check_return(boxcar_return returns, const char *argument, boxcar_error *err) {
+    if ((unsigned)returns <= BOXCAR_RETURN_OWNED)
+        return BOXCAR_OK;
+    return error_invalid(err, argument, "%s is unknown: give one of BOXCAR_RETURN_*", argument);
 }
 
 boxcar_status limits_check_claimer(const boxcar_claimer *options, boxcar_error *err) {

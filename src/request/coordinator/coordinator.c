@@ -161,8 +161,8 @@ static void settle_accounts(struct boxcar_coordinator *c, const struct flush *fl
 static struct flusher plan(struct boxcar_coordinator *c, const boxcar_flush_options *asked) {
     struct flusher flusher = {.store = c->store,
                               .owner = c->owner,
-                              .claims = asked ? asked->claims : NULL,
-                              .claim_stored = asked && asked->claim_stored};
+                              .asked = asked,
+                              .stale_threshold_ms = c->has_thread ? 0 : c->presence.stale_threshold_ms};
 
     pthread_mutex_lock(&c->mutex);
     flusher.head = c->head;
@@ -193,7 +193,7 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_flush_
     if (!flusher.flush)
         return error_no_memory(err);
     if (c->has_thread)
-        presence_note(&c->presence, flusher.head, flusher.last, flusher.claims);
+        presence_note(&c->presence, flusher.head, flusher.last, asked);
     c->store->impatient = manner == IMPATIENT;
     status = flusher_run(&flusher, err);
     c->store->impatient = impatient;
@@ -505,6 +505,7 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     c->on_flush_context = options->on_flush_context;
     c->next_ticket = 1;
     c->presence = PRESENCE_INIT;
+    c->presence.stale_threshold_ms = options->stale_threshold_ms;
     init_guards(c);
     c->has_thread = options->interval_ms > 0;
     if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {

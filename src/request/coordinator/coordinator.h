@@ -55,7 +55,7 @@ struct operations {
 boxcar_status coordinator_queue(struct boxcar_coordinator *coordinator, const struct operations *operations,
                                 uint64_t *ticket, boxcar_error *err);
 
-/* asked: the claims, which are checked and complete; NULL = none. *told (may be NULL) is always written. */
+/* asked: checked, the claims complete; NULL = nothing. *told (may be NULL) is always written. */
 boxcar_status coordinator_flush(struct boxcar_coordinator *coordinator, const boxcar_flush_options *asked,
                                 boxcar_flush **told, boxcar_error *err);
 

@@ -9,6 +9,7 @@ struct flush *flush_new(uint64_t first, size_t room) {
     if (!flush)
         return NULL;
     flush->first = first;
+    flush->room = room;
     flush->items = arena_alloc_array(&flush->arena, room, sizeof(*flush->items));
     lent = arena_alloc_array(&flush->arena, room, sizeof(*lent));
     if (!flush->items || !lent) {
@@ -18,8 +19,10 @@ struct flush *flush_new(uint64_t first, size_t room) {
     for (size_t i = 0; i < room; i++)
         lent[i] = &flush->items[i];
     flush->base.items = lent;
-    for (int box = 0; box < BOXES; box++)
+    for (int box = 0; box < BOXES; box++) {
         flush->base.claimed[box] = &flush->claimed[box];
+        flush->base.returned[box] = &flush->returned[box];
+    }
     return flush;
 }
 
@@ -30,8 +33,11 @@ void flush_set_error(struct flush *flush, boxcar_status status, const boxcar_err
 }
 
 bool flush_is_empty(const struct flush *flush) {
-    return flush->base.count == 0 && flush->claimed[BOXCAR_OUTBOX].count == 0 &&
-           flush->claimed[BOXCAR_INBOX].count == 0 && flush->error.status == BOXCAR_OK;
+    size_t messages = 0;
+
+    for (int box = 0; box < BOXES; box++)
+        messages += flush->claimed[box].count + flush->returned[box].count;
+    return flush->base.count == 0 && messages == 0 && flush->error.status == BOXCAR_OK;
 }
 
 void boxcar_flush_free(boxcar_flush *flush) {

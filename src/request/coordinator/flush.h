@@ -11,7 +11,8 @@ struct flush {
     struct arena arena;    /* of everything, messages included */
     uint64_t first;        /* ticket of the first result */
     boxcar_flushed *items; /* by ticket */
-    boxcar_message_list claimed[BOXES];
+    size_t room;           /* of them */
+    boxcar_message_list claimed[BOXES], returned[BOXES];
     boxcar_error error;    /* status BOXCAR_OK = nothing is left */
 };
 

@@ -45,33 +45,70 @@ static boxcar_flushed *result_at(const struct flusher *flusher, const struct gen
 
 /* ---- one request ---- */
 
-static void take_claimed(struct flusher *flusher, struct result *answer) {
-    struct flush *flush = flusher->flush;
+/* What the earlier requests of this flush have renewed is found among all that the owner holds now. */
+static boxcar_return returns_of(const struct flusher *flusher, int box) {
+    boxcar_return asked = flusher->asked->returns[box];
 
-    for (int box = 0; box < BOXES; box++)
-        flush->claimed[box] =
-            result_lend(answer, answer->parts[box].claimed, answer->parts[box].claimed_count);
-    arena_adopt(&flush->arena, &answer->arena);
-    flusher->claimed = true;
+    return asked == BOXCAR_RETURN_RENEWED && flusher->proven ? BOXCAR_RETURN_OWNED : asked;
 }
 
-/* Sends `count` operations (none: generation is NULL), with the claims if it is the end. */
+static void fill_asked(const struct flusher *flusher, struct request *request) {
+    for (int box = 0; box < BOXES; box++) {
+        if (flusher->asked->claims[box])
+            request_set_claim(request, flusher->asked->claims[box]);
+        request->parts[box].claim_stored = flusher->asked->claim_stored;
+        request->parts[box].returns = returns_of(flusher, box);
+    }
+    request->base.stale_threshold_ms = flusher->stale_threshold_ms;
+    request->remove_stale = flusher->stale_threshold_ms > 0;
+}
+
+/* Leaves those that this flush has renewed. Without memory none: they are still the owner's. */
+static void keep_renewed(const struct flusher *flusher, int box, struct part_result *part) {
+    const boxcar_request_part asked = {.returns = BOXCAR_RETURN_RENEWED};
+    struct flush *flush = flusher->flush;
+    struct work_id_list *renewed = &part->settled[BOXCAR_RENEW];
+
+    *renewed = (struct work_id_list){arena_alloc_array(&flush->arena, flush->room, sizeof(*renewed->items)), 0};
+    for (size_t i = 0; renewed->items && i < flush->room; i++) {
+        const boxcar_flushed *item = &flush->items[i];
+
+        if (item->kind == BOXCAR_RENEW && item->outcome == BOXCAR_OUTCOME_SETTLED && (int)item->box == box)
+            renewed->items[renewed->count++] = item->work_id;
+    }
+    request_part_trim_returned(&asked, part);
+}
+
+/* After the results of the operations were taken. */
+static void take_asked(struct flusher *flusher, struct request *request, struct result *answer) {
+    struct flush *flush = flusher->flush;
+
+    for (int box = 0; box < BOXES; box++) {
+        struct part_result *part = &answer->parts[box];
+
+        if (request->parts[box].returns != flusher->asked->returns[box])
+            keep_renewed(flusher, box, part);
+        flush->claimed[box] = result_lend(answer, part->claimed, part->claimed_count);
+        flush->returned[box] = result_lend(answer, part->returned, part->returned_count);
+    }
+    arena_adopt(&flush->arena, &answer->arena);
+    flusher->answered = true;
+}
+
+/* Sends `count` operations (none: generation is NULL), with what is asked for if it is the end. */
 static boxcar_status send(struct flusher *flusher, struct generation *generation, size_t count, bool is_end,
                           boxcar_error *err) {
     struct result answer = {.arena = ARENA_INIT};
     struct request request = {.base.owner = flusher->owner};
     struct arena arena = ARENA_INIT;
-    bool claims = is_end && flusher->claims != NULL;
+    bool asks = is_end && flusher->asked != NULL;
     boxcar_status status;
 
     if (generation)
         generation_fill(generation, generation->search.from, count, &request);
     status = prepare_settlements(&arena, &request, err);
-    for (int box = 0; claims && box < BOXES; box++)
-        if (flusher->claims[box]) {
-            request_set_claim(&request, flusher->claims[box]);
-            request.parts[box].claim_stored = flusher->claim_stored;
-        }
+    if (asks)
+        fill_asked(flusher, &request);
     if (status == BOXCAR_OK)
         status = request_send(flusher->store, &request, &answer, err);
     arena_release(&arena);
@@ -81,8 +118,8 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
     if (generation)
         generation_take_answer(generation, generation->search.from, count, &answer,
                                result_at(flusher, generation));
-    if (claims)
-        take_claimed(flusher, &answer);
+    if (asks)
+        take_asked(flusher, &request, &answer);
     result_release(&answer);
     return BOXCAR_OK;
 }
@@ -149,11 +186,11 @@ static boxcar_status send_all(struct flusher *flusher, boxcar_error *err) {
     for (struct generation *g = flusher->head; status == BOXCAR_OK && g;
          g = g == flusher->last ? NULL : g->next)
         status = send_generation(flusher, g, err);
-    if (status == BOXCAR_OK && flusher->claims && !flusher->claimed)
+    if (status == BOXCAR_OK && flusher->asked && !flusher->answered)
         status = send(flusher, NULL, 0, true, err);
     if (status != BOXCAR_OK || flusher->undecided == 0)
         return status;
-    if (flusher->proven) { /* by the claims */
+    if (flusher->proven) { /* by what was asked for */
         decide(flusher, flusher->last);
         return BOXCAR_OK;
     }

@@ -17,12 +17,12 @@ struct flusher {
     struct boxcar_store *store;
     boxcar_owner owner;
     struct generation *head, *last;  /* what to send, sealed; NULL = nothing */
-    const boxcar_claimer *const *claims; /* one for each box, NULL = none; or NULL */
-    bool claim_stored;                   /* they take first what goes with them */
-    struct flush *flush;      /* has room for all of them */
-    size_t patience;                 /* this many undecided refusals end the flush */
+    const boxcar_flush_options *asked; /* what comes back with the last request; NULL = nothing */
+    int64_t stale_threshold_ms;        /* with the same request; 0 = none is removed */
+    struct flush *flush;               /* has room for all of them */
+    size_t patience;                   /* this many undecided refusals end the flush */
     /* Its own. */
-    bool claimed;     /* the claims were made */
+    bool answered;    /* what was asked for came back */
     bool proven;      /* the store has taken something */
     size_t undecided; /* refusals */
 };

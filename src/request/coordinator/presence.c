@@ -57,13 +57,13 @@ static bool settles(const struct generation *head, const struct generation *last
 }
 
 void presence_note(struct presence *presence, const struct generation *head, const struct generation *last,
-                   const boxcar_claimer *const *claims) {
+                   const boxcar_flush_options *asked) {
     for (int box = 0; box < BOXES; box++) {
-        bool claimed = claims && claims[box];
+        bool asks = asked && (asked->claims[box] || asked->returns[box] != BOXCAR_RETURN_NONE);
 
-        if (claimed)
-            keep_topics(presence, box, claims[box]);
-        presence->boxes[box].works = presence->boxes[box].works || claimed || settles(head, last, box);
+        if (asked && asked->claims[box])
+            keep_topics(presence, box, asked->claims[box]);
+        presence->boxes[box].works = presence->boxes[box].works || asks || settles(head, last, box);
     }
 }
 
@@ -79,6 +79,8 @@ static void learn_interval(struct presence *presence, struct boxcar_store *store
     if (presence->interval_ms > 0 || store->ops->settings_read(store, &settings, NULL) != BOXCAR_OK)
         return;
     presence->interval_ms = presence_interval_ms(&settings);
+    if (presence->stale_threshold_ms > 0 && presence->stale_threshold_ms / INTERVALS < presence->interval_ms)
+        presence->interval_ms = presence->stale_threshold_ms / INTERVALS; /* others may have the same threshold */
     arena_release(&settings.arena);
 }
 
@@ -100,7 +102,7 @@ static boxcar_status speak(const struct presence *presence, struct boxcar_store 
         instance.topic_count = presence->boxes[box].topic_count;
         instances[count++] = instance;
     }
-    return count > 0 ? request_beat(store, instances, count, err) : BOXCAR_OK;
+    return count > 0 ? request_beat(store, instances, count, presence->stale_threshold_ms, err) : BOXCAR_OK;
 }
 
 int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms) {

@@ -17,6 +17,7 @@ struct presence {
         size_t topic_count;
     } boxes[BOXES];
     int64_t interval_ms; /* 0 = not known yet */
+    int64_t stale_threshold_ms; /* who was silent for this long is removed; 0 = nobody */
     bool is_mute;        /* it cannot be registered, and that was logged */
     /* Under the coordinator's mutex. */
     int64_t next_ms; /* when to speak; SCHEDULE_NEVER = there is nothing to say */
@@ -27,10 +28,10 @@ struct presence {
 /* How often an instance of a store with these settings speaks: several times within the setting instance_timeout. */
 int64_t presence_interval_ms(const struct setting_value_list *settings);
 
-/* Notes what a flush of the generations from `head` to `last` (NULL = none), and these claims (of each box; NULL = none), says about
- * the boxes. */
+/* Notes what a flush of the generations from `head` to `last` (NULL = none), and what it asks for (NULL = nothing), says
+ * about the boxes. */
 void presence_note(struct presence *presence, const struct generation *head, const struct generation *last,
-                   const boxcar_claimer *const *claims);
+                   const boxcar_flush_options *asked);
 bool presence_has_work(const struct presence *presence);
 /* Registers the owner in its boxes, again and again. Returns when to come next. */
 int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms);

@@ -72,7 +72,7 @@ void pump_beat(struct pump *pump) {
     struct heartbeat *beat = &pump->heartbeat;
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t count = pump_fill_instances(pump);
-    boxcar_status status = count > 0 ? request_beat(pump->store, beat->instances, count, &err) : BOXCAR_OK;
+    boxcar_status status = count > 0 ? request_beat(pump->store, beat->instances, count, 0, &err) : BOXCAR_OK;
 
     if (status != BOXCAR_OK && err.retryable) {
         beat->next_ms = pump->now_ms + beat->interval_ms;

@@ -132,17 +132,17 @@ static bool renewal_is_due(const struct pump *pump) {
     return pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
 }
 
-/* Makes a round trip if there is a reason to. */
-static bool exchange(struct pump *pump) {
+/* Whether there is a reason for a round trip, and what it is to renew and to claim. */
+static bool plan_exchange(struct pump *pump, int ret_sizes[BOXES], bool *ret_renew) {
     bool renew = renewal_is_due(pump);
-    int sizes[BOXES] = {0};
 
-    plan_claim(pump, sizes);
-    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
+    plan_claim(pump, ret_sizes);
+    if (!renew && ret_sizes[BOXCAR_OUTBOX] + ret_sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
         return false;
     if (renew)
         pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
-    return pump_exchange(pump, sizes, renew);
+    *ret_renew = renew;
+    return true;
 }
 
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
@@ -166,6 +166,9 @@ static bool exchange_detached(struct pump *pump) {
 
 /* Whether it did anything: then what comes next may have changed. */
 static bool talk(struct pump *pump) {
+    int sizes[BOXES] = {0};
+    bool renew;
+
     if (!pump_is_attached(pump))
         return exchange_detached(pump);
     if (pump_heartbeat_is_due(pump) && pump_beats_alone(pump))
@@ -174,7 +177,8 @@ static bool talk(struct pump *pump) {
         return false;
     /* There may be waits to look for all the time; what is held must be renewed and settled all the same. */
     bool evaluated = pump_evaluate_waits(pump);
-    if (!pump_is_attached(pump) || exchange(pump))
+    if (!pump_is_attached(pump) ||
+        (plan_exchange(pump, sizes, &renew) && pump_exchange(pump, sizes, renew)))
         return true;
     if (!pump_heartbeat_is_due(pump))
         return evaluated;

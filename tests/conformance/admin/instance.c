@@ -11,7 +11,7 @@ static void beat(struct fixture *f, boxcar_owner owner, int concurrency) {
                                 .concurrency = concurrency,
                                 .topics = topics,
                                 .topic_count = 2};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
 }
 
 static int64_t count_instances(struct fixture *f) {
@@ -105,7 +105,7 @@ static void heartbeat_of_a_forgotten_instance_brings_it_back(void **state) {
 static void instance_without_topics_handles_none(void **state) {
     struct fixture *f = *state;
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[]'",
                                         "select count(*) from instance where topics = '{}'"), 1);
 }
@@ -120,7 +120,7 @@ static void worker_of_both_boxes_is_seen_in_each(void **state) {
         for (int box = 0; box < 2; box++) {
             instance.box = (boxcar_box)box;
             instance.topics = &topics[box];
-            ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+            ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
         }
     assert_int_equal(count_instances(f), 2);
     assert_int_equal(
@@ -132,7 +132,7 @@ static void worker_of_both_boxes_is_seen_in_each(void **state) {
         2);
     go_silent_61s(f);
     instance.box = BOXCAR_OUTBOX;
-    ASSERT_OK(f, request_beat(f->store, &instance, 1, &f->err));
+    ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
     maintain(f);
     assert_int_equal(count_instances(f), 2);
     ASSERT_OK(f, request_farewell(f->store, f->owner, &f->err));

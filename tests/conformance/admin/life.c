@@ -347,7 +347,80 @@ static void flush_is_a_sign_of_life(void **state) {
     coordinator_shut(f, coordinator);
 }
 
+static boxcar_coordinator *open_with_threshold(struct fixture *f, boxcar_strategy strategy, int64_t threshold_ms) {
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_store_options store = fixture_options(f);
+    boxcar_coordinator *coordinator = NULL;
+    options.store = &store;
+    options.owner = f->other;
+    options.strategy = strategy;
+    options.stale_threshold_ms = threshold_ms;
+    ASSERT_OK(f, boxcar_coordinator_new(&options, &coordinator, &f->err));
+    return coordinator;
+}
+
+static boxcar_flush *flush_with_claim(struct fixture *f, boxcar_coordinator *coordinator) {
+    boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    boxcar_flush *flushed = NULL;
+    claimer.batch_size = 1;
+    options.claims[BOXCAR_OUTBOX] = &claimer;
+    ASSERT_OK(f, boxcar_coordinator_flush(coordinator, &options, &flushed, &f->err));
+    return flushed;
+}
+
+/* It sends no heartbeats: its claims ask. A flush that only stores removes nobody. */
+static void claims_of_a_coordinator_remove_those_silent_for_its_threshold(void **state) {
+    struct fixture *f = *state;
+    struct taken held = take_for(f, f->owner, enqueue(f, "t", "p").work_id, LONG_LEASE_MS);
+    register_in(f, f->owner, BOXCAR_OUTBOX);
+    go_silent(f, 10);
+    boxcar_coordinator *patient = open_with_threshold(f, BOXCAR_STRATEGY_SCOPED, 20000);
+    boxcar_flush_free(flush_with_claim(f, patient));
+    assert_int_equal(count_instances(f), 1);
+    boxcar_coordinator *impatient = open_with_threshold(f, BOXCAR_STRATEGY_SCOPED, 5000);
+    queue_message(f, impatient, "q");
+    boxcar_flush_free(flush(f, impatient));
+    assert_int_equal(count_instances(f), 1);
+    boxcar_flush_free(flush_with_claim(f, impatient));
+    assert_int_equal(count_instances(f), 0);
+    assert_false(ack(f, f->owner, held));
+    coordinator_shut(f, impatient);
+    coordinator_shut(f, patient);
+}
+
+/* It speaks often enough to live by its own threshold. */
+static void heartbeat_of_a_coordinator_removes_those_silent_for_its_threshold(void **state) {
+    struct fixture *f = *state;
+    boxcar_coordinator *coordinator = open_with_threshold(f, BOXCAR_STRATEGY_INTERVAL, 1000);
+    boxcar_flush_free(flush_with_claim(f, coordinator));
+    while (count_of(f, "outbox") < 1)
+        pause_ms(5);
+    register_in(f, f->owner, BOXCAR_INBOX);
+    go_silent(f, 10);
+    while (count_of(f, "inbox") > 0)
+        pause_ms(5);
+    assert_int_equal(count_of(f, "outbox"), 1);
+    coordinator_shut(f, coordinator);
+}
+
+static void coordinators_threshold_out_of_range_is_refused(void **state) {
+    static const int64_t BAD[] = {-1, 999, 86400001};
+    struct fixture *f = *state;
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_coordinator *coordinator = NULL;
+    options.lent = f->store;
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        options.stale_threshold_ms = BAD[i];
+        ASSERT_INVALID(f, "stale_threshold_ms", boxcar_coordinator_new(&options, &coordinator, &f->err));
+    }
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(claims_of_a_coordinator_remove_those_silent_for_its_threshold),
+    TEST(heartbeat_of_a_coordinator_removes_those_silent_for_its_threshold),
+    TEST(coordinators_threshold_out_of_range_is_refused),
     TEST(coordinator_with_a_thread_keeps_its_leases),
     TEST(coordinator_without_a_thread_is_not_registered),
     TEST(flush_is_a_sign_of_life),

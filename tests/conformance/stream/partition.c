@@ -402,6 +402,39 @@ static void request_says_how_many_partitions_there_are(void **state) {
     assert_int_equal(instance_of(f, f->owner).partition_count, 7);
 }
 
+static boxcar_status ask_by_coordinator(struct fixture *f, boxcar_store *lent, int count) {
+    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
+    boxcar_store_options store = fixture_options(f);
+    boxcar_coordinator *coordinator = NULL;
+    boxcar_status status;
+    options.store = lent ? NULL : &store;
+    options.lent = lent;
+    options.strategy = BOXCAR_STRATEGY_SCOPED;
+    options.partition_count = count;
+    f->err = BOXCAR_ERROR_INIT;
+    status = boxcar_coordinator_new(&options, &coordinator, &f->err);
+    boxcar_coordinator_free(coordinator);
+    return status;
+}
+
+/* BX-060: asked when the coordinator is made, so that no operation is refused for it later. */
+static void coordinator_says_how_many_partitions_there_are(void **state) {
+    struct fixture *f = *state;
+    ASSERT_INVALID(f, "partition_count", ask_by_coordinator(f, NULL, BOXCAR_PARTITION_COUNT_MAX + 1));
+    ASSERT_INVALID(f, "partition_count", ask_by_coordinator(f, NULL, -1));
+    ASSERT_OK(f, ask_by_coordinator(f, NULL, 5));
+    beat(f, f->owner);
+    assert_int_equal(instance_of(f, f->owner).partition_count, 5);
+    ASSERT_OK(f, ask_by_coordinator(f, f->store, 7));
+    enqueue_streamed(f, "s", "p");
+    assert_int_equal(stream_of(f, "s").partition, boxcar_stream_partition(BOXCAR_STR("s"), 7));
+    ASSERT_OK(f, ask_by_coordinator(f, NULL, 7));
+    ASSERT_OK(f, ask_by_coordinator(f, NULL, 0));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, ask_by_coordinator(f, NULL, 8));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, ask_by_coordinator(f, f->store, 8));
+    assert_non_null(strstr(f->err.message, "partition_count"));
+}
+
 /* BX-060 */
 static void number_of_partitions_is_fixed_by_the_first_stream(void **state) {
     struct fixture *f = *state;
@@ -463,6 +496,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(death_of_a_silent_worker_uses_up_attempts),
     TEST(number_of_partitions_is_fixed_by_the_first_stream),
     TEST(request_says_how_many_partitions_there_are),
+    TEST(coordinator_says_how_many_partitions_there_are),
     TEST(partition_settings_have_ranges),
 };
 

@@ -334,6 +334,7 @@ static void faults_of_what_comes_back_are_named(void **state) {
                                            "outbox.acks[0].message_id",
                                            "outbox.acks[1].work_id",
                                            "outbox.fails",
+                                           "outbox.settle",
                                            "outbox.returns",
                                            "partition_count"};
     boxcar_request batch = BOXCAR_REQUEST_INIT;
@@ -346,6 +347,7 @@ static void faults_of_what_comes_back_are_named(void **state) {
     unset.struct_size = 0;
     outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){acks, 2};
     outbox.settle[BOXCAR_FAIL] = (boxcar_settlement_list){&unset, 1};
+    outbox.settle[BOXCAR_SETTLE_MAX - 1] = (boxcar_settlement_list){acks, 2}; /* there is no such way */
     outbox.returns = (boxcar_return)3;
     batch.parts[BOXCAR_OUTBOX] = &outbox;
     batch.partition_count = 1000001;

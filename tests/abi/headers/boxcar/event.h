@@ -21,6 +21,7 @@ extern "C" {
 
 #define BOXCAR_EVENT_TYPE_MAX 255   /* characters; a stream has at most BOXCAR_STREAM_MAX */
 #define BOXCAR_EVENT_COUNT_MAX 10000 /* events in one append, and in one page */
+#define BOXCAR_EVENT_PAGE_BYTES (INT64_C(64) << 20) /* payloads and headers in one page; an event that has more comes alone */
 
 /* ---- appending ---- */
 
@@ -33,11 +34,14 @@ typedef struct boxcar_new_event {
     boxcar_str correlation_id; /* at most 255 characters; empty = absent */
     boxcar_str headers;        /* a JSON object whose values are strings */
     boxcar_str topic;          /* absent or empty: only an event. Else a message as well: this topic, the
-                                  event's payload, stream, correlation id and headers, its id as message id */
+                                  event's payload, stream, correlation and causation id and headers, its id as
+                                  message id */
+    boxcar_event_id event_id;  /* none = a new one. Give your own to be able to repeat an append */
 } boxcar_new_event;
 
 #ifdef __cplusplus
-#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{sizeof(boxcar_new_event), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}})
+#define BOXCAR_NEW_EVENT_INIT (boxcar_new_event{sizeof(boxcar_new_event), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {{{0}}}, \
+    {0, 0}})
 #else
 #define BOXCAR_NEW_EVENT_INIT ((boxcar_new_event){.struct_size = sizeof(boxcar_new_event)})
 #endif
@@ -81,6 +85,7 @@ typedef struct boxcar_event {
     boxcar_str payload;
     boxcar_str headers; /* JSON object, or absent */
     boxcar_str correlation_id;
+    boxcar_time created_at; /* by the database's clock */
 } boxcar_event;
 
 typedef struct boxcar_event_list {
@@ -90,7 +95,9 @@ typedef struct boxcar_event_list {
 } boxcar_event_list;
 
 /* The events of one stream, in order, from this version on (0 or 1 = the first); at most `limit`, 1 to
- * 10,000. A stream that does not exist has none. The caller owns *ret_list. */
+ * 10,000, and at most BOXCAR_EVENT_PAGE_BYTES of them. So a list may be shorter than `limit` although more events
+ * come: go on behind the last version, and only an empty list is the end. A stream that does not exist has none. The
+ * caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version,
                                            int limit, boxcar_event_list **ret_list, boxcar_error *err);
 
@@ -109,7 +116,7 @@ typedef struct boxcar_event_filter {
 #endif
 
 /* Events of all streams behind a position, in the order of positions. One call looks through a bounded number
- * of events, so a list can be empty although some that match come later: go on at
+ * of events and returns at most BOXCAR_EVENT_PAGE_BYTES of them, so a list can be short or empty although some that match come later: go on at
  * the list's `position`, and only when that is still `after` there is no more. The caller owns
  * *ret_list.
  *

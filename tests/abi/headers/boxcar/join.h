@@ -120,7 +120,7 @@ typedef struct boxcar_new_wait {
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_WAIT_INIT (boxcar_new_wait{sizeof(boxcar_new_wait), {{{0}}}, false, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    {0, 0}, {{{0}}}})
+    {0, 0}, {{{0}}}, {0, 0}})
 #else
 #define BOXCAR_NEW_WAIT_INIT ((boxcar_new_wait){.struct_size = sizeof(boxcar_new_wait)})
 #endif
@@ -162,11 +162,12 @@ typedef struct boxcar_join_filter {
     boxcar_join_status status;
     boxcar_time before;      /* created before; BOXCAR_TIME_NONE = any */
     int limit;               /* 1 to 10,000 */
+    boxcar_join_id after;    /* continue a listing: only joins older than this one */
 } boxcar_join_filter;
 
 #ifdef __cplusplus
 #define BOXCAR_JOIN_FILTER_INIT (boxcar_join_filter{sizeof(boxcar_join_filter), {0, 0}, false, BOXCAR_JOIN_PENDING, \
-    BOXCAR_TIME_NONE, 50, {{{0}}}})
+    BOXCAR_TIME_NONE, 50, {{{0}}}, {{{0}}}})
 #else
 #define BOXCAR_JOIN_FILTER_INIT ((boxcar_join_filter){.struct_size = sizeof(boxcar_join_filter), \
     .before = BOXCAR_TIME_NONE, .limit = 50})

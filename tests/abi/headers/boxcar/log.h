@@ -30,7 +30,6 @@ typedef struct boxcar_log_record {
     const char *text;     /* one line for people */
     const char *store_id; /* boxcar_store_id() of the store concerned */
     const boxcar_log_field *fields;
-    size_t field_count;
 } boxcar_log_record;
 
 /* Must not call back into the store it reports about. */

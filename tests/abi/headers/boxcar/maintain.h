@@ -36,7 +36,6 @@ BOXCAR_API boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_main
 typedef struct boxcar_upkeep {
     size_t struct_size;
     bool has_run;   /* by any program, since the store was deployed or upgraded to schema version 11 */
-    double seconds; /* since it last ran; if it never did, since then. By the database's clock */
 } boxcar_upkeep;
 
 #ifdef __cplusplus

@@ -22,6 +22,7 @@ extern "C" {
 
 #define BOXCAR_TOPIC_MAX 255          /* characters, not bytes */
 #define BOXCAR_CORRELATION_ID_MAX 255
+#define BOXCAR_CAUSATION_ID_MAX 255
 #define BOXCAR_STREAM_MAX 255
 #define BOXCAR_KEY_MAX 1024
 #define BOXCAR_SOURCE_MAX 255
@@ -42,6 +43,14 @@ extern "C" {
 #define BOXCAR_DELAY_MS_MAX (INT64_C(3650) * 24 * 60 * 60 * 1000)
 
 /* ---- storing ---- */
+
+/* Whether a message is an event of its stream (docs/events.md): then it is also appended to the event stream of the same name,
+ * with the next version, in the same transaction, once however often it is enqueued or delivered. */
+enum {
+    BOXCAR_EVENT_BY_TYPE = 0, /* if it has a stream and an event_type, or a stream and a topic that ends in "Event" */
+    BOXCAR_EVENT_YES = 1,     /* it needs a stream */
+    BOXCAR_EVENT_NO = 2
+};
 
 /* What enqueue takes. Start from BOXCAR_NEW_MESSAGE_INIT and fill in topic and payload, in the inbox also source and
  * external_id; everything else is optional. All text is UTF-8 without NUL bytes and is borrowed for the call. */
@@ -75,11 +84,20 @@ typedef struct boxcar_new_message {
     /* In the inbox: see boxcar/inbox.h. Two sources may use the same external id. */
     boxcar_str source;       /* 1 to 255 characters */
     boxcar_str external_id;  /* 1 to 255 characters: the message's id at its source */
+    boxcar_str content_hash; /* at most 255 characters, opaque; empty = none. The first that is given for a key
+                                stays; another one later is reported and logged (WARN), and nothing else */
+
+    /* In both. */
+    boxcar_str causation_id; /* of the message or call that caused this one; at most 255 characters; empty = absent */
+    boxcar_str metadata;     /* a JSON object, of any values, for the caller's own use. At most 64 KiB (the setting
+                                headers_bytes_max) */
+    int is_event;            /* BOXCAR_EVENT_BY_TYPE, _YES or _NO */
 } boxcar_new_message;
 
 #ifdef __cplusplus
 #define BOXCAR_NEW_MESSAGE_INIT (boxcar_new_message{sizeof(boxcar_new_message), {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-    {0, 0}, BOXCAR_TIME_NONE, 0, 0, 0, false, {0, 0}, {{{0}}}, {{{0}}}, {0, 0}, {0, 0}, {0, 0}})
+    {0, 0}, BOXCAR_TIME_NONE, 0, 0, 0, false, {0, 0}, {{{0}}}, {{{0}}}, {0, 0}, {0, 0}, {0, 0}, \
+    {0, 0}, {0, 0}, 0, {0, 0}})
 #else
 #define BOXCAR_NEW_MESSAGE_INIT \
     ((boxcar_new_message){.struct_size = sizeof(boxcar_new_message), .due_at = BOXCAR_TIME_NONE})
@@ -141,10 +159,15 @@ typedef struct boxcar_message {
     boxcar_time died_at;
     boxcar_str source;      /* of a message of the inbox, see boxcar/inbox.h; absent in the outbox */
     boxcar_str external_id;
+    int stages; /* what is done of it: boxcar_stage flags */
+    boxcar_str causation_id;
+    boxcar_str metadata;   /* JSON object */
 } boxcar_message;
 
-/* Stages of a message's processing, for who does it in parts: a retry sees which are done. Recorded with
- * boxcar_process() or boxcar_delivery_record_stages() while the message is leased; gone with the message. */
+/* Stages of a message's processing, for handlers that work in parts: a retry sees which are done. Boxcar sets the first
+ * three itself: every message is stored, an event is event_stored, and a message of the outbox that is done is published.
+ * The others are the caller's. A caller may also record that a message is published before it acks it. They are recorded with
+ * boxcar_process() or boxcar_delivery_record_stages() while the message is leased, and are gone with the message. */
 typedef enum boxcar_stage {
     BOXCAR_STAGE_STORED = 1,
     BOXCAR_STAGE_EVENT_STORED = 2,
@@ -170,8 +193,8 @@ typedef struct boxcar_claimer {
     boxcar_owner owner;       /* who it is: (boxcar_owner){boxcar_uuid_new()}, one for each worker */
     int64_t lease_ms;         /* of claims and renewals, 100 ms to 24 h */
     int batch_size;           /* 1 to 10,000: the most that one claim returns */
-    int64_t batch_bytes;      /* 1 KiB to 1 GiB: a claim takes no further message once its payloads have this
-                                 many bytes together. So one message of any size can be claimed */
+    int64_t batch_bytes;      /* 1 KiB to 1 GiB: a claim takes no further message once payloads, headers and
+                                 metadata have this many bytes together. So one message of any size can be claimed */
 } boxcar_claimer;
 
 #ifdef __cplusplus
@@ -205,15 +228,15 @@ typedef enum boxcar_settle_kind {
     BOXCAR_FAIL = 3,    /* a dead letter */
     BOXCAR_RESOLVE = 4, /* evaluate a wait for a join: workers do that, others may not */
     BOXCAR_RENEW = 5,   /* the lease begins anew */
-    BOXCAR_RECORD = 6   /* these stages are done; the lease stays */
 } boxcar_settle_kind;
-#define BOXCAR_SETTLE_KINDS 7
+#define BOXCAR_SETTLE_KINDS 6
+#define BOXCAR_SETTLE_MAX 16 /* places in arrays by way: more ways may come, these arrays do not grow */
 
 /* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
 
-/* Says how one message ended. `epoch` fences: with it only the lease it names is touched,
- * without (0) any lease this owner holds on the message. */
+/* Says how one message ended. Name it by its work id or by its message id. `epoch` fences: with it only
+ * the lease it names is touched, without (0) any lease this owner holds on the message. */
 typedef struct boxcar_settlement {
     size_t struct_size;
     boxcar_work_id work_id;
@@ -221,13 +244,14 @@ typedef struct boxcar_settlement {
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
                          BOXCAR_BACKOFF = now */
     boxcar_str error; /* abandon and fail: kept as last_error, cut at 4 KiB; optional */
-    int stages;       /* record: boxcar_stage flags, at least one, beside those recorded before; else 0 */
+    int stages;       /* boxcar_stage flags that are done, recorded before the result; 0 = none. A record needs one */
 } boxcar_settlement;
 
 #define BOXCAR_BACKOFF INT64_C(-1)
 
 #ifdef __cplusplus
-#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{sizeof(boxcar_settlement), {0}, {0}, BOXCAR_BACKOFF, {0, 0}, 0})
+#define BOXCAR_SETTLEMENT_INIT (boxcar_settlement{sizeof(boxcar_settlement), {0}, {0}, BOXCAR_BACKOFF, \
+    {0, 0}, 0, {{{0}}}})
 #else
 #define BOXCAR_SETTLEMENT_INIT \
     ((boxcar_settlement){.struct_size = sizeof(boxcar_settlement), .delay_ms = BOXCAR_BACKOFF})
@@ -238,7 +262,7 @@ typedef struct boxcar_settlement {
  *
  * Ids that do not exist, are not leased to the owner in this box, or are leased under another epoch are passed over
  * without an error. ret_affected has room for `count` work ids and receives those that were changed,
- * *ret_affected_count how many; both may be NULL. An id given twice counts once. A late call whose lease expired still
+ * *ret_affected_count how many; both may be NULL. A message given twice counts once. A late call whose lease expired still
  * counts as long as nobody reaped or claimed the message in between. */
 BOXCAR_API boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *claimer, boxcar_settle_kind kind,
                                        const boxcar_settlement *settlements, size_t count,

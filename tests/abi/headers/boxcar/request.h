@@ -40,8 +40,8 @@ typedef struct boxcar_settlement_list {
     size_t count;
 } boxcar_settlement_list;
 
-/* Which leased messages come back with the answer, beside those that are claimed: for a program that has lost its
- * copies, such as one that starts again under the owner it had. */
+/* Which leased messages come back with the answer, beside those that are claimed: for a program that has
+ * lost its copies, such as one that starts again under the owner it had. */
 typedef enum boxcar_return {
     BOXCAR_RETURN_NONE = 0,
     BOXCAR_RETURN_RENEWED = 1, /* those that this request has renewed */
@@ -51,7 +51,8 @@ typedef enum boxcar_return {
 /* What is asked of one box. */
 typedef struct boxcar_request_part {
     size_t struct_size;
-    boxcar_settlement_list settle[BOXCAR_SETTLE_KINDS]; /* by kind, each as for boxcar_settle(); none of BOXCAR_RESOLVE */
+    boxcar_settlement_list settle[BOXCAR_SETTLE_MAX]; /* by kind, each as for boxcar_settle(); none of BOXCAR_RESOLVE,
+                                                         nor behind the last kind */
     int64_t lease_ms;       /* of claims, 100 ms to 24 h */
     int64_t renew_lease_ms; /* of renewals; 0 = lease_ms */
     bool reap;              /* release what has expired: boxcar_reap() */
@@ -78,13 +79,12 @@ typedef struct boxcar_heartbeat {
     size_t struct_size;
     boxcar_str host; /* optional */
     int64_t pid;
-    int concurrency;
 } boxcar_heartbeat;
 
 #ifdef __cplusplus
 #define BOXCAR_HEARTBEAT_INIT (boxcar_heartbeat{sizeof(boxcar_heartbeat), {0, 0}, 0, 1})
 #else
-#define BOXCAR_HEARTBEAT_INIT ((boxcar_heartbeat){.struct_size = sizeof(boxcar_heartbeat), .concurrency = 1})
+#define BOXCAR_HEARTBEAT_INIT ((boxcar_heartbeat){.struct_size = sizeof(boxcar_heartbeat)})
 #endif
 
 typedef struct boxcar_request {
@@ -119,8 +119,8 @@ typedef struct boxcar_work_id_list {
 /* The answer to a request, by box. Everything belongs to the result. */
 typedef struct boxcar_result {
     boxcar_enqueued_list enqueued[BOXCAR_BOXES];
-    boxcar_work_id_list settled[BOXCAR_BOXES][BOXCAR_SETTLE_KINDS]; /* by kind: an id that is missing was not the
-                                                                       owner's any more */
+    boxcar_work_id_list settled[BOXCAR_BOXES][BOXCAR_SETTLE_MAX]; /* by kind: an id that is missing was not the
+                                                                     owner's any more */
     int64_t reaped[BOXCAR_BOXES];
     const boxcar_message_list *claimed[BOXCAR_BOXES]; /* never NULL; boxcar_list_free() is not for them */
 } boxcar_result;

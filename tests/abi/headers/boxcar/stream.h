@@ -104,7 +104,6 @@ BOXCAR_API boxcar_status boxcar_stream_rule_write(boxcar_store *store, boxcar_st
 
 typedef struct boxcar_stream_rule {
     boxcar_str pattern;
-    boxcar_stream_policy policy;
 } boxcar_stream_rule;
 
 typedef struct boxcar_stream_rule_list {

@@ -95,7 +95,7 @@ typedef enum boxcar_message_status {
 /* Why a message is dead. NONE for every message that is not. */
 typedef enum boxcar_reason {
     BOXCAR_REASON_NONE = 0,
-    BOXCAR_REASON_REJECTED = 1,   /* fail() was called */
+    BOXCAR_REASON_REJECTED = 1,   /* fail() was called; or its row is damaged */
     BOXCAR_REASON_EXHAUSTED = 2,  /* attempts used up */
     BOXCAR_REASON_EXPIRED = 3,    /* its time to live ended */
     BOXCAR_REASON_NO_HANDLER = 4, /* claimed by a worker that had none for its topic */

@@ -1,0 +1,35 @@
+/* boxcar/strategy.h: when what was gathered is sent. For coordinators (coordinator.h), which gather what a
+ * program says, and for workers (worker.h), which gather the verdicts of handlers. */
+#ifndef BOXCAR_STRATEGY_H
+#define BOXCAR_STRATEGY_H
+
+#include <stdint.h>
+
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* When the queue of a coordinator is flushed, besides boxcar_coordinator_flush() and
+ * boxcar_coordinator_close(); see boxcar_worker_options for what it means in a worker. */
+typedef enum boxcar_strategy {
+    BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
+    BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
+    BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: what is queued waits interval_ms at most */
+    BOXCAR_STRATEGY_SIZE = 3       /* by the call that makes it `size` operations; fewer are flushed by a thread
+                                      after interval_ms */
+} boxcar_strategy;
+
+#define BOXCAR_INTERVAL_MS_DEFAULT 100
+#define BOXCAR_SIZE_INTERVAL_MS_DEFAULT 1000
+#define BOXCAR_INTERVAL_MS_MAX (INT64_C(60) * 60 * 1000)
+#define BOXCAR_FLUSH_SIZE_DEFAULT 100
+
+/* "immediate", "scoped", "interval", "size"; "?" for a number out of range. */
+BOXCAR_API const char *boxcar_strategy_name(boxcar_strategy strategy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
