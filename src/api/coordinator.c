@@ -6,6 +6,7 @@
 #include "core/limits/limits.h"
 #include "request/coordinator/coordinator.h"
 #include "request/request.h"
+#include "store/open.h"
 
 /* ---- options ---- */
 

@@ -1,4 +1,4 @@
-#include "store/store.h"
+#include "store/open.h"
 
 #include "check.h"
 

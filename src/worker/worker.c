@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "core/limits/limits.h"
 #include "core/wait.h"
+#include "store/open.h"
 
 /* ---- a policy of its own ---- */
 

@@ -4,7 +4,7 @@
 #include "cli/output/redact.h"
 #include "fuzz.h"
 #include "store/postgres/connection/connection.h"
-#include "store/store.h"
+#include "store/open.h"
 
 static void check_sqlite(boxcar_str url, boxcar_status status) {
     boxcar_str path = {url.data + 7, url.len - 7};

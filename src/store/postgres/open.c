@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "boxcar/postgres.h"
 #include "store/join_log.h"
+#include "store/open.h"
 #include "store/postgres/admin/dead.h"
 #include "store/postgres/admin/diagnose.h"
 #include "store/postgres/admin/instance.h"

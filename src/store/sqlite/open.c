@@ -6,6 +6,7 @@
 #include "request.h"
 #include "boxcar/sqlite.h"
 #include "store/join_log.h"
+#include "store/open.h"
 #include "store/sqlite/admin/dead.h"
 #include "store/sqlite/admin/diagnose.h"
 #include "store/sqlite/admin/instance.h"

@@ -12,6 +12,7 @@
 #include "core/limits/limits.h"
 #include "redact_payload.h"
 #include "request/request.h"
+#include "store/open.h"
 
 /* A verdict of "later" means soon, not at once: a handler that defers does so for a reason. */
 #define DEFER_MS_DEFAULT 1000

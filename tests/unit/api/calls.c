@@ -7,6 +7,7 @@
 
 #include "boxcar.h"
 #include "fake_store.h"
+#include "store/open.h"
 
 static struct fake_store FAKE;
 static boxcar_store *const STORE = &FAKE.store;

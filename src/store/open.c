@@ -1,11 +1,60 @@
+#include "open.h"
+
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/utf8.h"
-#include "store.h"
+#include "core/limits/limits.h"
+
+#define DEFAULT_SCHEMA "boxcar"
+#define BUSY_TIMEOUT_MS_DEFAULT 30000
+#define TIMEOUT_MS_MAX (24 * 60 * 60 * 1000)
 
 /* The URL may hold a password: no message repeats any of it. */
 #define URL_FORMS "give sqlite:PATH or postgres://USER@HOST/DATABASE"
+
+/* ---- options ---- */
+
+static boxcar_status check_durability(boxcar_durability durability, boxcar_error *err) {
+    if (durability != BOXCAR_DURABILITY_FULL && durability != BOXCAR_DURABILITY_NORMAL)
+        return error_invalid(err, "durability",
+                             "durability is unknown: give BOXCAR_DURABILITY_FULL or _NORMAL");
+    return BOXCAR_OK;
+}
+
+static boxcar_status check_timeout(const char *argument, int64_t timeout_ms, boxcar_error *err) {
+    if (timeout_ms < 0 || timeout_ms > TIMEOUT_MS_MAX)
+        return error_invalid(err, argument, "%s is out of range: give 0 to %d", argument, TIMEOUT_MS_MAX);
+    return BOXCAR_OK;
+}
+
+boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store_options *ret_options,
+                                 boxcar_error *err) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
+
+    if (status == BOXCAR_OK)
+        status = limits_check_text(options.url, "url", SIZE_MAX, err);
+    if (status == BOXCAR_OK)
+        status = limits_check_schema_name(options.schema, err);
+    if (status == BOXCAR_OK)
+        status = check_durability(options.durability, err);
+    if (status == BOXCAR_OK)
+        status = check_timeout("busy_timeout_ms", options.busy_timeout_ms, err);
+    if (status == BOXCAR_OK)
+        status = check_timeout("answer_timeout_ms", options.answer_timeout_ms, err);
+    if (status != BOXCAR_OK)
+        return status;
+    if (str_is_absent(options.schema))
+        options.schema = BOXCAR_STR(DEFAULT_SCHEMA);
+    if (options.busy_timeout_ms == 0)
+        options.busy_timeout_ms = BUSY_TIMEOUT_MS_DEFAULT;
+    *ret_options = options;
+    return BOXCAR_OK;
+}
+
+/* ---- backends ---- */
 
 typedef boxcar_status open_fn(const boxcar_store_options *options, struct boxcar_store **ret_store,
                               boxcar_error *err);
