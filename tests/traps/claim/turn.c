@@ -461,7 +461,64 @@ static const char *nobody_waits_to_fill(struct fixture *f)
     return NULL;
 }
 
+/* A claim that finds nothing is in nobody's way. BX-020 */
+static const char *idle_claim(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f);
+    sql_enqueue(conn, "only");
+    assert_string_equal(sql_claim(conn, 10), "only");
+    sql_run(conn, NO_FULL_LOOK);
+    sql_run(conn, "begin");
+    assert_string_equal(sql_claim(conn, 10), "");
+    bool has_turn = sql_has_turn(conn);
+    sql_run(conn, "commit");
+    return has_turn ? "a claim that finds nothing takes the turn" : NULL;
+}
+
+static const char NEVER_LOOKED[] = "a claim takes the log for empty, and it is not";
+
+enum { BULK = 1500, FIRST = 90, NEXT = 100 }; /* BULK: more than a claim comes past at once */
+
+/* How many this claim brings. */
+static int64_t claim_some(PGconn *conn, int wanted)
+{
+    return sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', %d, null, true)", wanted);
+}
+
+/* Before it takes the turn, a claim looks whether the log has anything for it: what came last, what committed late, and the rest of what
+ * committed late and was too much for one look. BX-001, BX-020 */
+static const char *beyond_the_frontier(struct fixture *f)
+{
+    PGconn *conn = sql_connect(f), *late = sql_connect(f);
+    sql_run(late, "begin; select enqueue('t', 'late')");
+    sql_enqueue(conn, "first");
+    assert_string_equal(sql_claim(conn, 10), "first");
+    sql_run(conn, NO_FULL_LOOK);
+    sql_enqueue(conn, "next");
+    if (!same(sql_claim(conn, 10), "next"))
+        return NEVER_LOOKED;
+    sql_run(late, "commit");
+    if (!same(sql_claim(conn, 10), "late"))
+        return NEVER_LOOKED;
+    sql_run(late, "begin; select enqueue('t', 'bulk') from generate_series(1, %d)", BULK);
+    sql_enqueue(conn, "last");
+    assert_string_equal(sql_claim(conn, 10), "last");
+    sql_run(late, "commit");
+    sql_run(conn, NO_FULL_LOOK);
+    int64_t total = claim_some(conn, FIRST); /* the pool gets rows of as many: less than what the others want */
+    for (int64_t got = total; got > 0; total += got)
+        got = claim_some(conn, NEXT);
+    return total == BULK ? NULL : NEVER_LOOKED;
+}
+
 static const struct trap TRAPS[] = {
+    {"a_claim_that_finds_nothing_takes_no_turn", idle_claim,
+     {{"looking first", "_claim_fresh", "if not :\"schema\"._is_any_beyond(f) then", "if false then",
+       "a claim that finds nothing takes the turn"}}},
+    {"a_claim_looks_at_all_that_may_be_beyond_the_frontier", beyond_the_frontier,
+     {{"what comes after the position", "_is_any_beyond", "(m.xid, m.work_id) > (from_xid, from_id)", "false", NEVER_LOOKED},
+      {"what was running in target", "_is_any_beyond", "pg_snapshot_xmin(f.target) <> pg_snapshot_xmax(f.target)", "false", NEVER_LOOKED},
+      {"what was running in base", "_is_any_beyond", "pg_snapshot_xmin(f.base) <> base_end", "false", NEVER_LOOKED}}},
     {"the_pool_is_filled_before_it_is_empty", filled_in_time,
      {{"filling it", "_claim_at_once", "perform :\"schema\"._refill(p_box, wanted);", "null;",
        "the pool is filled only when it is empty"}}},

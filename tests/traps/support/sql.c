@@ -184,6 +184,12 @@ void sql_cancel(PGconn *conn)
     (void)sql_answer(conn);
 }
 
+bool sql_has_turn(PGconn *conn)
+{
+    return sql_number(conn, "select count(*) from pg_locks where pid = pg_backend_pid() and granted "
+                            "and relation = 'outbox_turn'::regclass") > 0;
+}
+
 void sql_enqueue(PGconn *conn, const char *payload) { sql_run(conn, "select enqueue('t', '%s')", payload); }
 
 void sql_enqueue_streamed(PGconn *conn, const char *stream, const char *payload)

@@ -33,6 +33,8 @@ bool sql_is_answered(PGconn *conn, int within_ms);
 /* Waits until the statement sent on `conn` waits for a lock. */
 void sql_wait_blocked(PGconn *observer, PGconn *conn);
 void sql_cancel(PGconn *conn);
+/* Whether the transaction that is open on `conn` has the turn of the outbox. */
+bool sql_has_turn(PGconn *conn);
 
 void sql_enqueue(PGconn *conn, const char *payload);
 void sql_enqueue_streamed(PGconn *conn, const char *stream, const char *payload);
@@ -41,6 +43,9 @@ const char *sql_claim(PGconn *conn, int batch_size);
 #define CLAIM(owner, lease, batch_size) \
     "select coalesce(string_agg(payload, ',' order by payload), '') from _claim_by_topics(0::smallint, " owner ", " lease ", " \
     batch_size ", null, true)"
+/* The next claim has a full look; no claim has one for a while. */
+#define FULL_LOOK "update frontier set look_at = '-infinity'"
+#define NO_FULL_LOOK "update frontier set look_at = clock_timestamp() + interval '50 s'"
 /* Sorts new messages of streams into the parking lot, as a claim does. */
 #define SORT_STREAMS \
     "do $$ begin perform _turn(0::smallint); for i in 1 .. 20 loop " \

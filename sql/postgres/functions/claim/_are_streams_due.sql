@@ -5,8 +5,6 @@ returns boolean language plpgsql stable as $$
 declare
     f constant :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
 begin
-    return pg_snapshot_xmin(f.base) <> pg_snapshot_xmax(f.base)
-        or exists (select from :"schema".message m
-                   where m.box = p_box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base))
+    return :"schema"._has_new_streamed(f)
         or :"schema"._has_due_stream(p_box, false, due_from, ts) or :"schema"._has_due_stream(p_box, true, due_from, ts);
 end $$;

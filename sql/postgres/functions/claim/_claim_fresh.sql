@@ -45,6 +45,12 @@ begin
         end if;
         exit when total >= wanted;
         if not has_turn then
+            -- A claim that finds nothing takes no turn: others may want it. f was read before the pool: what somebody has put there
+            -- since is beyond f.
+            if not :"schema"._is_any_beyond(f) then
+                flags := 0;
+                exit;
+            end if;
             if total > 0 then   -- who has something waits for nobody
                 has_turn := :"schema"._try_turn(f.box);
                 exit when not has_turn;

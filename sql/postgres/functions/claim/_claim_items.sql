@@ -66,6 +66,9 @@ begin
     end if;
     if has_turn and full_look then
         perform :"schema"._wake_noted_streams(p_box, ts);
+        if not with_streams then
+            perform :"schema"._come_past_streams(p_box, ts, 1000);   -- else base would keep transactions that have ended
+        end if;
     end if;
     if with_streams and has_turn then
         -- A small claim of any topic needs few streams. It comes past more only if it has found none.

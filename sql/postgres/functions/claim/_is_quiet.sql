@@ -40,9 +40,13 @@ begin
             order by s.box, s.suspect, s.available_at limit 1),
            (select true from (select y.base, y.era from :"schema".frontier y where y.box = p_box and y.lane = 1
                               order by y.box desc, y.lane desc, y.seq desc limit 1) y
-            where pg_snapshot_xmin(y.base) <> pg_snapshot_xmax(y.base) or exists (
+            where exists (   -- as in _has_new_streamed
                 select from :"schema".message m
-                where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid >= pg_snapshot_xmax(y.base)))) then
+                where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid >= pg_snapshot_xmax(y.base))
+            or pg_snapshot_xmin(y.base) <> pg_snapshot_xmax(y.base) and exists (
+                select from pg_snapshot_xip(y.base) x(xid) cross join lateral (
+                    select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid = x.xid
+                    order by m.xid, m.work_id limit 1) m))) then
         return false;
     end if;
     return setval(case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end,

@@ -17,11 +17,15 @@ declare
     met bigint := 0;   -- how many
     advanced boolean := false;
     moved boolean := false;
+    is_old boolean := false;   -- many transactions that ran in base have ended since
 begin
+    -- Claims look up each transaction that was running in base (_has_new_streamed). So base moves on if many of them have ended, even
+    -- if no message came, but at most once a second.
+    if ts >= f.look_at then
+        is_old := (select count(*) >= 8 from pg_snapshot_xip(f.base) x where pg_visible_in_snapshot(x, pg_current_snapshot()));
+    end if;
     -- Stores without streams, and those whose streams are quiet, get past here with one look into an empty index range.
-    if f.whole and pg_snapshot_xmin(f.base) = pg_snapshot_xmax(f.base) and not exists (
-        select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = f.era
-          and m.xid >= pg_snapshot_xmax(f.base)) then
+    if f.whole and not is_old and not :"schema"._has_new_streamed(f) then
         return true;
     end if;
     loop
@@ -60,11 +64,12 @@ begin
     -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
     -- enough.
     f.whole := w.n < chunk;
-    if moved or before.position_xid > '0' or f.whole <> before.whole then
+    if moved or before.position_xid > '0' or f.whole <> before.whole or is_old then
         if advanced then
             f.target_fence := :"schema"._fence(p_box);
         end if;
         f.seq := f.seq + 1;
+        f.look_at := ts + interval '1 second';
         perform :"schema"._add_frontier(f);
     end if;
     return f.whole;
