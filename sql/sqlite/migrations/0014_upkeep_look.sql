@@ -1,0 +1,1 @@
+-- Only PostgreSQL keeps rows that were removed while somebody else holds an old snapshot.
