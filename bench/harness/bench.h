@@ -146,6 +146,9 @@ double crew_drain(struct crew *crew, const struct work *work);
 double crew_enqueue(struct crew *crew, const struct work *work);
 double latencies_at(const struct latencies *latencies, double share);
 void latencies_release(struct latencies *latencies);
+/* One claim and ack of up to `batch` messages on each connection, one connection after the other: the first call of a
+ * session also reads the catalog and makes plans. Tells what each of them took; release it with latencies_release(). */
+void crew_warm(struct crew *crew, size_t batch, struct latencies *ret_latencies);
 
 /* The figures of one comparison, one pair a round. */
 struct pairs {

@@ -193,6 +193,28 @@ static double run_shift(struct crew *crew, const struct work *work, void (*run)(
     return (double)work->goal / (shift.marks[TENTHS] - shift.started);
 }
 
+/* Somebody else may hold what there is for a moment, so a claim may find nothing. */
+static void warm_one(struct crew *crew, int i, size_t batch, float *ret_seconds) {
+    for (int tries = 0; tries < EMPTY_CLAIMS_MAX; tries++) {
+        double before = bench_now();
+
+        if (crew->side->drain(crew->connections[i], batch) > 0) {
+            *ret_seconds = (float)(bench_now() - before);
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    }
+    bench_die("%s: nothing to claim", crew->side->name);
+}
+
+void crew_warm(struct crew *crew, size_t batch, struct latencies *ret_latencies) {
+    ret_latencies->seconds = bench_alloc((size_t)crew->size, sizeof(float));
+    ret_latencies->count = (size_t)crew->size;
+    for (int i = 0; i < crew->size; i++)
+        warm_one(crew, i, batch, &ret_latencies->seconds[i]);
+    qsort(ret_latencies->seconds, ret_latencies->count, sizeof(float), compare_floats);
+}
+
 double crew_drain(struct crew *crew, const struct work *work) { return run_shift(crew, work, drain_shift); }
 
 double crew_enqueue(struct crew *crew, const struct work *work) { return run_shift(crew, work, enqueue_shift); }

@@ -20,13 +20,17 @@ struct contest {
 
 struct figures {
     struct pairs rate;
+    struct pairs first; /* the first call of a session */
     struct pairs latency[LATENCY_SHARES];
 };
 
-/* The log and the plain table, both new, both filled, before the clock runs. The checkpoint comes
- * before the filling: after it every page that is touched first costs extra WAL, and the plain
- * table would pay for that alone. */
-static void prepare(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2]) {
+/* The log and the plain table, both new, both filled, and each connection with a first claim and ack behind it, before
+ * the clock runs. The checkpoint comes before the filling: after it every page that is touched first costs extra WAL,
+ * and the plain table would pay for that alone. */
+static void prepare(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2],
+                    struct latencies firsts[2]) {
+    size_t filled = contest->messages + (size_t)contest->connections * contest->batch;
+
     place_create_boxcar(&places[0], b);
     place_create_raw(&places[1], b, &places[0]);
     for (int i = 0; i < 2; i++)
@@ -34,18 +38,20 @@ static void prepare(struct bench *b, const struct contest *contest, struct place
     crew_open(&crews[0], &SIDE_BOXCAR, &places[0], contest->connections);
     crew_open(&crews[1], side_queue(b), &places[1], contest->connections);
     for (int i = 0; i < 2; i++) {
-        crew_fill(&crews[i], contest->messages);
+        crew_fill(&crews[i], filled);
         place_analyze(&places[i]);
     }
+    for (int i = 0; i < 2; i++)
+        crew_warm(&crews[i], contest->batch, &firsts[i]);
 }
 
 static void run_round(struct bench *b, const struct contest *contest, int round, struct figures *figures) {
     struct place places[2];
     struct crew crews[2];
-    struct latencies latencies[2] = {{0}};
+    struct latencies latencies[2] = {{0}}, firsts[2] = {{0}};
     double rates[2];
 
-    prepare(b, contest, places, crews);
+    prepare(b, contest, places, crews, firsts);
     for (int turn = 0; turn < 2; turn++) {
         int i = (round + turn) % 2;
         struct work work = {.goal = contest->messages, .batch = contest->batch};
@@ -55,14 +61,23 @@ static void run_round(struct bench *b, const struct contest *contest, int round,
         rates[i] = crew_drain(&crews[i], &work);
     }
     pairs_add(&figures->rate, rates[0], rates[1]);
+    pairs_add(&figures->first, 1e3 * latencies_at(&firsts[0], 0.5), 1e3 * latencies_at(&firsts[1], 0.5));
     for (int s = 0; contest->batch <= 100 && s < LATENCY_SHARES; s++)
         pairs_add(&figures->latency[s], 1e3 * latencies_at(&latencies[0], LATENCIES[s].share),
                   1e3 * latencies_at(&latencies[1], LATENCIES[s].share));
     for (int i = 0; i < 2; i++) {
         latencies_release(&latencies[i]);
+        latencies_release(&firsts[i]);
         crew_close(&crews[i]);
         place_remove(&places[i]);
     }
+}
+
+static void report_ms(struct bench *b, const struct contest *contest, const char *what, const struct pairs *pairs) {
+    char name[64];
+
+    snprintf(name, sizeof(name), "%.40s, %s", contest->name, what);
+    report_add(b->report, name, "ms", pairs, NO_TARGET);
 }
 
 static void run(struct bench *b, const struct contest *contest) {
@@ -75,12 +90,9 @@ static void run(struct bench *b, const struct contest *contest) {
         run_round(b, contest, round, &figures);
     }
     report_add(b->report, contest->name, "msg/s", &figures.rate, contest->target);
-    for (int s = 0; contest->batch <= 100 && s < LATENCY_SHARES; s++) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "%.48s, %s", contest->name, LATENCIES[s].name);
-        report_add(b->report, name, "ms", &figures.latency[s], NO_TARGET);
-    }
+    for (int s = 0; contest->batch <= 100 && s < LATENCY_SHARES; s++)
+        report_ms(b, contest, LATENCIES[s].name, &figures.latency[s]);
+    report_ms(b, contest, "first call", &figures.first);
 }
 
 static void scenario_drain(struct bench *b) {

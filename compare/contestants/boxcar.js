@@ -25,12 +25,13 @@ exports.producer = async (url) => {
   };
 };
 
+// Each claim is the only statement of its transaction and says so (alone), as docs/sql.md recommends.
 async function drain(url, { connections, batch, messages }) {
   const clients = await connectMany(url, connections);
   const owner = randomUUID();
   const seconds = await drainLoop(clients, messages, async (client) => {
     const { rows } = await client.query({ name: 'claim', text: `select work_id, epoch, topic, payload
-      from boxcar.outbox_claim($1, '10 minutes', $2)`, values: [owner, batch] });
+      from boxcar.outbox_claim($1, '10 minutes', $2, alone => true)`, values: [owner, batch] });
     if (rows.length > 0)
       await client.query({ name: 'ack', text: 'select count(*) from boxcar.outbox_ack($1, $2::bigint[], $3::bigint[])',
         values: [owner, rows.map((row) => row.work_id), rows.map((row) => row.epoch)] });

@@ -32,12 +32,12 @@ exports.producer = async (url) => {
 };
 
 async function readBatch(client, onEvent) {
-  const { rows: [{ id }] } = await client.query(`select pgq.next_batch('queue', 'me') as id`);
+  const { rows: [{ id }] } = await client.query({ name: 'next', text: `select pgq.next_batch('queue', 'me') as id` });
   if (id === null) return null;
-  const { rows } = await client.query(`select ev_id, ev_type, ev_data, extract(epoch from ev_time)::float8 * 1000 as created
-    from pgq.get_batch_events($1)`, [id]);
+  const { rows } = await client.query({ name: 'get', text: `select ev_id, ev_type, ev_data,
+    extract(epoch from ev_time)::float8 * 1000 as created from pgq.get_batch_events($1)`, values: [id] });
   if (onEvent) rows.forEach((row) => onEvent(row.created));
-  await client.query('select pgq.finish_batch($1)', [id]);
+  await client.query({ name: 'finish', text: 'select pgq.finish_batch($1)', values: [id] });
   return rows.length;
 }
 

@@ -25,7 +25,7 @@
     "drop view _stream_state, _fresh cascade; " \
     POSTGRES_BACK_TO_11 \
     "drop function _is_stream_leased, _is_open cascade; drop index message_stream; " \
-    "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, upkeep, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag, member_flag, instance_flag; " \
+    "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, upkeep, upkeep_look, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag, member_flag, instance_flag; " \
     "create table frontier_skip (work_id bigint primary key); " \
     "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
     "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \

@@ -40,6 +40,7 @@ const struct pg_constraint PG_CONSTRAINTS[] = {
     {"unique_key", "unique_key_pkey", "primary key (key_id)"},
     {"upkeep", "upkeep_pkey", "primary key (singleton)"},
     {"upkeep", "upkeep_singleton_check", "check (singleton)"},
+    {"upkeep_look", "upkeep_look_pkey", "primary key (box)"},
     {"origin", "origin_pkey", "primary key (singleton)"},
     {"origin", "origin_singleton_check", "check (singleton)"},
     {NULL, NULL, NULL},

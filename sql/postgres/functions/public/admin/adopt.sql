@@ -38,6 +38,7 @@ begin
     top := coalesce(pg_sequence_last_value(ids), 0);
     update :"schema".stream s set position = top, taken_from = case when s.epoch is null then top else s.taken_from end;
     update :"schema".join_row j set ended_xid = null where j.ended_xid is not null;
+    update :"schema".upkeep_look x set look_at = '-infinity', look = null, folded = null;
     start := :"schema"._snapshot();
     insert into :"schema".frontier (box, lane, seq, era, base, target, position_xid, position_id, epoch, lease_from, due_from,
                                     expiring_from, expired_from, look_at, whole, target_top, base_top, target_low, base_low)

@@ -1,0 +1,2 @@
+-- Both parts are PostgreSQL's. Here a claim or an ack looks where it has to without a plan to start, and rows that were removed
+-- are not kept for others that hold an old snapshot.

@@ -1,1 +1,0 @@
--- The flags exist on PostgreSQL only: here a claim or an ack looks where it has to without a plan to start.
