@@ -340,7 +340,7 @@ static void viewer_may_look_at_everything_but_others_sessions(void **state) {
     assert_found_with(f, store, "dead_letters", BOXCAR_SEVERITY_NOTE, "1 dead letter");
     assert_found_with(f, store, "schema", BOXCAR_SEVERITY_OK, "schema version");
     assert_found_with(f, store, "bloat", BOXCAR_SEVERITY_OK, "autovacuum");
-    assert_found_with(f, store, "held_snapshot", BOXCAR_SEVERITY_NOTE, "not visible to this role");
+    assert_found_with(f, store, "held_snapshot", BOXCAR_SEVERITY_NOTE, "this role cannot see");
     assert_found_with(f, store, "held_snapshot", BOXCAR_SEVERITY_NOTE, ", role ");
     PQfinish(holder);
     close_as(f, "viewer", store);

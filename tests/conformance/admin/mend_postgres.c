@@ -218,7 +218,7 @@ static void doctor_names_views_and_functions_that_are_missing(void **state) {
     assert_true(has_text(missing->text, "the view event") && has_text(missing->text, "the function _checkup") &&
                 has_text(missing->text, "the function _stats") && has_text(missing->text, "the function outbox_claim"));
     assert_true(has_text(missing->remedy, "boxcar init"));
-    assert_int_equal(count_findings(list, "workers", "not looked at"), 1);
+    assert_int_equal(count_findings(list, "workers", "not checked"), 1);
     boxcar_list_free(list);
     assert_int_equal(deploy_and_count_mended(f), 5);
     assert_found(f, "schema", BOXCAR_SEVERITY_OK, "as this program wants it");

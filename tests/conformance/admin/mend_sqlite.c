@@ -116,7 +116,7 @@ static void assert_loss_is_named(struct fixture *f, const char *init_says, const
         fail_msg("%s does not say: %s", f->err.message, init_says);
     boxcar_finding_list *list = diagnose(f);
     assert_int_equal(count_findings(list, "schema", doctor_says), 1);
-    assert_int_equal(count_findings(list, "workers", "not looked at"), 1);
+    assert_int_equal(count_findings(list, "workers", "not checked"), 1);
     boxcar_list_free(list);
 }
 

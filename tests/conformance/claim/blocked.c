@@ -257,7 +257,7 @@ static void assert_root(struct fixture *f, PGconn *root, const char *does, PGcon
     snprintf(named, sizeof(named), "session %d (", PQbackendPID(root));
     snprintf(remedy, sizeof(remedy), "select pg_terminate_backend(%d);", PQbackendPID(root));
     assert_int_equal(finding->severity, BOXCAR_SEVERITY_PROBLEM);
-    assert_true(has_text(only_finding(list, "workers")->text, "not looked at"));
+    assert_true(has_text(only_finding(list, "workers")->text, "not checked"));
     if (!has_text(finding->text, named) || !has_text(finding->text, does) || !has_text(finding->remedy, remedy))
         fail_msg("%.*s -> %.*s", (int)finding->text.len, finding->text.data, (int)finding->remedy.len,
                  finding->remedy.data);
