@@ -14,11 +14,14 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
 /* Whether a URL has a form that some backend knows. */
 boxcar_status store_check_url(boxcar_str url, boxcar_error *err);
 /* Opens the store that the URL names: what boxcar_store_open() does once it has its arguments. */
-boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
+boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                         boxcar_error *err);
 
 /* The backends' entry points. `options` went through store_options_read() and its URL has the
  * backend's form. They deploy when `options` says so. */
-boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
-boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store, boxcar_error *err);
+boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                boxcar_error *err);
+boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                  boxcar_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include "cli/output/redact.h"
 #include "fuzz.h"
-#include "store/postgres/connection/connection.h"
 #include "store/open.h"
+#include "store/postgres/connection/connection.h"
 
 static void check_sqlite(boxcar_str url, boxcar_status status) {
     boxcar_str path = {url.data + 7, url.len - 7};
