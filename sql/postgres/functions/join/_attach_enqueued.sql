@@ -1,6 +1,6 @@
--- Attaches messages that this call has enqueued to their joins: arrays that go together by position,
--- null where there is no join. Nobody can have ended them, unless they were there before. Neighbours in large
--- numbers are remembered as spans.
+-- Attaches messages that this call has enqueued to their joins: arrays that go together by position, null where there
+-- is no join. A message can have ended only if it was there before. Large numbers of neighbours are remembered as
+-- spans.
 create or replace function :"schema"._attach_enqueued(
     p_joins uuid[], p_messages uuid[], p_work_ids bigint[], p_there_before boolean[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -19,7 +19,7 @@ begin
             perform :"schema"._join_ended(too_late);
         end if;
     end if;
-    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before any transaction can see a member
         perform setval(':"schema".member_flag', 1);
     end if;
     with said as (

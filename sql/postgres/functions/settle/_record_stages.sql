@@ -1,5 +1,5 @@
--- Notes which stages of leased messages are done, in addition to earlier ones (BX-063): fenced like an ack, but
--- the lease stays. flags go with ids by position, or hold one value for all. Returns the work ids that were ours.
+-- Notes which stages of leased messages are done, in addition to earlier ones (BX-063): fenced like an ack, but the
+-- lease stays. flags go with ids by position, or hold one value for all. Returns the work ids that this owner held.
 create or replace function :"schema"._record_stages(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], flags int[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
@@ -13,7 +13,7 @@ begin
                                         'each message');
     end if;
     perform :"schema"._sign_of_life(p_owner);
-    -- Whoever takes the lease over meanwhile waits until this is committed, and sees it.
+    -- A transaction that takes the lease over meanwhile waits until this one commits, and sees the stages.
     perform :"schema"._hold_leases(p_box, p_owner, ids);
     with said as materialized (
         select u.id, bit_or(case when cardinality(flags) = 1 then flags[1] else flags[u.n] end) as flags

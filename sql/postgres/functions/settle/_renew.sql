@@ -1,7 +1,7 @@
--- Extends leases: never shortens one. Renewing a part of a lease splits it off under the same
--- epoch, so that the rest can still expire. Repeated while something of ours is left, as in _take: another renewal
--- of the same lease may have split it off meanwhile, or taken the number of a new part. Mostly everything is renewed
--- at once, and nobody looks again.
+-- Extends leases: never shortens one. Renewing a part of a lease splits it off under the same epoch, so that the rest
+-- can still expire. Repeats while something of the owner's is left, as in _take: another renewal of the same lease may
+-- have split it off meanwhile, or taken the number of a new part. Mostly the first pass renews everything, and there is
+-- no second look.
 create or replace function :"schema"._renew(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], lease interval)
 returns bigint[] language plpgsql volatile security definer :hot as $$

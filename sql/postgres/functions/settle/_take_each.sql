@@ -1,6 +1,6 @@
--- Takes messages out of their leases one by one, with what the caller said about each: delays and
--- errors go with ids by position, or hold one value for all. An id given twice counts once, as said
--- first. Everything comes back in the order of work ids; taken is null when nothing was ours.
+-- Takes messages out of their leases one by one, with the caller's delay and error for each: these go with ids by
+-- position, or hold one value for all. An id that is given twice counts once, with the first values. Everything comes
+-- back in the order of work ids; taken is null when the owner had none of them.
 create or replace function :"schema"._take_each(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], default_delay bigint, delays bigint[],
     errors text[],
@@ -8,7 +8,7 @@ create or replace function :"schema"._take_each(
 language plpgsql volatile :hot
 set enable_hashjoin = on as $$
 begin
-    -- Mostly one for all.
+    -- Mostly there is one value for all.
     if delays is not null and (cardinality(delays) = 1 and delays[1] between -1 and :delay_ms_max) is not true
        and exists (select from unnest(delays) x where x not between -1 and :delay_ms_max) then
         perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
