@@ -1,14 +1,14 @@
--- Writes down that keys of the inbox were heard of: arrays that go together by position; a key may come twice.
--- New ones get p_state, and so do those that were only seen before; in all others nothing changes but
--- last_seen_at, seen_count and a hash that was missing. Returns a row for each key: whether this call gave it
--- its state, the state, and the hash that counts, the first that was ever given.
+-- Notes that keys of the inbox were heard of: arrays that go together by position; a key may come twice. New keys get
+-- p_state, and so do those that were only seen before. In all others only last_seen_at, seen_count and a missing hash
+-- change. Returns a row for each key: whether this call gave it its state, the state, and the hash that counts, the
+-- first that was ever given.
 --
--- One statement locks all keys, in their order, so that nobody waits in a circle. Whoever meets the key of an open
--- transaction waits for its end: then the key is known, or new after all. A key that was only seen is locked by
--- that statement and not changed (the where), which tells it from the others; then it is ours to change.
+-- One statement locks all keys, in their order, so that no wait is circular. A transaction that meets the key of an
+-- open one waits for its end: then the key is known, or new after all. That statement locks a key that was only seen
+-- and does not change it (the where), which tells it from the others; the next statement then changes it.
 --
--- last_seen_at is in an index. A key that is seen again within a second keeps it, and its row changes without a new entry in
--- any index (a HOT update).
+-- last_seen_at is in an index. A key that is seen again within a second keeps it, and its row changes without a new
+-- entry in any index (a HOT update).
 create or replace function :"schema"._note_keys(
     sources text[], external_ids text[], hashes text[], ids uuid[], p_state smallint)
 returns table (message_id uuid, is_ours boolean, state smallint, content_hash text)

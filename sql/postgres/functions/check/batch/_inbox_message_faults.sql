@@ -1,5 +1,5 @@
--- Every fault of an array of messages from outside: the rules of _check_object, for many at once. Faults of
--- keys and names come first, then those of what all messages have.
+-- Every fault of an array of messages from outside: the rules of _check_object, for many at once. Faults of keys and
+-- names come first, then those that any message may have.
 create or replace function :"schema"._inbox_message_faults(messages jsonb, place text)
 returns table (argument text, problem text) language plpgsql stable as $$
 begin

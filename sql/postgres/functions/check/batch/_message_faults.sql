@@ -1,5 +1,5 @@
--- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is
--- missing has no fault of its form. Only what is not usual is tried value by value, each in a subtransaction.
+-- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is missing has
+-- no fault of its form. Only unusual messages are tried value by value, each in a subtransaction.
 create or replace function :"schema"._message_faults(messages jsonb, place text)
 returns table (argument text, problem text) language plpgsql stable as $$
 begin

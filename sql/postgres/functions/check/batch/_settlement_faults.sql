@@ -1,4 +1,5 @@
--- Every fault of a list of settlements: each a work id or a message id, or an object with one of them and what the list takes.
+-- Every fault of a list of settlements: each is a work id or a message id, or an object with one of them and the list's
+-- own fields.
 create or replace function :"schema"._settlement_faults(list jsonb, place text, names text[])
 returns table (argument text, problem text) language plpgsql stable as $$
 begin
