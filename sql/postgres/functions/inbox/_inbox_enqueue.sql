@@ -49,7 +49,7 @@ begin
         where w.id is null or i.turn > 1) r
     cross join lateral :"schema"._note_keys(r.sources, r.external_ids, r.hashes, r.ids, 1::smallint) k
     where r.ids is not null;
-    -- The first of each key that is ours.
+    -- The first message of each key that this call has taken.
     if fresh is not null or true = any (known.ours) then
         select array_agg(i.n order by i.n) as ns, array_agg(i.id order by i.n) as ids,
                array_agg(i.topic order by i.n) as topics, array_agg(i.payload order by i.n) as payloads,

@@ -19,7 +19,7 @@ declare
     ended timestamptz := case when p_state = 2 then ts end;
     keys record;
 begin
-    with said as materialized (
+    with mentions as materialized (
         select s.source collate "C" as source, s.external_id collate "C" as external_id, s.id, count(*) as times,
                (array_agg(s.hash order by s.n) filter (where s.hash is not null))[1] as hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
@@ -32,7 +32,7 @@ begin
         insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at,
                                          seen_count, ended_at, content_hash)
         select s.source, s.external_id, s.id, p_state, ts, ts, s.times, ended, s.hash
-        from said s order by s.source, s.external_id
+        from mentions s order by s.source, s.external_id
         on conflict (source, external_id) do update
             set last_seen_at = case when excluded.last_seen_at >= k.last_seen_at + interval '1 second'
                                     then excluded.last_seen_at else k.last_seen_at end,
@@ -46,7 +46,7 @@ begin
            array_agg(w.message_id is null or w.seen_count = s.times) as ours,   -- a known one was seen before
            bool_or(w.message_id is null) as some_seen
     into keys
-    from said s left join written w on w.message_id = s.id;
+    from mentions s left join written w on w.message_id = s.id;
     if keys.some_seen then
         return query
             with seen as (

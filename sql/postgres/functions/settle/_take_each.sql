@@ -15,7 +15,7 @@ begin
     end if;
     with t as materialized (
         select i as id, t.epoch from :"schema"._take(p_box, p_owner, ids, epochs) t, :"schema"._ids(t.items) i),
-    said as (
+    first_mentions as (
         select distinct on (u.id) u.id, u.n from unnest(ids) with ordinality u(id, n) order by u.id, u.n)
     select array_agg(t.id order by t.id), array_agg(t.epoch order by t.id),
            array_agg(coalesce(case when cardinality(delays) = 1 then delays[1] else delays[s.n] end,
@@ -23,5 +23,5 @@ begin
            array_agg(:"schema"._cap_error(
                case when cardinality(errors) = 1 then errors[1] else errors[s.n] end) order by t.id)
     into taken, taken_epochs, taken_delays, taken_errors
-    from t join said s on s.id = t.id;
+    from t join first_mentions s on s.id = t.id;
 end $$;
