@@ -1,8 +1,8 @@
 -- Whether nothing of these topics is ready, leased, or waiting for a time before ts + horizon. All is read under the
 -- snapshot of the calling statement, so a message on its way from one place to the next is seen in just one. The log is
--- read from the frontier's position on, and finished messages nowhere: the cost grows with what is left, not with what
--- was done. Expired messages count as dead. Messages of wait_topic that are put off do not count: they wait for joins
--- that are open.
+-- read from the frontier's position on, and finished messages nowhere: the cost grows with the messages that are left,
+-- not with those that are done. Expired messages count as dead. Messages of wait_topic that are put off do not count:
+-- they wait for joins that are open.
 create or replace function :"schema"._is_drained(
     p_box smallint, exact text[], prefixes text[], horizon interval, wait_topic text default null)
 returns boolean language plpgsql stable security definer :hot as $$

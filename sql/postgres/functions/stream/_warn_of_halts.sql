@@ -1,6 +1,6 @@
 -- Warns the caller that streams halt from now on; at most 100 of them. The library logs such a warning. It costs
--- nothing while no stream halts, whichever statement buries. A halt is also told when it is undone because another
--- transaction was in the way, and is told again when it happens.
+-- nothing while no stream halts, whichever statement buries. If another transaction is in the way and the halt is
+-- undone, the warning was sent all the same. It is sent again when the halt happens.
 create or replace function :"schema"._warn_of_halts(p_box smallint, keys text[], ids bigint[]) returns void
 language plpgsql volatile :pinned as $$
 declare

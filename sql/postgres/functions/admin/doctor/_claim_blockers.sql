@@ -3,7 +3,7 @@
 -- one of these may wait for another session: to end the first one would not help. So the rows are the sessions at the
 -- ends of such chains, which wait for none.
 --
--- gid, as a literal: a prepared transaction, which has no pid. relation and mode: what it has locked of Boxcar's.
+-- gid, as a literal: a prepared transaction, which has no pid. relation and mode: its lock on one of Boxcar's tables.
 -- behind: a session that waits for it, and for which others wait; null where it is in the way itself.
 --
 -- command: the shape of its last query. Runs with the caller's rights (_session).

@@ -1,7 +1,8 @@
 -- A wait that a user enqueued by hand lies in the log until a claim comes past it, and perhaps no worker claims. So
 -- functions that evaluate waits look at the next messages beyond the frontier. If a wait is among them, this comes past
--- them like a claim that wants nothing. If there are more messages, a wait may lie behind them: then it does so too,
--- unless claims have come past lately: then they will reach the wait. Each message is passed once, here or by a claim.
+-- them like a claim that wants nothing. If there are at least `enough` messages, a wait may lie behind them: then this
+-- does the same, unless claims have come past lately (these will reach the wait). Each message is passed once, here or
+-- by a claim.
 -- True: there may be a wait to evaluate, or more to pass. Call again, in another transaction, since this one has the
 -- turn until it ends. A transaction that has written something may go on for long, so it does nothing here. Nor does
 -- one that would have to wait for the turn.

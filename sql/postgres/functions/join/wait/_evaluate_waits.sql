@@ -1,7 +1,8 @@
 -- Evaluates waits that no lease holds, as _resolve does for those that a worker holds: under leases of this
--- transaction, which no other one sees. Their epochs are negative, so they are no claim's. The owner is a constant: it
--- stands for the store itself. Waits that another transaction holds or that left the parking lot are passed over. Waits
--- whose payload makes no sense are failed. Returns how many were evaluated: not all, if their payloads are large.
+-- transaction, which no other transaction sees. The epochs of these leases are negative, so they are no claim's. Their
+-- owner is a constant that stands for the store itself. Waits that another transaction holds or that left the parking
+-- lot are passed over. Waits whose payload makes no sense are failed. Returns how many were evaluated: not all, if
+-- their payloads are large.
 create or replace function :"schema"._evaluate_waits(ids bigint[], ts timestamptz) returns bigint
 language plpgsql volatile :hot as $$
 #variable_conflict use_column

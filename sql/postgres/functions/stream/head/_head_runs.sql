@@ -1,10 +1,10 @@
--- What these streams have among the parked messages for a claimer, which has locked their rows: the first message of
--- each and its neighbours, up to share, all of them before a work id of `below` (null: any). A run ends before the
+-- Finds the parked messages of these streams that a claimer, which has locked their rows, can take: the first message
+-- of each and its neighbours, up to share, all of them before a work id of `below` (null: any). A run ends before the
 -- first message that may not go: not due, suspect, expired, unwanted, or held by another transaction. A suspect head
 -- goes alone.
--- ids: these may go; held: their streams; waiting: streams whose head may not go, with what is known of it; empty:
--- streams without such messages. Without the turn nothing goes while heads may not be handed out (_is_open). The
--- statement that looks for the messages has to ask this itself.
+-- ids: these may go; held: their streams; waiting: streams whose head may not go, and until, suspects and topics: what
+-- is known of it; empty: streams without such messages. Without the turn nothing goes while heads may not be handed out
+-- (_is_open). The statement that looks for the messages has to ask this itself.
 create or replace function :"schema"._head_runs(
     p_box smallint, due text[], below bigint[], share int, p_suspect boolean, has_turn boolean, ts timestamptz,
     exact text[], prefixes text[], p_waits text, p_named boolean,
