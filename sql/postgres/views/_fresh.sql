@@ -1,5 +1,5 @@
--- Messages that nobody has yet: beyond the frontier, in the pool, or in streams behind their positions. (A message that was claimed or buried before any
--- claimer met it is in lane 2, and its number may be in the pool still.)
+-- Messages that no claimer has yet: beyond the frontier, in the pool, or after the position of their stream. (A message
+-- that was claimed or buried before any claimer met it is in lane 2, and the pool may still have its number.)
 create or replace view :"schema"._fresh as
 with f as (
     select x.* from (values (0, 0), (0, 1), (1, 0), (1, 1)) v(box, lane)

@@ -1,5 +1,6 @@
--- Workers that were heard of lately, with the topics they handle: a row for each box that one serves; and of those
--- that live, their rank among those that handle the same topics there, and the partitions of streams that belong to them.
+-- Workers that were heard of lately, with the topics they handle: a row for each box that a worker serves. Live workers
+-- also have their rank among those that handle the same topics there, and the partitions of streams that belong to
+-- them.
 create or replace view :"schema"._instance as
 select r.instance_id, case r.box when 0 then 'outbox' else 'inbox' end as box, r.host, r.pid, r.concurrency,
        r.exact || array(select p || '*' from unnest(r.prefixes) with ordinality u(p, n) order by u.n) as topics,

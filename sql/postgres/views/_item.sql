@@ -1,7 +1,7 @@
--- Every message with its derived status, under one snapshot. A branch per status, so that a filter on
--- status or on an id prunes: failed = in dead, in_progress = held by a lease, ready = parked or beyond
--- the frontier, done = in finished. stages: stored (1) by itself, event_stored (2) of an event, published (4) of what is done
--- in the outbox, and what was recorded.
+-- Every message with its derived status, under one snapshot. A branch per status, so that a filter on status or on an
+-- id prunes: failed = in dead, in_progress = held by a lease, ready = parked or fresh, done = in finished. stages:
+-- stored (1) by itself, event_stored (2) of an event, published (4) of a message that is done in the outbox, and what
+-- was recorded.
 create or replace view :"schema"._item as
 select m.work_id, m.message_id, m.box, m.topic, m.payload, 'failed'::text as status, m.created_at, m.due_at,
        null::timestamptz as available_at, m.expires_at, m.stream, m.correlation_id, m.headers, d.retry_count,

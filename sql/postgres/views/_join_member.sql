@@ -1,4 +1,4 @@
--- Members with what became of them, wherever that is written.
+-- Members with their outcome, wherever it is written.
 create or replace view :"schema"._join_member as
 select m.ctid as tid, m.join_id, m.message_id, m.work_id, m.created_at, m.check_at,
        case when m.status <> 0 then m.status else coalesce((

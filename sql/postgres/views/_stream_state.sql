@@ -1,5 +1,5 @@
--- What stream_state shows, by the columns of the index. The head is a parked message, one that a lease holds (taken), or the first
--- in the log behind the stream's position.
+-- The rows that stream_state shows, with the columns that the index has. The head is a parked message, one that a lease
+-- holds (taken), or the first in the log behind the stream's position.
 create or replace view :"schema"._stream_state as
 select s.box, s.key,
        case when s.halted_at is not null then 'halted' when l.epoch is not null then 'in_progress'

@@ -1,4 +1,4 @@
--- Events. position is null until somebody who follows, or upkeep, has given it out.
+-- Events. position is null until a reader of all events, or upkeep, has given it out.
 create or replace view :"schema".event as
 select e.event_id, e.stream, e.version, p.position, e.type, e.payload, e.headers, e.correlation_id, e.created_at, e.causation_id
 from :"schema".event_row e left join lateral (

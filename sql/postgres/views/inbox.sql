@@ -1,4 +1,4 @@
--- The inbox as the world sees it: one row per message with its status. state: the same in other words.
+-- The inbox: one row per message with its status. state: the status in other words.
 create or replace view :"schema".inbox as
 select i.work_id, i.message_id, 'inbox'::text as box, i.topic, i.payload, i.status, i.status = 'done' as is_processed,
        i.created_at, i.due_at, i.available_at, i.expires_at, i.stream, i.correlation_id, i.headers,

@@ -1,5 +1,5 @@
--- Every key that the inbox has heard of, with what became of it: also those that were only seen, were accepted, or
--- whose message is gone. work_id is null for them.
+-- Every key that the inbox has heard of, and what became of it. This includes keys that were only seen or accepted, and
+-- keys whose message is gone; work_id is null for them.
 create or replace view :"schema".inbox_receipt as
 select k.source, k.external_id, k.message_id, m.work_id,
        case when k.state = 0 then 'seen' when k.state = 2 or m.done_at is not null then 'done'

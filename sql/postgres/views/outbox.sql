@@ -1,4 +1,4 @@
--- The outbox as the world sees it: one row per message with its status.
+-- The outbox: one row per message with its status.
 create or replace view :"schema".outbox as
 select i.work_id, i.message_id, 'outbox'::text as box, i.topic, i.payload, i.status, i.status = 'done' as is_processed,
        i.created_at, i.due_at, i.available_at, i.expires_at, i.stream, i.correlation_id, i.headers,

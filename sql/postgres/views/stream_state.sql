@@ -1,4 +1,4 @@
--- Streams that have unfinished messages a claimer has met, and those that are halted.
+-- Streams with unfinished messages that a claimer has met, and halted streams.
 create or replace view :"schema".stream_state as
 select case v.box when 0 then 'outbox' else 'inbox' end as box, v.key::text as stream, v.state, v.partition, v.head,
        v.topic, v.available_at, v.retry_count,

@@ -1,4 +1,4 @@
--- The inbox: one row a message. state: the status in other words.
+-- The inbox: one row per message. state: the status in other words.
 drop view if exists boxcar_inbox;
 create view boxcar_inbox as
 select work_id, message_id, box, topic, status, is_processed, created_at, due_at, available_at, expires_at,

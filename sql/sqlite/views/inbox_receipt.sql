@@ -1,4 +1,5 @@
--- Every key that the inbox has heard of, with what became of it. work_id and message_id are null when there is no message.
+-- Every key that the inbox has heard of, and what became of it. work_id and message_id are null when there is no
+-- message.
 drop view if exists boxcar_inbox_receipt;
 create view boxcar_inbox_receipt as
 select k.source, k.external_id, k.work_id,

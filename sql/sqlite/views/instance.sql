@@ -1,5 +1,5 @@
--- The workers that are running, as people read them: a row for each box that one serves; and of those that live, their
--- rank among those that handle the same topics there, and the partitions of streams that belong to them.
+-- The workers that are running, as people read them: a row for each box that a worker serves. Live workers also have
+-- their rank among those that handle the same topics there, and the partitions of streams that belong to them.
 drop view if exists boxcar_instance;
 create view boxcar_instance as
 select lower(substr(hex(i.instance_id), 1, 8) || '-' || substr(hex(i.instance_id), 9, 4) || '-' || substr(hex(i.instance_id), 13, 4)

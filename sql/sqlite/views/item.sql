@@ -1,6 +1,6 @@
--- Every message with its status, in raw form. One branch a status, so that a filter on the status
--- leaves the others unread. stages: stored (1) by itself, event_stored (2) of an event, published (4) of what is done in
--- the outbox, and what was recorded.
+-- Every message with its status, in raw form. One branch per status, so that a filter on the status leaves the others
+-- unread. stages: stored (1) by itself, event_stored (2) of an event, published (4) of a message that is done in the
+-- outbox, and what was recorded.
 drop view if exists boxcar_item;
 create view boxcar_item as
 select m.work_id, m.message_id, m.box, m.topic, 'ready' as status, m.created_at, m.due_at,

@@ -1,5 +1,5 @@
--- Members with what became of each: its own row says it, or the run of outcomes that holds its work id, which is the
--- last one of its join that starts at or before it.
+-- Members with their outcome. It is in the member's own row, or in the run of outcomes that holds its work id: the last
+-- run of its join that starts at or before that id.
 drop view if exists boxcar_member;
 create view boxcar_member as
 select m.join_id, m.message_id, m.work_id,

@@ -1,4 +1,4 @@
--- The outbox: one row a message.
+-- The outbox: one row per message.
 drop view if exists boxcar_outbox;
 create view boxcar_outbox as
 select work_id, message_id, box, topic, status, is_processed, created_at, due_at, available_at, expires_at,

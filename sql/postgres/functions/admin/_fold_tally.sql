@@ -1,11 +1,11 @@
--- Folds counters of done messages into one row per topic, at most max_rows of them. Returns how many rows it folded. Only the
--- upkeep that has its turn (_upkeep_turn) calls it.
+-- Folds counters of done messages into one row per topic, at most max_rows of them. Returns how many rows it folded.
+-- Only the upkeep that has its turn (_upkeep_turn) calls it.
 --
--- tally_delta has no index, so that acks have none to write. It is read in the order of its pages, from the page where the last
--- round ended: rows that were folded may stay on the pages before it, as long as somebody holds an old snapshot. What is
--- committed on those pages later is found by a look at all of them, at most once a minute and for at most a twentieth of the time.
--- A look may take several rounds. When it has reached the page that was the last one as it began, everything that its
--- snapshot shows has been folded (folded).
+-- tally_delta has no index, so acks have none to write. It is read in the order of its pages, from the page where the
+-- last round ended: rows that were folded may stay on the pages before it, as long as a transaction holds an old
+-- snapshot. Rows that are committed on those pages later are found by a look at all pages, at most once a minute and
+-- for at most a twentieth of the time. A look may take several rounds. When it has reached the page that was the last
+-- one as it began, everything that its snapshot shows has been folded (folded).
 create or replace function :"schema"._fold_tally(p_box smallint, max_rows int) returns bigint
 language plpgsql volatile :hot as $$
 declare

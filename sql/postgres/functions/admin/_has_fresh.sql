@@ -1,5 +1,5 @@
--- Whether a message of these topics is in the pool, or in the log beyond the frontier and can be had before `latest`.
--- Goes the way a claim would go, from the position on, without moving anything.
+-- Whether a message of these topics is in the pool, or is in the log beyond the frontier and can be claimed before
+-- `latest`. Goes the way a claim would go, from the position on, without moving anything.
 create or replace function :"schema"._has_fresh(
     p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
 returns boolean language plpgsql stable :hot as $$

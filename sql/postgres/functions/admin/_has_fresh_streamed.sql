@@ -1,6 +1,6 @@
--- The same in the streamed lane: a message that can be had before `latest` and whose stream's head, of
--- whatever topic, is leased or comes in time. Claims come past the whole lane whatever they want, so there is
--- little ahead of them; if there is much, nobody knows the heads yet and the answer is yes.
+-- _has_fresh for the streamed lane: a message that can be claimed before `latest` and whose stream's head, of any
+-- topic, is leased or comes in time. Claims come past the whole lane whatever topics they want, so there is little
+-- ahead of them. If there is much, the heads are not known yet and the answer is yes.
 create or replace function :"schema"._has_fresh_streamed(
     p_box smallint, exact text[], prefixes text[], ts timestamptz, latest timestamptz)
 returns boolean language plpgsql stable :hot as $$
@@ -36,7 +36,8 @@ begin
     if found_one or total >= most then
         return true;
     end if;
-    -- And what lies in the log behind the positions of streams that claimers know, whether they came past it or not.
+    -- And the messages in the log behind the positions of streams that claimers know, whether a claimer came past them
+    -- or not.
     return exists (
         select from :"schema".stream s
         cross join lateral (

@@ -1,8 +1,8 @@
--- Whether nothing of these topics is ready, leased by anybody, or waiting for a time before ts + horizon.
--- All under the snapshot of the calling statement, so a message on its way from one place to the next is
--- seen in just one. The log is looked at from the frontier's position on, and what is finished nowhere:
--- the answer costs what is left, not what was done. Expired messages are as good as dead. Messages of
--- wait_topic that are put off do not count: they wait for joins that are open.
+-- Whether nothing of these topics is ready, leased, or waiting for a time before ts + horizon. All is read under the
+-- snapshot of the calling statement, so a message on its way from one place to the next is seen in just one. The log is
+-- read from the frontier's position on, and finished messages nowhere: the cost grows with the messages that are left,
+-- not with those that are done. Expired messages count as dead. Messages of wait_topic that are put off do not count:
+-- they wait for joins that are open.
 create or replace function :"schema"._is_drained(
     p_box smallint, exact text[], prefixes text[], horizon interval, wait_topic text default null)
 returns boolean language plpgsql stable security definer :hot as $$
@@ -46,7 +46,7 @@ begin
                  and coalesce(p.expires_at > ts, true) and :"schema"._wanted(p.topic, exact, prefixes)) then
         return false;
     end if;
-    -- Streams whose head, of whatever topic, is leased or comes in time.
+    -- Streams whose head, of any topic, is leased or comes in time.
     if exists (select from :"schema".stream s cross join lateral (
                    select p.available_at, p.epoch from :"schema".parked p
                    where p.box = p_box and p.stream >= s.key and p.stream <= s.key

@@ -1,5 +1,5 @@
--- Do the transaction ids in the log belong to this cluster and this table? Where one of the two numbers of a cluster is not
--- known, that of the store or that of this one, the row in origin tells: it still is the one that was written here.
+-- Do the transaction ids in the log belong to this cluster and this table? If the number of this cluster, or the one
+-- that the store has noted, is not known, the row in origin tells: it still is the one that was written here.
 create or replace function :"schema"._is_own() returns boolean
 language plpgsql stable :pinned as $$
 declare

@@ -1,5 +1,5 @@
--- Messages without a trace: neither parked, leased, dead nor finished, and not fresh either (every:
--- whatever the frontier says, for a store whose transaction ids are foreign). There should be none.
+-- Messages without a trace: neither parked, leased, dead nor finished, and not fresh either. There should be none.
+-- every: whatever the frontier says, for a store whose transaction ids are foreign.
 create or replace function :"schema"._lost_ids(p_box smallint, every boolean) returns bigint[]
 language plpgsql stable :pinned set enable_nestloop = off as $$
 declare

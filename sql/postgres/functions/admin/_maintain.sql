@@ -1,7 +1,7 @@
--- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded; and instances that were silent for
--- long are removed, naps and signs of life that are over are forgotten. The caller
--- repeats it, a transaction each, while more is true, and calls _expire_fresh for each lane, which takes the
--- claimers' turn and so wants a transaction of its own.
+-- One small step of upkeep of a box: reap, expire, fold, purge, joins, each bounded. It also removes instances that
+-- were silent for long, and naps and signs of life that are over. The caller repeats it, a transaction each, while more
+-- is true. The caller also calls _expire_fresh for each lane, which takes the claimers' turn and so needs a transaction
+-- of its own.
 create or replace function :"schema"._maintain(
     p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, out purged_dead bigint,
     out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint,
@@ -25,14 +25,14 @@ begin
     end if;
     reaped := :"schema"._try_expire_leases(p_box, '-infinity', 50);
     expired := :"schema"._try_bury_expired(p_box, most);
-    -- One at a time: both change the counters of several topics and what was appended to them. Somebody else's upkeep that
-    -- is at it does this for us.
+    -- One at a time: both change the counters of several topics and what was appended to them. If another upkeep is at
+    -- it, that one does the work.
     folded := 0;
     purged_done := 0;
     if :"schema"._upkeep_turn(p_box) then
         folded := :"schema"._fold_tally(p_box, most);
         purged_done := :"schema"._purge_done(p_box, most);
-        if p_box = 0 then   -- each round begins with it; nobody else has its turn, so nobody waits for this row
+        if p_box = 0 then   -- each round begins with it; no other upkeep has the turn, so none waits for this row
             update :"schema".upkeep u set ran_at = ts
             where u.ran_at is null or u.ran_at not between ts - interval '10 seconds' and ts;
         end if;

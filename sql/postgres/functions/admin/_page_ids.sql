@@ -1,6 +1,6 @@
--- The work ids of one page, newest first below p_after. Each status has a table that leads to it;
--- fresh messages are looked for among the newest of the log before all of them are sorted. Besides the statuses there are
--- claimable and waiting, which are ready messages of the two kinds that _stats counts.
+-- The work ids of one page, newest first below p_after. Each status has a table that leads to it. Fresh messages are
+-- looked for among the newest of the log before all of them are sorted. Besides the statuses there are claimable and
+-- waiting: the two kinds of ready messages that _stats counts.
 create or replace function :"schema"._page_ids(
     p_box smallint, p_status text, p_topic text, prefix boolean, p_after bigint, max_messages int)
 returns bigint[] language plpgsql stable :pinned as $$

@@ -1,9 +1,10 @@
--- Purges done messages past their retention, driven by the evidence in finished: whole rows of it,
--- until about max_messages messages are gone. Returns how many. Only the upkeep that has its turn (_upkeep_turn) removes these
--- rows, so they need no locks, which would be a record of the WAL each. It comes after _fold_tally.
+-- Purges done messages past their retention. The rows in finished drive this: it removes whole rows, until about
+-- max_messages messages are gone. Returns how many. Only the upkeep that has its turn (_upkeep_turn) removes these
+-- rows, so they need no locks, each of which would be a record in the WAL. It comes after _fold_tally.
 --
--- The look begins where the last round ended (finished_from), and not at all that rounds have removed. What _fold_tally has
--- counted (folded) need not be looked for in tally_delta. While that is large, what it has not counted yet is left to a later round.
+-- The look begins where the last round ended (finished_from), so it does not read again what earlier rounds removed.
+-- Rows that _fold_tally has counted (folded) need not be looked for in tally_delta. While that is large, rows that are
+-- not counted yet are left to a later round.
 create or replace function :"schema"._purge_done(p_box smallint, max_messages int) returns bigint
 language plpgsql volatile :hot as $$
 declare
@@ -26,8 +27,8 @@ begin
     if not :"schema"._is_own() then
         l.folded := null;   -- its numbers are those of another server
     end if;
-    -- xmin has the last 32 bits of a number below `next`. A number that is 2^32 older seems to be younger than it is, and at worst not
-    -- folded.
+    -- xmin has the last 32 bits of a number below `next`. A number that is 2^32 older seems to be younger than it is:
+    -- at worst it seems not folded.
     with past as materialized (
         select f.first_id, f.last_id, f.at, f.is_folded from (
             select x.first_id, x.last_id, x.at,
@@ -53,7 +54,7 @@ begin
     if purged is null then
         return 0;
     end if;
-    -- What was not counted yet need not be counted down.
+    -- Messages that were not counted yet need not be counted down.
     if not is_folded then
         with dropped as (
             delete from :"schema".tally_delta d
@@ -75,7 +76,7 @@ begin
     select array_agg(m.unique_key), array_agg(m.message_id) into keys, holders
     from messages m where m.unique_key is not null;
     perform :"schema"._forget_keys(keys, holders);
-    -- The last chance to count them, now that nobody can attach them any more.
+    -- The last chance to count them: from now on nothing can attach them.
     if :"schema"._is_step(purged) then
         perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
     end if;

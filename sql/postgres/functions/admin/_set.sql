@@ -11,7 +11,7 @@ begin
             message = format('partition_count stays %s: this store has had messages in streams, and their partitions '
                              'are fixed; set it in a new store', :"schema"._setting(p_name, 10000));
     end if;
-    if p_name = 'join_wait_topic' then   -- what waits under the old topic is ordinary from now on, and the other way round
+    if p_name = 'join_wait_topic' then   -- messages under the old topic are ordinary from now on, and the other way round
         update :"schema".parked p set crash_count = -(p.topic = coalesce(p_text, 'join.wait'))::int
         where p.box = 0 and p.stream is null and p.crash_count <= 0
           and p.topic in (:"schema"._wait_topic(), coalesce(p_text, 'join.wait'));

@@ -1,7 +1,7 @@
--- Streams whose head no claimer finds: it is nobody's, and yet the stream's row is missing, waits for a lease that is not
--- there, says a later time than the head's, or names another topic. There should be none. Halted streams wait for
--- somebody's decision, and those noted down are looked at within a second. Stable: the clock is read after the snapshot
--- was taken, so that no row is ahead of it.
+-- Streams whose head no claimer finds: no lease holds the head, and yet the stream's row is missing, waits for a lease
+-- that does not exist, says a later time than the head's, or names another topic. There should be none. Halted streams
+-- wait for an operator's decision, and those noted down are looked at within a second. Stable: the clock is read after
+-- the snapshot was taken, so that no row is ahead of it.
 create or replace function :"schema"._stalled_streams(p_box smallint) returns text[]
 language plpgsql stable :pinned set enable_nestloop = off as $$
 declare

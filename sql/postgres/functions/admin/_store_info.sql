@@ -1,4 +1,4 @@
--- What a program must know before it uses this store (BX-029), and a name for its logs.
+-- The versions that a program must know before it uses this store (BX-029), and a name for its logs.
 create or replace function :"schema"._store_info(
     out schema_version int, out oldest_program int, out store_id text)
 language plpgsql stable security definer :pinned as $$

@@ -1,4 +1,4 @@
--- The number of this cluster, or unknown where the server refuses to tell, as some do that are run by somebody else.
+-- The number of this cluster, or unknown where the server refuses to tell it, as some hosted servers do.
 create or replace function :"schema"._system_identifier() returns text
 language plpgsql stable :pinned as $$
 begin

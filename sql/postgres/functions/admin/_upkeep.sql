@@ -1,4 +1,4 @@
--- When upkeep ran last: seconds ago; if it never did (has_run false), for how long that is so.
+-- How many seconds ago upkeep ran last. If it never ran (has_run false): for how many seconds that has been so.
 create or replace function :"schema"._upkeep(out has_run boolean, out seconds double precision)
 language plpgsql stable security definer :pinned as $$
 begin

@@ -1,5 +1,5 @@
--- Takes the turn of the one upkeep of a box that folds counters and purges what is done: true when we have it, until the
--- end of the transaction. Nobody waits for it: whoever has it does what we would.
+-- Takes the turn of the one upkeep of a box that folds counters and purges done messages. True: this transaction has it
+-- until it ends. No upkeep waits for it: the one that has it does the same work.
 create or replace function :"schema"._upkeep_turn(box smallint) returns boolean
 language plpgsql volatile :pinned as $$
 begin

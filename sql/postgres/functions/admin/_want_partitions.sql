@@ -1,5 +1,5 @@
--- The store must have so many partitions: one that never had a message in a stream takes the number over, any other
--- refuses another number (_set).
+-- The store must have `wanted` partitions: a store that never had a message in a stream takes the number over, any
+-- other one refuses another number (_set).
 create or replace function :"schema"._want_partitions(wanted int) returns void
 language plpgsql volatile security definer :pinned as $$
 begin

@@ -1,4 +1,4 @@
--- What is kept of an error text: at most :error_text_max bytes, cut between characters (BX-010).
+-- The part of an error text that is kept: at most :error_text_max bytes, cut between characters (BX-010).
 create or replace function :"schema"._cap_error(error text) returns text
 language plpgsql immutable :pinned as $$
 declare

@@ -1,4 +1,4 @@
--- The first of these messages, as many as have this many bytes of payload together, and one more. Sizes are known without
+-- The first of these messages that together have this many bytes of payload, and one more. Sizes are known without
 -- reading the payloads.
 create or replace function :"schema"._first_bytes(ids bigint[], most bigint) returns bigint[]
 language plpgsql stable as $$

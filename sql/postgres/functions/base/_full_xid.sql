@@ -1,4 +1,5 @@
--- The number of a transaction with its epoch, from what a row holds of it: the one that is closest to those of now.
+-- The number of a transaction with its epoch, from the part that a row holds: of all numbers that fit, the one closest
+-- to now.
 create or replace function :"schema"._full_xid(x xid) returns xid8
 language plpgsql volatile as $$
 declare

@@ -1,5 +1,5 @@
--- What _derive_id returns, for functions of ours that are called often: it has no settings of its own, which would cost
--- more than the rest, so everything is named with its schema.
+-- The same result as _derive_id, for Boxcar's functions that are called often. It has no settings of its own, which
+-- would cost more than the rest, so everything is named with its schema.
 create or replace function :"schema"._hash_id(namespace text, name text) returns uuid
 language plpgsql immutable as $$
 declare

@@ -1,6 +1,5 @@
--- Work ids as a multirange: neighbours melt into one range, so a whole batch is a few bytes. Most
--- batches are one run of ids, which is quicker to see than to add up. Numbers that cannot be work ids
--- are left out.
+-- Work ids as a multirange: neighbours become one range, so a whole batch is a few bytes. Most batches are one run of
+-- ids, which is quicker to see than to add up. Numbers that cannot be work ids are left out.
 create or replace function :"schema"._multirange(ids bigint[]) returns int8multirange
 language plpgsql immutable :pinned as $$
 declare

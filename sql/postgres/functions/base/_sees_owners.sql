@@ -1,6 +1,6 @@
--- May the caller see who holds which lease? Whoever knows an owner's id can settle what that owner holds, so only those
--- who may do everything see it: the schema's owner and roles with admin access. The caller is the role of the session,
--- also inside functions that run with the rights of their owner.
+-- May the caller see which owner holds which lease? A caller that knows an owner's id can settle the messages of that
+-- owner. So only callers that may do everything see it: the schema's owner and roles with admin access. The caller is
+-- the role of the session, also inside functions that run with the rights of their owner.
 create or replace function :"schema"._sees_owners() returns boolean
 language sql stable :pinned as $$
     select has_function_privilege(coalesce(nullif(current_setting('role'), 'none'), session_user)::name,

@@ -1,6 +1,6 @@
--- The current snapshot with our own transaction counted as running. PostgreSQL leaves it out:
--- a transaction that writes, claims, enqueues and commits would otherwise put messages into the
--- log under an id that the frontier takes for finished, and they would never be seen.
+-- The current snapshot with this transaction counted as running. PostgreSQL leaves it out. Then a transaction that
+-- writes, claims, enqueues and commits would put messages into the log under an id that the frontier takes for
+-- finished, and no claim would ever see them.
 create or replace function :"schema"._snapshot() returns pg_snapshot
 language plpgsql volatile :pinned as $$
 declare

@@ -1,5 +1,5 @@
--- Something went wrong that must not stop the caller: a warning (01BX3), which the library logs. Only the code of the error
--- is told: its text could have parts of a payload.
+-- Something went wrong that must not stop the caller: raises a warning (01BX3), which the library logs. It tells only
+-- the code of the error: the error's text could have parts of a payload.
 create or replace function :"schema"._warn_of_trouble(what text, concerned text, code text) returns void
 language plpgsql volatile as $$
 begin

@@ -1,4 +1,4 @@
--- The topics of a part's claim as claims take them: exact ones, and prefixes without their *; null = all.
+-- The topics of a part's claim in the form that claims take: exact ones, and prefixes without their *; null = all.
 create or replace function :"schema"._batch_topics(part jsonb, out exact text[], out prefixes text[])
 language plpgsql immutable :pinned as $$
 begin

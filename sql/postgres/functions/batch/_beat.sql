@@ -1,5 +1,5 @@
--- The heartbeat of a batch: the owner is registered in each box that the batch has a part for, on the topics that this part
--- claims or lists.
+-- The heartbeat of a batch: registers the owner in each box that the batch has a part for, with the topics that this
+-- part claims or lists.
 create or replace function :"schema"._beat(p_owner uuid, heartbeat jsonb, outbox jsonb, inbox jsonb) returns void
 language plpgsql volatile :hot as $$
 declare

@@ -1,6 +1,6 @@
--- What a request of the library claims first: messages that it has stored itself, which it names by their message ids. It
--- sends this behind them, in their transaction. A message with such an id that was there before is another transaction's.
--- p_number as in _claim_numbered.
+-- The first claim of a request of the library: messages that the request itself has stored, named by their message ids.
+-- The library sends this behind them, in their transaction. A message that was there before under such an id belongs to
+-- another transaction. p_number as in _claim_numbered.
 create or replace function :"schema"._claim_own(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], message_ids uuid[],
     p_number bigint, max_bytes bigint)

@@ -1,5 +1,5 @@
--- Claims what a batch asks of one box; empty when it asks nothing. First what the batch itself has stored (stored, work ids),
--- if it asks for that. The caller has called _before_claim.
+-- Claims for a batch from one box; empty when the batch claims nothing there. First the messages that the batch itself
+-- has stored (stored, work ids), if it asks for that. The caller has called _before_claim.
 create or replace function :"schema"._claim_part(p_box smallint, p_owner uuid, part jsonb, stored bigint[] default null)
 returns :"schema".claimed_message[] language plpgsql volatile :hot as $$
 declare

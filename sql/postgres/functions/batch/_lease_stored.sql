@@ -1,7 +1,7 @@
--- Leases messages that this very transaction has stored, which no claim sees before the commit: those that are due, wanted and
--- of no stream. They leave the log as those do that are claimed inside a transaction (lane 2). A stream has an order, and
--- others may have enqueued into it meanwhile, so its messages are left to the next claim. Arrays of ids are of new messages only.
--- p_number and max_bytes as in _claim_numbered.
+-- Leases messages that this very transaction has stored, which no claim sees before the commit: those that are due,
+-- wanted and of no stream. They leave the log, as messages do that are claimed inside a transaction (lane 2). A stream
+-- has an order, and others may have enqueued into it meanwhile, so its messages are left to the next claim. ids: only
+-- of new messages. p_number and max_bytes as in _claim_numbered.
 create or replace function :"schema"._lease_stored(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], ids bigint[],
     p_number bigint, max_bytes bigint)

@@ -1,4 +1,4 @@
--- The messages that an owner has leased in a box, without some that it has already; only_these: of these alone, null = all.
+-- The messages that an owner has leased in a box, except `without`; only_these: of these alone, null = all.
 create or replace function :"schema"._owned_work(
     p_box smallint, p_owner uuid, without bigint[], only_these bigint[])
 returns :"schema".claimed_message[] language plpgsql stable :hot as $$

@@ -1,5 +1,5 @@
--- The messages that an owner holds in a box, for requests of the library; only_these: of these alone, null = all. Not those
--- whose lease is over: a claim of the same request may release them.
+-- The messages that an owner holds in a box, for requests of the library; only_these: of these alone, null = all.
+-- Messages whose lease is over are left out: a claim of the same request may release them.
 create or replace function :"schema"._returned(p_box smallint, p_owner uuid, only_these bigint[])
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 begin

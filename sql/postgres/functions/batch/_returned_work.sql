@@ -1,4 +1,5 @@
--- What a part of a batch wants back as work in addition to what it claimed: the messages that it renewed, or all that its owner holds.
+-- The work that a part of a batch wants back in addition to its claim: the messages that it renewed, or all that its
+-- owner holds.
 create or replace function :"schema"._returned_work(
     p_box smallint, p_owner uuid, part jsonb, answer jsonb, claimed :"schema".claimed_message[])
 returns :"schema".claimed_message[] language plpgsql stable :hot as $$

@@ -1,6 +1,5 @@
--- Settles what a batch says about one box, a statement for each list, in the order in which every batch does. Stages that come
--- with a result are recorded first, too.
--- Returns the work ids that each list affected.
+-- Settles the lists of a batch for one box, a statement for each list, in the order that every batch has. Stages that
+-- come with a result are recorded first, too. Returns the work ids that each list affected.
 create or replace function :"schema"._settle_part(p_box smallint, p_owner uuid, part jsonb) returns jsonb
 language plpgsql volatile :hot as $$
 declare
@@ -40,7 +39,7 @@ begin
             :"schema"._renew(p_box, p_owner, list.ids, list.epochs,
                              coalesce((part ->> 'lease')::interval, interval '30 seconds')));
     end if;
-    -- Every list that was sent is answered, also when nothing of it was the owner's.
+    -- Every list that was sent gets an answer, even if the owner held none of its messages.
     return (select coalesce(jsonb_object_agg(k, coalesce(nullif(answer -> k, 'null'), '[]')), '{}')
             from jsonb_object_keys(part) k where k in ('stages', 'acks', 'abandons', 'defers', 'fails', 'renews'));
 end $$;

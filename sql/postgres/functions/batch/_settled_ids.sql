@@ -1,4 +1,5 @@
--- The work ids that a part of a batch settles, those that it defers apart, and in how many lists they are.
+-- The work ids that a part of a batch settles, apart from those that it defers; the latter (defers); and in how many
+-- lists they are.
 create or replace function :"schema"._settled_ids(part jsonb, out ids bigint[], out defers bigint[], out lists int)
 language plpgsql immutable :pinned as $$
 begin

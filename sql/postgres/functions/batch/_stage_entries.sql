@@ -1,4 +1,5 @@
--- The stages that a part of a batch records: those of its list, and those that come with a result. In the form of that list.
+-- The stages that a part of a batch records, in the form of its list: those of the list, and those that come with a
+-- result.
 create or replace function :"schema"._stage_entries(part jsonb) returns jsonb
 language plpgsql immutable :pinned as $$
 begin

@@ -1,4 +1,4 @@
--- The work ids of the messages that a batch has stored itself: without duplicates.
+-- The work ids of the messages that a batch has stored itself, without duplicates.
 create or replace function :"schema"._stored_ids(answer jsonb) returns bigint[]
 language plpgsql immutable :pinned as $$
 begin

@@ -1,5 +1,5 @@
--- A part of a batch whose settlements all have work ids: those that name a message by its id get the work id of that message
--- in this box. An id that no message has is left out: it is nobody's. Everything has been checked.
+-- A part of a batch whose settlements all have work ids: those that name a message by its id get the work id of that
+-- message in this box. An id that no message has is left out: no owner can hold it. Everything has been checked.
 create or replace function :"schema"._with_work_ids(p_box smallint, part jsonb) returns jsonb
 language plpgsql stable :hot as $$
 declare

@@ -1,4 +1,4 @@
--- What a batch says of a box, without the names whose value is null: null means absent. What is in the lists stays as it is.
+-- A batch's part for a box, without the names whose value is null: null means absent. The lists stay as they are.
 create or replace function :"schema"._without_nulls(part jsonb) returns jsonb
 language plpgsql immutable :pinned as $$
 begin

@@ -1,4 +1,4 @@
--- The rules for what an append says about its stream.
+-- The rules for the stream and the expected version of an append.
 create or replace function :"schema"._check_append(stream text, expected_version bigint) returns void
 language plpgsql immutable :pinned as $$
 begin

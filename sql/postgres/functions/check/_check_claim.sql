@@ -1,4 +1,4 @@
--- The rules for a claim. The functions of the library, which roles can call, look by a cheap condition first (_claim_items).
+-- The rules for a claim. Functions of the library that roles can call first test a cheap condition (_claim_items).
 create or replace function :"schema"._check_claim(owner uuid, lease interval, batch_size int) returns void
 language plpgsql immutable :pinned as $$
 begin

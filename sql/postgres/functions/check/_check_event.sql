@@ -12,7 +12,7 @@ begin
     if event_id = '00000000-0000-0000-0000-000000000000' then
         perform :"schema"._invalid(place || 'event_id', 'is the nil UUID');
     end if;
-    -- What it shares with a message. An empty topic is none.
+    -- The part that it shares with a message. An empty topic is none.
     perform :"schema"._check_message(place, coalesce(nullif(topic, ''), '-'), payload, correlation_id, null, null,
                                      null, headers, null, null, null, null, causation_id);
 end $$;

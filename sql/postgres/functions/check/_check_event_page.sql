@@ -1,4 +1,4 @@
--- The rules for where reading begins and how much it brings.
+-- The rules for the start of a read and for the most events that it returns.
 create or replace function :"schema"._check_event_page(argument text, start bigint, max_events int) returns void
 language plpgsql immutable :pinned as $$
 begin

@@ -1,4 +1,4 @@
--- The rules for what an instance says of itself. exact and prefixes: the topics that it handles, null if it does not say.
+-- The rules for the data of an instance. exact and prefixes: the topics that it handles, null if it names none.
 create or replace function :"schema"._check_instance(
     instance_id uuid, box smallint, host text, pid bigint, concurrency int, exact text[], prefixes text[])
 returns void language plpgsql immutable :pinned as $$

@@ -1,4 +1,5 @@
--- The names of an object that stands for a call: texts have to be strings, or null; of others only the names are looked at.
+-- The names of an object that stands for a call. Texts have to be strings, or null; of others only the names are looked
+-- at.
 create or replace function :"schema"._check_names(place text, o jsonb, texts text[], others text[]) returns void
 language plpgsql immutable :pinned as $$
 declare

@@ -1,4 +1,4 @@
--- BX003 unless something can still happen to this join.
+-- Raises BX003 unless the join is pending and its deadline has not passed.
 create or replace function :"schema"._check_pending(j :"schema".join_row, ts timestamptz) returns void
 language plpgsql immutable :pinned as $$
 begin

@@ -1,4 +1,4 @@
--- A stretch of time before or after now. Null is for the caller to understand.
+-- A stretch of time before or after now. The caller handles null.
 create or replace function :"schema"._check_span(argument text, span interval) returns void
 language plpgsql immutable :pinned as $$
 begin

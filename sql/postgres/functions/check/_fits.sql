@@ -1,4 +1,4 @@
--- Is this many bytes within a limit that is a setting? If not, it raises BX001. Asked only for what is large.
+-- Whether `size` bytes are within a limit that is a setting; if not, raises BX001. Callers ask only for large values.
 create or replace function :"schema"._fits(argument text, size bigint, limit_name text, fallback double precision)
 returns boolean language plpgsql stable :pinned as $$
 declare

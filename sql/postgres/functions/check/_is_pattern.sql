@@ -1,5 +1,5 @@
--- Whether a text names topics, or types or streams of events: one of 1 to :topic_max characters, or a prefix and *. A * in any
--- other place would stand for itself only, and match next to nothing.
+-- Whether a text names topics, or types or streams of events: one of 1 to :topic_max characters, or a prefix and *. A *
+-- in any other place would stand only for itself, and match next to nothing.
 create or replace function :"schema"._is_pattern(pattern text) returns boolean
 language plpgsql immutable :pinned as $$
 begin

@@ -1,7 +1,7 @@
--- What is wrong with a message that the statement storing it finds unusual: raises BX001, or returns true when it is only
--- large. Roles can call functions that trust the library to have checked everything, so those statements look once more,
--- by a cheap condition; a constraint of the table would show the whole row, payload included, in the error and
--- in the server's log. Volatile, so that no planner calls it in advance.
+-- For a message that looks unusual to the statement that stores it: raises BX001 if it has a fault, or returns true
+-- when it is only large. Roles can call functions that trust the library to have checked everything, so those
+-- statements look once more, by a cheap condition. A constraint of the table would show the whole row, payload
+-- included, in the error and in the server's log. Volatile, so that no planner calls it in advance.
 create or replace function :"schema"._refuse_message(
     p_box smallint, id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
     delay_ms bigint, ttl_ms bigint, max_attempts int, causation_id text default null, metadata jsonb default null,

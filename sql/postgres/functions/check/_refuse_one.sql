@@ -1,4 +1,4 @@
--- As _refuse_message, for what _enqueue_one is given besides.
+-- As _refuse_message, for the other arguments of _enqueue_one.
 create or replace function :"schema"._refuse_one(
     id uuid, topic text, payload text, stream text, correlation_id text, headers jsonb, due_at timestamptz,
     delay interval, ttl interval, max_attempts int, is_fresh boolean, join_id uuid, causation_id text default null,

@@ -1,5 +1,5 @@
--- Whether streams have something for a claim: new messages that nobody has sorted in, or a head whose time has come. Stores
--- without streams, and those whose streams are quiet, get past here with a look into empty index ranges.
+-- Whether streams have something for a claim: new messages that no claimer has sorted in, or a head that is due. In a
+-- store without streams, or whose streams are quiet, this costs a look into empty index ranges.
 create or replace function :"schema"._are_streams_due(p_box smallint, due_from timestamptz, ts timestamptz)
 returns boolean language plpgsql stable as $$
 declare

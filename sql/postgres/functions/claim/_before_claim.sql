@@ -1,8 +1,9 @@
--- What a claim does before its turn, since it may wait for locks, a little: expired leases and expired messages are dealt
--- with. A transaction that claims from both boxes does this for both before it takes the first turn.
+-- A claim calls this before it takes its turn, since this may wait for locks, a little: it clears expired leases and
+-- expired messages. A transaction that claims from both boxes does this for both before it takes the first turn.
 --
--- One that may go on for longer leaves them to others, or to its end (_leave_pool): what it released would be nobody's until
--- then. Only if nobody comes for ten seconds, it does that too. alone: it ends with the claim.
+-- A claim in a transaction that may stay open leaves them to other claims, or to the end of the transaction (_tend): no
+-- claimer could get what it released before that end. But it clears what is overdue for ten seconds. alone: the
+-- transaction ends with the claim.
 create or replace function :"schema"._before_claim(p_box smallint, alone boolean default false) returns void
 language plpgsql volatile as $$
 begin

@@ -1,5 +1,4 @@
--- _before_claim for both boxes: for the library, when it claims from both in a transaction of its user's. The claims
--- themselves follow.
+-- _before_claim for both boxes. The library calls it before it claims from both in a transaction of its user.
 create or replace function :"schema"._before_claims() returns void
 language plpgsql volatile security definer :hot as $$
 begin

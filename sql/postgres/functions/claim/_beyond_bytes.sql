@@ -1,7 +1,7 @@
--- What one claim brings is bounded in bytes (_message_bytes): a claimer that cannot receive it has leased messages for nothing,
--- and each of them is charged an attempt. Returns those of the items that have to be given back: all but the oldest that fit
--- together, one at least, so that a larger one goes alone. A stream stays in order, since its later messages are those
--- that go back. null: all fit.
+-- The items that a claim has to give back so that the rest is at most max_bytes (_message_bytes); null: all fit. A
+-- claimer that cannot receive its claim has leased messages for nothing, and each of them is charged an attempt. The
+-- claim keeps the oldest messages that fit together, and at least one, so a larger message goes alone. A stream stays
+-- in order, since its later messages go back.
 create or replace function :"schema"._beyond_bytes(items int8multirange, max_bytes bigint)
 returns bigint[] language plpgsql stable :hot as $$
 begin

@@ -1,4 +1,4 @@
--- _claim_numbered for programs of schema version 9, which number no claims.
+-- _claim_numbered for programs of schema version 9, which do not number claims.
 create or replace function :"schema"._claim(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
     suspects boolean default true)

@@ -1,11 +1,12 @@
--- The common claim, in as few statements as it takes: there is nothing but messages in the pool, and the first row of it that
--- is free has enough of them. items null: it is not that simple, nothing was done, and _claim_items finds out more.
--- Only for claims that are a transaction by themselves.
+-- The common claim, in as few statements as possible: only the pool has messages for it, and the pool's first free row
+-- has enough of them. items null: the claim is not that simple, and nothing was done; _claim_items finds out more. Only
+-- for claims that are a transaction by themselves.
 --
--- With many connections a statement costs more than what it does, and each node of its plan about as much as a look through an
--- index. So what functions would do is written out here. But locking a row of the pool and looking at its messages are two
--- statements: the snapshot of the second one sees what others locked before we had the row.
--- A claim of one message reads it once: the answer (message) is made of the row that was looked at.
+-- With many connections a statement costs more than the work it does, and each node of its plan costs about as much as
+-- a look through an index. So this function writes out the work of other functions. But it locks a row of the pool in
+-- one statement and looks at its messages in the next: the snapshot of the second one shows what other transactions
+-- locked before this claim had the row. A claim of one message reads it once: the answer (message) is made of the row
+-- that was looked at.
 create or replace function :"schema"._claim_at_once(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], p_number bigint,
     max_bytes bigint,
@@ -16,17 +17,18 @@ declare
     p record;
     one record;   -- the only message
     part int8multirange;
-    is_free boolean;   -- nobody holds one of them, and they are not too large
+    is_free boolean;   -- no transaction holds one of them, and they are not too large
     number bigint;   -- of the epoch
 begin
-    -- In another isolation _before_claim refuses. The last answer of _is_quiet counts for 20 milliseconds.
+    -- Under another isolation level _before_claim raises an error. The last answer of _is_quiet counts for 20
+    -- milliseconds.
     if current_setting('transaction_isolation') <> 'read committed'
        or (floor(extract(epoch from ts) * 1000)::bigint - pg_sequence_last_value(
             case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end)
         between 0 and 19) is not true and not :"schema"._is_quiet(p_box) then
         return;
     end if;
-    -- Does its instance have to give a sign of life (_sign_of_life)? Most owners that are registered gave one lately.
+    -- Does the owner's instance have to give a sign of life (_sign_of_life)? Most registered owners gave one lately.
     if pg_sequence_last_value(':"schema".instance_flag') is not null then
         if not exists (select from :"schema".instance_sign s
                        where s.instance_id = p_owner and s.seen_at > ts - interval '500 milliseconds') then
@@ -44,7 +46,7 @@ begin
             where y.box = p_box and y.place >= f.pool_from and y.holder is null
             order by y.box, y.place limit 1 for update skip locked) x
         where f.look_at > ts and f.look_at <= ts + interval '1 minute';
-    else   -- not far from the first row, mostly the first itself: others may have filled the pool with what nobody here wants
+    else   -- near the first row only: the pool may be full of topics that no claimer wants
         select f.epoch, x.ctid as row, x.place, x.size, x.items
         into p from (
             select y.epoch, y.look_at, y.pool_from from :"schema".frontier y where y.box = p_box and y.lane = 0
@@ -84,7 +86,7 @@ begin
     else
         update :"schema".pool x set items = x.items - part, size = x.size - wanted where x.ctid = p.row;
     end if;
-    if not found then   -- what stays in the pool is not leased
+    if not found then   -- a message that stays in the pool is not leased
         return;
     end if;
     ts := clock_timestamp();   -- after the frontier was read: see _epoch
@@ -100,8 +102,8 @@ begin
                     one.source, one.external_id, one.causation_id, one.event_type, one.metadata);
     end if;
     items := part;
-    -- Few rows are left: the pool is filled before it is empty. Of small claims one in sixteen tries, since there may be
-    -- nothing to fill it with.
+    -- Few rows are left: this fills the pool before it is empty. Of small claims one in sixteen tries, since there may
+    -- be nothing to fill it with.
     if pg_sequence_last_value(':"schema".pool_place_seq') - p.place < greatest(least(2000 / wanted, 64), 4)
        and (wanted >= 50 or number % 16 = 0) then
         perform :"schema"._refill(p_box, wanted);

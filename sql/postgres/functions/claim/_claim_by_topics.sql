@@ -1,4 +1,4 @@
--- The claim of those who write topics as people do; the arguments are checked here.
+-- The claim for callers that write topics as people do: exact, or a prefix and *. It checks the arguments.
 create or replace function :"schema"._claim_by_topics(
     p_box smallint, owner uuid, lease interval, batch_size int, topics text[], alone boolean)
 returns setof :"schema".claimed_message language plpgsql volatile :hot as $$

@@ -1,6 +1,6 @@
--- Takes messages that nobody has met or wanted yet: from the pool, and when that has too few, from the log, under the turn.
--- has_turn, f, ts: as the caller has them, changed when the turn is taken here. moved: f has a new position. flags as in
--- _claim_numbered.
+-- Takes messages that no claimer has met or wanted yet: from the pool, and when the pool has too few, from the log
+-- under the turn. has_turn, f, ts: of the caller; they change when this takes the turn. moved: f has a new position.
+-- flags as in _claim_numbered.
 create or replace function :"schema"._claim_fresh(
     inout f :"schema".frontier, inout has_turn boolean, alone boolean, wanted int, inout ts timestamptz, exact text[],
     prefixes text[], p_waits text, p_named boolean,
@@ -28,7 +28,8 @@ begin
     end if;
     items := '{}';
     total := 0;
-    -- More than once only if somebody else has filled the pool meanwhile, or has locked what was found.
+    -- More than once only if another claimer has filled the pool meanwhile, or another transaction has locked what was
+    -- found.
     for i in 1 .. 5 loop
         select p.taken, p.total into part, n from :"schema"._take_pooled(f.box, wanted - total, topics, f.pool_from) p;
         if n > 0 then
@@ -45,13 +46,13 @@ begin
         end if;
         exit when total >= wanted;
         if not has_turn then
-            -- A claim that finds nothing takes no turn: others may want it. f was read before the pool: what somebody has put there
-            -- since is beyond f.
+            -- A claim that finds nothing takes no turn: other claimers may want it. f was read before the pool:
+            -- messages that a claimer has put there since are beyond f.
             if not :"schema"._is_any_beyond(f) then
                 flags := 0;
                 exit;
             end if;
-            if total > 0 then   -- who has something waits for nobody
+            if total > 0 then   -- a claim that has something does not wait
                 has_turn := :"schema"._try_turn(f.box);
                 exit when not has_turn;
             else

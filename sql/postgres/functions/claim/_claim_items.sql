@@ -1,12 +1,13 @@
--- The claim itself: suspects, parked messages and heads of streams, and messages from the pool and the log. Says
--- which messages are leased now (items null: none), and how; flags and number as in _claim_numbered. The caller has called
+-- The claim itself: suspects, parked messages, heads of streams, and messages from the pool and the log. items: the
+-- messages that are leased now (null: none). flags and number as in _claim_numbered. The caller has called
 -- _before_claim for every box that its transaction claims from.
 --
--- Most claims need no turn: they take from the pool. Who finds it empty takes the turn and fills it (_claim_fresh). Heads of
--- streams are handed out under the turn, and once a second somebody takes it to have a full look.
--- alone: the transaction ends with this claim. Any other takes no turn, which it might keep for long (_claim_inside,
--- _heads_inside): what it could not sort is sorted when it ends (_at_end). It takes the turn for streams only if it seems to be
--- the only statement of its transaction (_is_single), or if nobody sorts.
+-- Most claims need no turn: they take from the pool. A claimer that finds the pool empty takes the turn and fills it
+-- (_claim_fresh). Heads of streams are handed out under the turn, and once a second a claimer takes it for a full look.
+-- alone: the transaction ends with this claim. Any other claim takes no turn, since it might keep it for long
+-- (_claim_inside, _heads_inside). The end of its transaction sorts what the claim could not sort (_at_end). It takes
+-- the turn for streams only if it seems to be the only statement of its transaction (_is_single), or if no claimer
+-- sorts.
 create or replace function :"schema"._claim_items(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], suspects boolean,
     p_number bigint, alone boolean, max_bytes bigint,
@@ -21,13 +22,13 @@ declare
     full_look boolean;
     moved boolean := false;
     with_streams boolean := false;
-    is_whole boolean;   -- all that was new of streams was met
+    is_whole boolean;   -- all new messages of streams were met
     side bigint[] := '{}'::bigint[];
     fresh int8multirange := '{}'::int8multirange;
     total int := 0;   -- of fresh
     share int := 0;   -- of what does not come straight from the log
     waits constant text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
-    named constant boolean := coalesce(waits = any (exact), false);              -- ... which only those get who name it
+    named constant boolean := coalesce(waits = any (exact), false);              -- ... which only a claimer that names it gets
     excess bigint[];
     look record;
     got record;
@@ -93,7 +94,8 @@ begin
                                          has_turn);
     end if;
     if side = '{}' then
-        -- Half and half, while there is both: fresh ones first, so that a run of a stream can fill what they leave.
+        -- Half and half while there are both. Fresh ones come first, so that a run of a stream can fill the room that
+        -- they leave.
         if look.others then
             share := wanted / 2 + (wanted % 2) * ((claims + 1) % 2)::int;
         end if;
@@ -129,21 +131,22 @@ begin
         end if;
     end if;
 
-    -- Expired ones were met in streams.
+    -- The claim met expired messages of streams.
     if with_streams and current_setting('boxcar.met_expired', true) = 'yes' then
         flags := flags | 1;
     end if;
     has_parked := side <> '{}';
     if has_parked or total > 0 then
         items := case when has_parked then fresh + :"schema"._multirange(side) else fresh end;
-        -- Most claims are one run of ids, and small: that is seen most cheaply here.
+        -- Most claims are one small run of ids: this finds that out most cheaply.
         if upper(items) - lower(items) > cardinality(side) + total or (
             select sum(:"schema"._message_bytes(m.payload, m.headers, m.metadata)) from :"schema".message m
             where m.work_id >= lower(items) and m.work_id < upper(items)) > max_bytes then
             excess := :"schema"._beyond_bytes(items, max_bytes);
             items := items - :"schema"._multirange(excess);
         end if;
-        -- Now that all is locked. A message that somebody had and gave back in the meantime must not get a lower epoch than it had.
+        -- Now all is locked. A message that a claimer had and gave back in the meantime must not get a lower epoch than
+        -- it had.
         if not has_parked then
             epoch := (:"schema"._draw_epoch(f.epoch)).epoch;
         elsif pg_sequence_last_value(':"schema".epoch_count') = drawn.counted then
@@ -155,7 +158,7 @@ begin
         until := ts + lease;
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
         values (p_box, epoch, p_owner, until, items, has_parked, p_number);
-        if excess is not null then   -- after that: its stream waits for what is leased
+        if excess is not null then   -- after the insert: a stream waits for its leased messages
             perform :"schema"._release(p_box, excess, null, null, null, array_fill(0::bigint, array[cardinality(excess)]), null, ts);
         end if;
         flags := flags & ~2;

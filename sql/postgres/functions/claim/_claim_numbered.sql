@@ -1,21 +1,25 @@
--- The claim: what may wait for locks comes before the turn (_before_claim), the rest under it (_claim_items).
+-- The claim: the part that may wait for locks comes before the turn (_before_claim), the rest under it (_claim_items).
 --
--- flags in the trailing row with work_id 0 (absent when there is nothing to say): 1 = expired
+-- A trailing row with work_id 0 has flags in its epoch (it is absent when there is nothing to say): 1 = expired
 -- messages were parked, call _bury_expired; 2 = nothing found yet but the log goes on, call again; 4 = the turn did not
--- come in time, so that fresh messages were not looked at.
+-- come in time, so the claim did not look at fresh messages.
 --
--- suspects false: none of those is handed out. The claimer is trying one already, and if that one kills
--- it, no other should be charged.
--- durable false: the commit need not reach the disk (the library's claims: a claim lost in a crash
--- is as good as one never made, since epochs follow the clock and are not given out twice). Such a claim waits for no
--- lock longer than two seconds: it fails then and gives the turn back, while the library would stop listening and leave
--- a session behind that keeps the turn. Others wait for the end of its transaction. So it is not believed if that has begun
--- some time ago, or has written something (which might not reach the disk): then it is as durable as any. (Drivers that send
--- a statement in parts begin its transaction a little before it.) Who is believed and stays all the same is ended by the
--- server, unless he forbids that: after five seconds without a statement, and since version 17 after two minutes of anything.
--- p_number: chosen by the claimer. If the answer does not reach it, it can give back what it was leased (_give_back_claim).
--- durable true: the claim may be one of several things in its transaction, and that may stay open for long (_claim_inside).
--- has_waited: the caller has called _before_claims. max_bytes: of payload, headers and metadata that a claim brings, give or take a message.
+-- suspects false: hand out no suspect. The claimer is trying one already, and if that one kills it, no other should be
+-- charged.
+-- durable false: the commit need not reach the disk. The library claims in this way: a claim that is lost in a crash is
+-- as good as one that was never made, since epochs follow the clock and are not given out twice. Such a claim waits for
+-- no lock longer than two seconds. Then it fails and gives the turn back; if it waited on, the library would stop
+-- listening and leave a session behind that keeps the turn. Other claims wait for the end of its transaction. So
+-- durable false is ignored if the transaction began some time ago, or has written something (which might not reach the
+-- disk): then the claim is as durable as any. (A driver that sends a statement in parts begins its transaction a little
+-- before it.) If the transaction stays open all the same, the server ends it, unless the caller forbids that: after
+-- five seconds without a statement, and since version 17 after two minutes of anything.
+-- p_number: chosen by the claimer. If the answer does not reach the claimer, it can give back the messages
+-- (_give_back_claim).
+-- durable true: the claim may be one of several things in its transaction, which may stay open for long
+-- (_claim_inside).
+-- has_waited: the caller has called _before_claims. max_bytes: of payload, headers and metadata that a claim brings,
+-- give or take a message.
 create or replace function :"schema"._claim_numbered(
     p_box smallint, p_owner uuid, lease interval, wanted int, exact text[], prefixes text[], durable boolean,
     suspects boolean, p_number bigint, has_waited boolean, max_bytes bigint default 64 << 20)

@@ -1,5 +1,5 @@
--- What does not come straight from the log: parked messages and heads of streams, sharing wanted
--- between them. Waits come first, to those who name their topic. parked_first alternates, so that neither starves the other.
+-- Claims messages that do not come straight from the log: parked messages and heads of streams, which share `wanted`.
+-- Waits come first, if the claimer names their topic. parked_first alternates, so that neither kind starves the other.
 create or replace function :"schema"._claim_side(
     p_box smallint, p_epoch bigint, wanted int, parked_first boolean, with_streams boolean,
     due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
@@ -11,7 +11,7 @@ declare
     share int;
 begin
     if p_named and wanted > 0 then
-        -- A minute more than due_from: that does not know of waits.
+        -- A minute more than due_from, which does not know of waits.
         waits := :"schema"._claim_waits(p_box, p_epoch, greatest(wanted / 2, 1), due_from - interval '1 minute', ts, p_waits);
         wanted := wanted - cardinality(waits);
     end if;

@@ -1,5 +1,5 @@
--- Leases one suspect, a message that was released by an expired lease, plain or at the head of its
--- stream (with_streams). Suspects go out alone, so that the next crash charges only them (BX-003).
+-- Leases one suspect (a message that an expired lease released), plain or at the head of its stream (with_streams). A
+-- suspect goes out alone, so that the next crash charges only it (BX-003).
 create or replace function :"schema"._claim_suspect(
     p_box smallint, p_epoch bigint, due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
     with_streams boolean, p_owner uuid, p_waits text, p_named boolean, has_turn boolean)

@@ -1,6 +1,6 @@
--- The messages of a claim with all their fields in order of arrival, run by run of their ids; with
--- what parked knows of them if some of them were there. (offset 0: run by run, whatever the planner
--- believes of ranges; it once read the whole log in parallel instead.)
+-- The messages of a claim with all their fields in order of arrival, run by run of their ids; for parked ones also what
+-- their rows in parked say. (offset 0 keeps it run by run, whatever the planner estimates for ranges; it once read the
+-- whole log in parallel instead.)
 create or replace function :"schema"._claimed_rows(
     p_box smallint, items int8multirange, has_parked boolean, p_epoch bigint, p_owner uuid,
     p_until timestamptz)
@@ -8,7 +8,7 @@ returns setof :"schema".claimed_message language plpgsql stable rows 1000 :hot a
 declare
     box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
 begin
-    -- Those of streams mostly come straight from the log.
+    -- Messages of streams mostly come straight from the log.
     if has_parked then
         has_parked := exists (
             select from :"schema".parked y where y.work_id >= lower(items) and y.work_id < upper(items)) and exists (

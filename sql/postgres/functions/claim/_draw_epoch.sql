@@ -1,5 +1,6 @@
--- A new epoch (see _epoch), and the number in the count of epochs that it has if nobody else draws one at the same time. The clock is read
--- before the epoch is counted. So as long as the count stays at that number, nobody has drawn a later one.
+-- A new epoch (see _epoch), and the number that it has in the count of epochs if no other session draws one at the same
+-- time. The clock is read before the epoch is counted. So while the count stays at that number, no session has drawn a
+-- later epoch.
 create or replace function :"schema"._draw_epoch(last bigint, out epoch bigint, out counted bigint)
 language plpgsql volatile as $$
 declare

@@ -1,6 +1,6 @@
--- The number of a lease: the database's clock in microseconds, with the count of epochs in its last six bits, so that two
--- claims of one moment differ. A crash that loses a claim cannot give its number out again.
--- last: when a claimer last had the turn. A clock before that was set back: then the count goes on from there.
+-- The number of a lease: the database's clock in microseconds, with the count of epochs in its last six bits, so that
+-- two claims of one moment differ. When a crash loses a claim, its number is not given out again. last: when a claimer
+-- last had the turn. If the clock is before that, it was set back: then the count goes on from there.
 create or replace function :"schema"._epoch(ts timestamptz, number bigint, last bigint) returns bigint
 language plpgsql immutable as $$
 declare

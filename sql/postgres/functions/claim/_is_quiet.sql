@@ -1,10 +1,11 @@
--- Whether there is nothing for a claim but messages in the pool: nothing parked that is due, no stream, no lease that has
--- ended, nothing whose holder has ended. If so, the time is noted in milliseconds, and that counts for the 20 that
--- follow (_claim_at_once).
+-- Whether there is nothing for a claim but messages in the pool: no parked message is due, no stream has anything, no
+-- lease has ended, and no holder of pooled messages has ended. If so, this notes the time in milliseconds, and the
+-- answer counts for the next 20 milliseconds (_claim_at_once).
 --
--- What makes something ready takes the mark away (_end_quiet), though before its commit: a claim that does not see it yet
--- may set the mark again. And time makes things ready by itself. So, while there are messages in the pool, others may
--- have to wait for 20 milliseconds, and no longer: the mark is a time, and one from the future counts as none.
+-- A transaction that makes something ready removes the mark (_end_quiet), but before its commit: a claim that does not
+-- see the change yet may set the mark again. Time also makes messages ready. So while there are messages in the pool,
+-- other messages may have to wait for 20 milliseconds, and no longer: the mark is a time, and a time in the future does
+-- not count.
 create or replace function :"schema"._is_quiet(p_box smallint) returns boolean language plpgsql volatile as $$
 declare
     f record;
@@ -16,8 +17,8 @@ begin
     if (greatest(f.lease_from, f.due_from, f.expiring_from) <= ts) is not true then
         return false;
     end if;
-    -- Everything that would need more: each is a look into an index range, mostly an empty one. The orders leave no
-    -- choice of index, not even to a plan that was made while a table was empty.
+    -- Each of these is a look into an index range, mostly an empty one. The orders leave no choice of index, not even
+    -- to a plan that was made while a table was empty.
     if coalesce(
            (select true from :"schema".pool h where h.box = p_box and h.holder is not null
               and not :"schema"._is_running(h.holder) limit 1),

@@ -1,6 +1,6 @@
--- Whether a claim that does not say that it is alone seems to be a transaction by itself all the same, as it mostly is: its statement
--- is the first of its transaction, names the claim, and is all that the client has sent. (A function of somebody's that claims may
--- go on for long, and so may what comes after BEGIN or a semicolon.)
+-- Whether a claim seems to be a transaction by itself although it does not say that it is alone. Most are: the
+-- statement is the first of its transaction, names the claim, and is all that the client has sent. (A user's function
+-- that claims may go on for long, and so may a transaction after BEGIN or a semicolon.)
 create or replace function :"schema"._is_single() returns boolean
 language plpgsql volatile as $$
 begin

@@ -1,6 +1,6 @@
--- What a claim finds outside of the pool and the log: suspects, and others (parked messages, heads of streams, waits for
--- those who name their topic). Most claims find neither. (An order leaves no choice of index, not even to a plan that was
--- made while the table was empty.)
+-- Whether there is something for a claim outside of the pool and the log: suspects, and others (parked messages, heads
+-- of streams, and waits if the claimer names their topic). Most claims find neither. (An order leaves no choice of
+-- index, not even to a plan that was made while the table was empty.)
 create or replace function :"schema"._look_aside(
     p_box smallint, due_from timestamptz, ts timestamptz, p_suspects boolean, with_streams boolean, p_waits text, p_named boolean,
     out suspects boolean, out others boolean)

@@ -1,7 +1,7 @@
--- Claims a message as a worker does, fills the pool, which comes past the next thousands, and takes everything back (boxcar
--- doctor): whether the turn, and every other lock, came in time, the turn after how long, and what went wrong if something
--- did. Nobody can keep the turn by this: it is given back before the call ends. Others wait meanwhile, so it does no more
--- than a claim does.
+-- For boxcar doctor: claims a message as a worker does, fills the pool, which comes past the next thousands of
+-- messages, and takes everything back. Says whether the turn and every other lock came in time, after how long the turn
+-- came, and what went wrong if something did. A caller cannot keep the turn with this: it is given back before the call
+-- ends. Other claimers wait meanwhile, so this does no more than a claim does.
 create or replace function :"schema"._try_claim(
     p_box smallint, out had_turn boolean, out seconds double precision, out failure text)
 language plpgsql volatile security definer :hot set lock_timeout = '2s' as $$

@@ -1,4 +1,4 @@
--- Takes the claimers' turn if nobody has it: true when we have it, until the end of the transaction (see _turn).
+-- Takes the claimers' turn if it is free. True: this transaction has it until it ends (see _turn).
 create or replace function :"schema"._try_turn(box smallint) returns boolean
 language plpgsql volatile :pinned as $$
 begin

@@ -1,6 +1,6 @@
--- Takes the claimers' turn of a box: true when we have it, until the end of the transaction. It is
--- the last lock a transaction takes; under it nothing waits for another transaction. The wait is
--- bounded, so that a claim inside somebody's long transaction does not hang everyone.
+-- Takes the claimers' turn of a box. True: this transaction has it until it ends. The turn is the last lock that a
+-- transaction takes; under it nothing waits for another transaction. The wait for it is bounded, so that a claim inside
+-- a long transaction does not make all others hang.
 create or replace function :"schema"._turn(box smallint) returns boolean
 language plpgsql volatile :pinned set lock_timeout = '2s' as $$
 begin

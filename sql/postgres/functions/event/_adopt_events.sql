@@ -1,6 +1,6 @@
--- The part of adopt that is about events: whatever has no position gets one, in the order of numbers, and the
--- frontier starts from here. The lock waits for all writers, so that nobody's event is left between the servers'
--- transaction ids. What lies between runs is what has no position.
+-- The part of adopt that is about events: each event without a position gets one, in the order of numbers, and the
+-- frontier starts from here. The lock waits for all writers, so that no event is left between the servers' transaction
+-- ids. Events without a position are those between the runs.
 create or replace function :"schema"._adopt_events() returns void
 language plpgsql volatile :pinned as $$
 declare

@@ -1,12 +1,13 @@
 -- Appends events to a stream, from arrays that go together by position: all of them or none. The library has checked
--- them; what others send is looked at once more (_refuse_event). p_expected: the version the stream must have, null = any. An id that the stream has already is not
--- appended again but told with its version, and when all are such, nothing is expected of the stream: the call is
--- the repetition of one whose answer was lost. An event with a topic is enqueued as a message as well, under its own id;
--- a message that has that id already is somebody else's, and would be taken for the event's.
+-- them; those of other callers are looked at once more (_refuse_event). p_expected: the version that the stream must
+-- have, null = any. If the stream already has an id, the event is not appended again, and the answer has its version.
+-- If that is so for all of them, nothing is expected of the stream: the call repeats one whose answer was lost. An
+-- event with a topic is also enqueued as a message, under its own id. If another message has that id already, the call
+-- fails: it would be taken for the event's.
 --
--- Writers of a stream take turns by its row. Everything else is looked at after that, in statements of their own,
--- so that what the last writer committed is seen. Under a stricter isolation, ON CONFLICT refuses what an old
--- snapshot made us overlook.
+-- Writers of a stream take turns by its row. Everything else is looked at after that, in statements of their own, which
+-- see what the last writer committed. Under a stricter isolation, ON CONFLICT refuses what an old snapshot did not
+-- show.
 create or replace function :"schema"._event_append(
     p_stream text, p_expected bigint, ids uuid[], types text[], payloads text[], correlations text[],
     headers text[], topics text[], causations text[] default null)
@@ -70,7 +71,7 @@ begin
         order by i.n
         on conflict do nothing;
         get diagnostics stored = row_count;
-        if stored < wanted then   -- somebody else appended it to his stream while we were looking
+        if stored < wanted then   -- another transaction appended it to its stream meanwhile
             perform :"schema"._event_elsewhere(null);
         end if;
     end if;

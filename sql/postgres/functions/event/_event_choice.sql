@@ -1,7 +1,7 @@
--- The positions behind p_after, at most p_most, whose events somebody wants, and how far it has looked: to the last
--- of them, to the end, or to where one call has done enough. The types both null: every one; the stream null: every
--- one. p_room: the most bytes of these events together (_event_bytes); a first one that is larger comes alone if all room is left.
--- bytes: how many they have.
+-- The positions behind p_after, at most p_most, whose events are wanted, and how far this has looked: to the last of
+-- them, to the end, or to where one call has done enough. The types both null: every one; the stream null: every one.
+-- p_room: the most bytes of these events together (_event_bytes); a first event that is larger comes alone if all room
+-- is left. bytes: how many they have.
 create or replace function :"schema"._event_choice(
     p_after bigint, p_most int, p_room bigint, exact text[], prefixes text[], p_stream text, p_is_prefix boolean,
     out hits bigint[], out looked_to bigint, out bytes bigint)

@@ -1,4 +1,4 @@
--- An event id that another stream has: one id names one event, for ever.
+-- Raises the error of an event id that another stream has: one id names one event, for ever.
 create or replace function :"schema"._event_elsewhere(event_id text) returns void
 language plpgsql immutable :pinned as $$
 begin

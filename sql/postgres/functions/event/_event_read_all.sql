@@ -1,5 +1,6 @@
--- The library's way to follow: gives out positions where they may be missing, then reads what it wants behind
--- p_after, at most p_most and not more than go into a page (_events_that_fit). The last row is no event (event_id null): its position is how far this call has looked.
+-- The library follows events with this: it gives out positions where they may be missing, then reads the wanted events
+-- behind p_after, at most p_most and not more than go into a page (_events_that_fit). The last row is no event
+-- (event_id null): its position is how far this call has looked.
 create or replace function :"schema"._event_read_all(
     p_after bigint, p_most int, exact text[], prefixes text[], p_stream text, p_is_prefix boolean)
 returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$

@@ -1,5 +1,5 @@
--- Takes the turn of whoever gives out positions: true when we have it, until the end of the transaction. Waiting is
--- bounded: somebody may hold it in a long transaction.
+-- Takes the turn to give out positions. True: this transaction has it until it ends. The wait is bounded: a long
+-- transaction may hold the turn.
 create or replace function :"schema"._event_turn(p_wait boolean) returns boolean
 language plpgsql volatile :pinned set lock_timeout = '250ms' as $$
 begin

@@ -1,11 +1,11 @@
--- The next events of the window in the order of their numbers, at most wanted: visible in target, not in base,
--- behind done_id. Costs what it returns, however large the window is.
+-- The next events of the window in the order of their numbers, at most wanted: visible in target, not in base, behind
+-- done_id. The cost grows with what it returns, however large the window is.
 --
--- Whatever base did not see is of a transaction above base_xid, whose numbers all lie above base_low, or of one of
--- the few that had begun and not ended when base was taken: those are base's running ones, and everything from
--- base's end to base_xid (a snapshot ends at the last transaction that had ended, and others may have begun
--- behind it). What such a late one wrote up to base_low is looked up by its transaction; everything else is a range
--- of numbers.
+-- An event that base did not see is of one of two kinds of transaction. Either its number is above base_xid: then its
+-- event numbers all lie above base_low. Or it is one of the few that had begun and not ended when base was taken:
+-- base's running ones, and everything from base's end to base_xid (a snapshot ends at the last transaction that had
+-- ended, and others may have begun behind it). Events of such a late transaction up to base_low are looked up by their
+-- transaction; everything else is a range of numbers.
 create or replace function :"schema"._event_window(f :"schema".event_frontier, wanted int) returns setof bigint
 language plpgsql stable rows 1000 :hot as $$
 declare

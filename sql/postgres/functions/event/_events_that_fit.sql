@@ -1,5 +1,5 @@
--- A page of events is bounded in bytes: somebody holds all of it in memory. How many of the next p_most events behind a position go
--- into one; the first one always does. p_most if all of them do, also if there are fewer.
+-- A page of events is bounded in bytes, since its reader holds all of it in memory. How many of the next p_most events
+-- behind a position go into one page; the first one always does. p_most if all of them do, also if there are fewer.
 create or replace function :"schema"._events_that_fit(p_after bigint, p_most int) returns int
 language plpgsql stable :hot as $$
 begin

@@ -1,11 +1,11 @@
 -- Gives positions to events that have none, in the order of their numbers: at most p_most, and only those of
--- transactions that have ended. One that commits late gets a later position, so whoever has seen a position can see
--- everything below it; nobody waits for open transactions. Within a stream the order is that of the versions: a
--- window that holds an event holds all earlier ones of its stream, or they had positions before.
+-- transactions that have ended. An event that commits late gets a later position, so a reader that has seen a position
+-- can see everything below it. This does not wait for open transactions. Within a stream the order is that of the
+-- versions: a window that holds an event holds all earlier ones of its stream, or they had positions before.
 --
--- Readers call this before they read (p_wait), upkeep as well. One at a time, under a lock of our own that is held
--- until the end of the transaction; who cannot have it in time reads what there is, as does who may not write or
--- keeps to an old snapshot.
+-- Readers call this before they read (p_wait), and upkeep calls it too. One at a time, under a lock of Boxcar's own
+-- that is held until the end of the transaction. A reader that cannot get the lock in time reads the events that have
+-- positions. So does one that may not write or keeps to an old snapshot.
 create or replace function :"schema"._sequence_events(p_most int, p_wait boolean) returns void
 language plpgsql volatile security definer :hot as $$
 declare
@@ -38,8 +38,8 @@ begin
     perform :"schema"._check_identity();
     f := :"schema"._event_frontier();
     ids := array(select n from :"schema"._event_window(f, p_most) n);
-    -- A subtransaction has a number of its own, which it gets here, after the highest event number was read:
-    -- that is the pair for the next base, also when our transaction got its number long ago.
+    -- A subtransaction gets a number of its own here, after the highest event number was read: that is the pair for the
+    -- next base, even if this transaction got its number long ago.
     low := coalesce(pg_sequence_last_value(':"schema".event_row_event_no_seq'), 0);
     begin
         with written as (
@@ -51,8 +51,8 @@ begin
     exception when unique_violation then
         raise exception using errcode = '40001', message = 'somebody else has given out these positions';
     end;
-    -- Without a number that belongs to `low` there is no next base: nothing but a longer look next time. A window that
-    -- is used up to its very end has both, and has to be closed.
+    -- Without a number that belongs to `low` there is no next base, which costs only a longer look next time. A window
+    -- that is used up to its very end has both, and has to be closed.
     if written_by is null and not f.is_open and pg_current_xact_id_if_assigned() is not null then
         return;
     end if;

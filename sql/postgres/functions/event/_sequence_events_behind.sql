@@ -1,4 +1,4 @@
--- Gives out positions, unless there are as many behind p_after as a reader can use.
+-- Gives out positions, unless there are already as many behind p_after as a reader can use.
 create or replace function :"schema"._sequence_events_behind(p_after bigint, p_wanted int) returns void
 language plpgsql volatile :hot as $$
 begin

@@ -1,6 +1,7 @@
--- Stores messages that are events, each with the next version of its stream (BX-067): arrays that go together by position, null in
--- types where a message is no event. The message id is the event id. An id that its stream has already is passed over: the
--- message was removed and enqueued again. The caller has stored the messages, and called _hold_event_streams before that.
+-- Stores messages that are events, each with the next version of its stream (BX-067): arrays that go together by
+-- position, null in types where a message is no event. The message id is the event id. An id that its stream has
+-- already is passed over: the message was removed and enqueued again. The caller has stored the messages, and called
+-- _hold_event_streams before that.
 create or replace function :"schema"._store_events(
     ids uuid[], types text[], streams text[], payloads text[], correlations text[], causations text[], headers jsonb[],
     ts timestamptz)
@@ -34,7 +35,7 @@ begin
     order by i.n
     on conflict do nothing;
     get diagnostics stored = row_count;
-    if stored < wanted then   -- somebody else appended it to his stream while we were looking
+    if stored < wanted then   -- another transaction appended it to its stream meanwhile
         perform :"schema"._event_elsewhere(null);
     end if;
 end $$;

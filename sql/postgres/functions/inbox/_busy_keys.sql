@@ -1,5 +1,5 @@
--- Locks the keys of these messages of the inbox, which are about to be removed, and returns the messages whose key
--- is locked by somebody else: those are for another time, since he may take long.
+-- Locks the keys of these messages of the inbox, which are about to be removed. Returns the messages whose key another
+-- transaction has locked: they are for another time, since that transaction may take long.
 create or replace function :"schema"._busy_keys(ids bigint[]) returns bigint[]
 language plpgsql volatile :hot as $$
 begin

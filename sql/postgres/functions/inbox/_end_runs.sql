@@ -1,5 +1,6 @@
--- Runs of done messages of the inbox are about to be removed: returns where those start that may go, and their keys
--- remember that they were done. A run stays for another time if somebody holds the key of one of its messages.
+-- Runs of done messages of the inbox are about to be removed. Returns the starts of those that may go; their keys
+-- remember that they were done. A run stays for another time if another transaction holds the key of one of its
+-- messages.
 create or replace function :"schema"._end_runs(firsts bigint[], lasts bigint[]) returns bigint[]
 language plpgsql volatile :hot as $$
 declare

@@ -1,5 +1,5 @@
--- Marks a key as done in the caller's transaction, unless it is known as more than seen. Says whether it was new:
--- among those who ask at once, one whose transaction commits is told so, and the others wait for it.
+-- Marks a key as done in the caller's transaction, unless it is known as more than seen. Says whether it was new: of
+-- transactions that ask at the same time, exactly one that commits gets true, and the others wait for it.
 create or replace function :"schema"._inbox_accept(
     p_source text, p_external_id text, p_hash text, p_id uuid, out is_new boolean, out hash_mismatch boolean)
 language plpgsql volatile security definer :hot as $$

@@ -1,10 +1,10 @@
--- Stores messages from outside, those whose key is new or was only seen; the others are told from what is there.
--- Arrays go together by position, as in _enqueue, everything checked already. One row for each, in order.
+-- Stores messages from outside whose key is new or was only seen; for the others the answer comes from what is there.
+-- Arrays go together by position, as in _enqueue_messages, and were checked before. One row for each, in order.
 --
--- Most keys are new: one statement writes them, in their order, and waits for those that an open transaction has written
+-- Most keys are new: one statement writes them, in their order, and waits for keys that an open transaction has written
 -- or changed. If it wrote them all, the messages are stored as they stand. Keys that it met, and those that come twice,
--- are noted afterwards (_note_keys), again in their order. Nobody waits in a circle: a call that waits in the first
--- statement holds only new keys, and calls that are in the second have passed these or waited for them.
+-- are noted afterwards (_note_keys), again in their order. No wait is circular: a call that waits in the first
+-- statement holds only new keys, and calls in the second have passed these or waited for them.
 create or replace function :"schema"._inbox_enqueue(
     ids uuid[], topics text[], payloads text[], correlations text[], streams text[], headers text[],
     dues timestamptz[], delays bigint[], ttls bigint[], attempts int[],
@@ -49,7 +49,7 @@ begin
         where w.id is null or i.turn > 1) r
     cross join lateral :"schema"._note_keys(r.sources, r.external_ids, r.hashes, r.ids, 1::smallint) k
     where r.ids is not null;
-    -- The first of each key that is ours.
+    -- The first message of each key that this call has taken.
     if fresh is not null or true = any (known.ours) then
         select array_agg(i.n order by i.n) as ns, array_agg(i.id order by i.n) as ids,
                array_agg(i.topic order by i.n) as topics, array_agg(i.payload order by i.n) as payloads,

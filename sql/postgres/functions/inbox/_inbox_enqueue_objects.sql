@@ -1,5 +1,6 @@
--- Stores an array of objects with the names of inbox_enqueue's arguments, in one statement: what _read_messages has
--- read of them, everything checked. One result for each, in order; whoever gave another hash than before is warned.
+-- Stores an array of objects with the names of inbox_enqueue's arguments, in one statement, from what _read_messages
+-- has read of them. Everything has been checked. One result for each, in order; a warning for each that came with
+-- another hash than before.
 create or replace function :"schema"._inbox_enqueue_objects(messages jsonb)
 returns setof :"schema".inbox_enqueue_result language plpgsql volatile rows 1000 :hot as $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Stores one message from outside: what _inbox_enqueue does, without arrays. The library's way in. What is unusual is
--- left to functions that name the fault. p_alone: see _inbox_put.
+-- Stores one message from outside: the work of _inbox_enqueue, without arrays. The library calls it. Functions that
+-- name the fault get what is unusual. p_alone: see _inbox_put.
 create or replace function :"schema"._inbox_enqueue_one(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
     p_delay interval, p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, p_alone boolean,

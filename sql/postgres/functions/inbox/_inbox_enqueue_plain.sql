@@ -1,6 +1,6 @@
--- Stores one message from outside that has nothing but a topic and a payload: the library's way in for most of them.
--- What _inbox_enqueue_one does, with no more settings than its look through an index needs. That one gets what is unusual: a key
--- that was only seen, too. p_alone: see _inbox_put.
+-- Stores one message from outside that has nothing but a topic and a payload. The library sends most of them this way.
+-- It does the work of _inbox_enqueue_one, with no more settings than its look through an index needs.
+-- _inbox_enqueue_one gets what is unusual, such as a key that was only seen. p_alone: see _inbox_put.
 create or replace function :"schema"._inbox_enqueue_plain(
     p_id uuid, p_topic text, p_payload text, p_source text, p_external_id text, p_hash text, p_alone boolean)
 returns :"schema".inbox_enqueue_result language plpgsql volatile security definer
@@ -10,7 +10,7 @@ declare
     ts timestamptz := clock_timestamp();
     result :"schema".inbox_enqueue_result;
 begin
-    -- Nobody sleeps (see _enqueue_plain), and no member of a join waits for a message.
+    -- No worker sleeps (see _enqueue_plain), and no member of a join waits for a message.
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
         and octet_length(p_payload) <= :payload_always
         and char_length(p_source) between 1 and :source_max and char_length(p_external_id) between 1 and :external_id_max

@@ -1,5 +1,5 @@
--- Has the message with this key been processed? Leaves a note that it was seen. The key stays locked until the
--- commit, so that nobody removes the message while we look; one that is queued is done when it was acked.
+-- Has the message with this key been processed? Leaves a note that it was seen. The key stays locked until the commit,
+-- so that no transaction removes the message meanwhile. A message that is queued is processed when it was acked.
 create or replace function :"schema"._inbox_look(
     p_source text, p_external_id text, p_hash text, p_id uuid, out processed boolean, out hash_mismatch boolean)
 language plpgsql volatile security definer :hot as $$

@@ -1,6 +1,6 @@
--- Stores one message from outside, or tells it from what is known of its key. Everything has been checked. A key that is new
--- or has a message takes one statement; one that was only seen takes the way of many (_inbox_enqueue). Without settings
--- of its own: called by functions that have them. p_alone: the caller's transaction does nothing else.
+-- Stores one message from outside, or answers from what is known of its key. Everything has been checked. A key that is
+-- new or has a message takes one statement; for one that was only seen, this calls _inbox_enqueue. Without settings of
+-- its own: called by functions that have them. p_alone: the caller's transaction does nothing else.
 create or replace function :"schema"._inbox_put(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers jsonb, p_due timestamptz,
     p_ttl interval, p_attempts int, p_source text, p_external_id text, p_hash text, ts timestamptz, p_alone boolean,
@@ -13,7 +13,8 @@ declare
     known_hash text;
     result :"schema".inbox_enqueue_result;
 begin
-    -- As in _note_keys: a key that was only seen is locked and not changed, and the time when it was seen last is a second's.
+    -- As in _note_keys: a key that was only seen is locked and not changed, and the time when it was seen last is exact
+    -- to a second.
     insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at, seen_count,
                                      content_hash)
     values (p_source, p_external_id, p_id, 1, ts, ts, 1, p_hash)

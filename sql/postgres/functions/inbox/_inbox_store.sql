@@ -1,5 +1,5 @@
--- The messages of keys that are new: their work ids, in order. BX003 when somebody has given one of their ids to another
--- message.
+-- Stores the messages of keys that are new; returns their work ids, in order. BX003 when another message has one of
+-- their ids.
 create or replace function :"schema"._inbox_store(
     ids uuid[], topics text[], payloads text[], correlations text[], streams text[], headers text[],
     dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], sources text[], external_ids text[],

@@ -1,4 +1,4 @@
--- Somebody has given the id that stands for a key of the inbox to another message.
+-- Raises the error that another message has the id that stands for a key of the inbox.
 create or replace function :"schema"._inbox_taken(p_id uuid) returns void
 language plpgsql immutable :pinned as $$
 begin

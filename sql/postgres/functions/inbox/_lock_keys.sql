@@ -1,4 +1,4 @@
--- Locks the keys of these messages of the inbox, in the order in which everybody locks keys.
+-- Locks the keys of these messages of the inbox, in the order in which all transactions lock keys.
 create or replace function :"schema"._lock_keys(ids bigint[]) returns void
 language plpgsql volatile :hot as $$
 declare

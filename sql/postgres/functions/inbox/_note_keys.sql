@@ -1,14 +1,14 @@
--- Writes down that keys of the inbox were heard of: arrays that go together by position; a key may come twice.
--- New ones get p_state, and so do those that were only seen before; in all others nothing changes but
--- last_seen_at, seen_count and a hash that was missing. Returns a row for each key: whether this call gave it
--- its state, the state, and the hash that counts, the first that was ever given.
+-- Notes that keys of the inbox were heard of: arrays that go together by position; a key may come twice. New keys get
+-- p_state, and so do those that were only seen before. In all others only last_seen_at, seen_count and a missing hash
+-- change. Returns a row for each key: whether this call gave it its state, the state, and the hash that counts, the
+-- first that was ever given.
 --
--- One statement locks all keys, in their order, so that nobody waits in a circle. Whoever meets the key of an open
--- transaction waits for its end: then the key is known, or new after all. A key that was only seen is locked by
--- that statement and not changed (the where), which tells it from the others; then it is ours to change.
+-- One statement locks all keys, in their order, so that no wait is circular. A transaction that meets the key of an
+-- open one waits for its end: then the key is known, or new after all. That statement locks a key that was only seen
+-- and does not change it (the where), which tells it from the others; the next statement then changes it.
 --
--- last_seen_at is in an index. A key that is seen again within a second keeps it, and its row changes without a new entry in
--- any index (a HOT update).
+-- last_seen_at is in an index. A key that is seen again within a second keeps it, and its row changes without a new
+-- entry in any index (a HOT update).
 create or replace function :"schema"._note_keys(
     sources text[], external_ids text[], hashes text[], ids uuid[], p_state smallint)
 returns table (message_id uuid, is_ours boolean, state smallint, content_hash text)
@@ -19,7 +19,7 @@ declare
     ended timestamptz := case when p_state = 2 then ts end;
     keys record;
 begin
-    with said as materialized (
+    with mentions as materialized (
         select s.source collate "C" as source, s.external_id collate "C" as external_id, s.id, count(*) as times,
                (array_agg(s.hash order by s.n) filter (where s.hash is not null))[1] as hash
         from unnest(sources, external_ids, hashes, ids) with ordinality s(source, external_id, hash, id, n)
@@ -32,7 +32,7 @@ begin
         insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at,
                                          seen_count, ended_at, content_hash)
         select s.source, s.external_id, s.id, p_state, ts, ts, s.times, ended, s.hash
-        from said s order by s.source, s.external_id
+        from mentions s order by s.source, s.external_id
         on conflict (source, external_id) do update
             set last_seen_at = case when excluded.last_seen_at >= k.last_seen_at + interval '1 second'
                                     then excluded.last_seen_at else k.last_seen_at end,
@@ -46,7 +46,7 @@ begin
            array_agg(w.message_id is null or w.seen_count = s.times) as ours,   -- a known one was seen before
            bool_or(w.message_id is null) as some_seen
     into keys
-    from said s left join written w on w.message_id = s.id;
+    from mentions s left join written w on w.message_id = s.id;
     if keys.some_seen then
         return query
             with seen as (

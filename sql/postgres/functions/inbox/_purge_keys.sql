@@ -1,5 +1,5 @@
--- Removes keys of the inbox that nobody has mentioned for longer than their retention and whose message is gone,
--- or never was; at most max_keys. Returns how many.
+-- Removes keys of the inbox that no transaction has used for longer than their retention and whose message is gone, or
+-- never was; at most max_keys. Returns how many.
 create or replace function :"schema"._purge_keys(max_keys int) returns bigint
 language plpgsql volatile :hot as $$
 declare

@@ -1,4 +1,4 @@
--- Tells callers of SQL that a message came again with another hash. Never fatal: the first one stays.
+-- Warns callers of SQL that a message came again with another hash. Never fatal: the first one stays.
 create or replace function :"schema"._warn_of_hash(source text, id text) returns void
 language plpgsql volatile :pinned as $$
 begin

@@ -1,6 +1,6 @@
--- Attaches messages to a join; a result each, in order. Their messages may have ended already, or may be
--- ended right now by somebody who does not see the new member: _settle_joins looks after that. They are locked
--- against being purged meanwhile.
+-- Attaches messages to a join; a result each, in order. A message may have ended already, or a transaction that does
+-- not see the new member may end it now: _settle_joins finds such members. The messages are locked against being purged
+-- meanwhile.
 create or replace function :"schema"._attach(p_join uuid, p_messages uuid[])
 returns setof :"schema".join_attach_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column
@@ -20,7 +20,7 @@ begin
         from unnest(p_messages) i
         where pg_sequence_last_value(':"schema".awaited_flag') is null
           and not exists (select from :"schema".message x where x.message_id = i) limit 1;
-        if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+        if pg_sequence_last_value(':"schema".member_flag') is null then   -- before any transaction can see a member
             perform setval(':"schema".member_flag', 1);
         end if;
         insert into :"schema".join_member (join_id, message_id, work_id, created_at, check_at)
@@ -30,7 +30,7 @@ begin
             select x.work_id from :"schema".message x where x.message_id = i.id limit 1 for key share) x on true
         on conflict (join_id, message_id) do nothing;
     end if;
-    return query   -- new is what was attached at this very microsecond
+    return query   -- new is a member that was attached at this very microsecond
         select m.created_at = ts and i.repetition = 1, m.work_id is not null
         from (select u.id, u.n, row_number() over (partition by u.id order by u.n) as repetition
               from unnest(p_messages) with ordinality u(id, n)) i

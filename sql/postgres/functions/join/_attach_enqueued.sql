@@ -1,6 +1,6 @@
--- Attaches messages that this call has enqueued to their joins: arrays that go together by position,
--- null where there is no join. Nobody can have ended them, unless they were there before. Neighbours in large
--- numbers are remembered as spans.
+-- Attaches messages that this call has enqueued to their joins: arrays that go together by position, null where there
+-- is no join. A message can have ended only if it was there before. Large numbers of neighbours are remembered as
+-- spans.
 create or replace function :"schema"._attach_enqueued(
     p_joins uuid[], p_messages uuid[], p_work_ids bigint[], p_there_before boolean[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -19,10 +19,10 @@ begin
             perform :"schema"._join_ended(too_late);
         end if;
     end if;
-    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before any transaction can see a member
         perform setval(':"schema".member_flag', 1);
     end if;
-    with said as (
+    with new_members as (
         select i.*, i.work_id - row_number() over (
                    partition by i.join_id, i.there_before order by i.work_id) as run
         from unnest(p_joins, p_messages, p_work_ids, p_there_before) i(join_id, message_id, work_id, there_before)
@@ -31,7 +31,7 @@ begin
         insert into :"schema".join_member as m (join_id, message_id, work_id, created_at, check_at, in_span)
         select s.join_id, s.message_id, s.work_id, ts, case when s.there_before then ts end,
                not s.there_before and count(*) over (partition by s.join_id, s.there_before, s.run) >= 64
-        from said s order by s.join_id, s.message_id
+        from new_members s order by s.join_id, s.message_id
         on conflict (join_id, message_id) do nothing
         returning m.join_id, m.work_id, m.in_span)
     insert into :"schema".join_span (join_id, first_id, last_id)

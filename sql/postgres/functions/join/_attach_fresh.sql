@@ -1,5 +1,5 @@
--- Attaches messages that this call has enqueued under new ids to one join: what _attach_enqueued does, for the usual case.
--- Nobody can have attached or ended them. Neighbours in large numbers are remembered as spans.
+-- Attaches messages that this call has enqueued under new ids to one join: the usual case of _attach_enqueued. None of
+-- them can be attached or have ended before. Large numbers of neighbours are remembered as spans.
 create or replace function :"schema"._attach_fresh(p_join uuid, p_messages uuid[], p_work_ids bigint[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
@@ -13,7 +13,7 @@ begin
                                       array_fill(false, array[n]), ts);
         return;
     end if;
-    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before anybody can see a member
+    if pg_sequence_last_value(':"schema".member_flag') is null then   -- before any transaction can see a member
         perform setval(':"schema".member_flag', 1);
     end if;
     insert into :"schema".join_member (join_id, message_id, work_id, created_at, in_span)

@@ -1,6 +1,6 @@
--- Ends joins, which the caller has locked, evaluates their waits, and makes those due that are left. p_status null: as the
--- counters say (JOIN-041). A wait whose row somebody holds is being claimed, released at once, or buried: none of these
--- has to be told, so nobody waits for them here.
+-- Ends joins, which the caller has locked, evaluates their waits, and makes the remaining waits due. p_status null: as
+-- the counters say (JOIN-041). A transaction that holds the row of a wait claims the wait, releases it at once, or
+-- buries it. Such a wait need not be told, so this passes it over.
 create or replace function :"schema"._end_joins(
     p_joins uuid[], p_status smallint, p_reason smallint, ts timestamptz)
 returns void language plpgsql volatile :hot as $$

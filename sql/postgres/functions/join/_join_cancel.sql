@@ -14,7 +14,7 @@ begin
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     perform :"schema"._lock_lanes(p_join);
-    ts := clock_timestamp();   -- not before the join was ours
+    ts := clock_timestamp();   -- not before this transaction had the join
     perform :"schema"._check_pending(j, ts);
     perform :"schema"._end_joins(array[p_join], 3::smallint, null, ts);
     return query select * from :"schema"._join_change(p_join, false, true);

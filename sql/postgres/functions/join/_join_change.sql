@@ -1,4 +1,4 @@
--- A join as it is after a change, and what the change was: what the library wants to know.
+-- A join as it is after a change, and the change itself, for the library.
 create or replace function :"schema"._join_change(p_join uuid, p_counted boolean, was_pending boolean)
 returns table (counted boolean, ended boolean, expected_steps int, completed_steps int, failed_steps int,
                status text, reason text)

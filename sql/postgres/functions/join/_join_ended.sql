@@ -1,4 +1,4 @@
--- Raises the error of whoever comes too late for a join.
+-- Raises the error of a call that comes too late for a join.
 create or replace function :"schema"._join_ended(p_join uuid) returns void
 language plpgsql immutable :pinned as $$
 begin

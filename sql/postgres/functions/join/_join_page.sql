@@ -1,5 +1,6 @@
--- A page of joins, newest first, by the index that fits what is asked for. p_message: only those that it is a member of. p_after: older than this one; BX002
--- if there is none such. Indexes give the order: sorting would read all joins of a key or a status first.
+-- A page of joins, newest first, by the index that fits the conditions. p_message: only joins that it is a member of.
+-- p_after: older than this one; BX002 if there is no such join. Indexes give the order: sorting would read all joins of
+-- a key or a status first.
 create or replace function :"schema"._join_page(
     p_grouping text, p_status smallint, p_before timestamptz, p_after uuid, max_joins int,
     p_message uuid default null)

@@ -17,7 +17,8 @@ begin
     if p_outcome is null or p_outcome not in (1, 2) then
         perform :"schema"._invalid('outcome', 'must be 1 (completed) or 2 (failed)');
     end if;
-    -- If its message is being enqueued right now, that transaction writes the work id: waited for before the join is locked.
+    -- If the message is being enqueued right now, that transaction writes the work id: this waits for it before it
+    -- locks the join.
     select m.work_id into member_work_id from :"schema".join_member m
     where m.join_id = p_join and m.message_id = p_message;
     is_member := found;
@@ -29,7 +30,7 @@ begin
         raise exception using errcode = 'BX002', message = 'there is no join ' || p_join;
     end if;
     perform :"schema"._lock_lanes(p_join);
-    ts := clock_timestamp();   -- not before the join was ours
+    ts := clock_timestamp();   -- not before this transaction had the join
     if not is_member then
         raise exception using errcode = 'BX002',
             message = format('message %s is not a member of join %s: attach it first', p_message, p_join);

@@ -1,5 +1,5 @@
 -- One small step of upkeep of joins: deadlines, steps that were left for later, members whose message had ended before,
--- retention. Joins that another transaction counts in are left for the next time.
+-- retention. Joins in which another transaction counts are left for the next time.
 create or replace function :"schema"._maintain_joins(
     out settled bigint, out timed_out bigint, out purged bigint, out more boolean)
 language plpgsql volatile :hot set enable_sort = off set enable_bitmapscan = off as $$

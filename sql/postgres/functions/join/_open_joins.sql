@@ -1,5 +1,5 @@
--- Which of these joins are open: pending, and not past their deadline. BX002 if one does not exist. They are
--- locked against being removed, no more: counting in them goes on meanwhile.
+-- Which of these joins are open: pending, and not past their deadline. BX002 if one does not exist. They are locked
+-- only against being removed: counting in them goes on meanwhile.
 create or replace function :"schema"._open_joins(wanted uuid[]) returns uuid[]
 language plpgsql volatile :hot as $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Removes joins that ended longer ago than their retention and for which nobody waits any more (a dead wait
--- does not), members first, at most about max_rows rows. Returns how many joins, and whether there is more to do.
+-- Removes joins that ended longer ago than their retention and that no message waits for (a dead wait does not wait),
+-- members first, at most about max_rows rows. Returns how many joins, and whether there is more to do.
 create or replace function :"schema"._purge_joins(max_rows int, out purged bigint, out more boolean)
 language plpgsql volatile :hot as $$
 #variable_conflict use_column

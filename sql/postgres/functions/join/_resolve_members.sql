@@ -1,4 +1,4 @@
--- Messages that were attached before they existed are there now.
+-- Messages were attached before they existed, and exist now: gives their members the work ids.
 create or replace function :"schema"._resolve_members(p_messages uuid[], p_work_ids bigint[]) returns void
 language plpgsql volatile :hot as $$
 begin

@@ -1,8 +1,8 @@
--- Brings joins, which the caller has locked, up to date. Those past their deadline end. Steps that were left for later
--- (_count_later) are counted. Members that were attached apart from enqueueing are looked at when their time has come: a message
--- that ended before it was known to count is counted now (BX-042). A message that has not ended is counted by its end, if
--- that saw the member; one more look, later and later, makes sure. A member whose row is locked, because its message is
--- being enqueued, is left for the next time. Returns how many were counted and looked at.
+-- Brings joins, which the caller has locked, up to date. Joins past their deadline end. Steps that were left for later
+-- (_count_later) are counted. Members that were attached apart from enqueueing are looked at when their time has come:
+-- a message that ended before it was known to count is counted now (BX-042). A message that has not ended is counted by
+-- its end, if that sees the member; further looks, at growing intervals, make sure. A member whose row is locked,
+-- because its message is being enqueued, is left for the next time. Returns how many were counted and looked at.
 create or replace function :"schema"._settle_joins(p_joins uuid[], ts timestamptz, out counted bigint, out looked_at bigint)
 language plpgsql volatile :hot set enable_sort = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
@@ -62,7 +62,7 @@ begin
            count(*)
     into done, flag, dead, looked_at from looked l;
     looked_at := looked_at + late.n;
-    -- Failures first: one that was replayed and then completed was a failure for its joins.
+    -- Failures first: a message that failed, was replayed and then completed was a failure for its joins.
     ended := late.dead + :"schema"._multirange(dead);
     if not isempty(ended) then
         counted := :"schema"._count_steps(ended, 2::smallint, ts, p_joins);

@@ -1,5 +1,5 @@
--- How many attempts a message has spent since it was enqueued or last replayed; crashes: only those
--- that ended by an expired lease.
+-- How many attempts a message has spent since it was enqueued or last replayed; crashes: only those that ended by an
+-- expired lease.
 create or replace function :"schema"._attempts_spent(p_work_id bigint, crashes boolean) returns int
 language plpgsql stable security definer :hot as $$
 begin

@@ -1,14 +1,15 @@
--- Enqueues one message that has nothing but a topic and a payload, under an id that may be there already: the caller's, or
--- that of its key. p_other: the id that programs of another version give to the same key, null without a key. The library's way
--- in for most messages with a key: what _enqueue_one does, with the settings of _enqueue_plain. _enqueue_one gets what is
--- unusual: also a message that is there, which takes a plan to find.
+-- Enqueues one message that has nothing but a topic and a payload, under an id that may be there already: the caller's,
+-- or that of its key. p_other: the id that programs of another version give to the same key, null without a key. The
+-- library sends most messages with a key this way: it does the work of _enqueue_one with the settings of
+-- _enqueue_plain. _enqueue_one gets what is unusual: also a message that is there, which takes a plan to find.
 create or replace function :"schema"._enqueue_known(p_id uuid, p_topic text, p_payload text, p_other uuid)
 returns :"schema".enqueue_result language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
     result :"schema".enqueue_result;
 begin
-    -- Nobody sleeps (see _enqueue_plain), no member of a join waits for a message, no id of version 9 is there or is this one.
+    -- No worker sleeps (see _enqueue_plain), no member of a join waits for a message, no id of version 9 is there or is
+    -- this one.
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
         and octet_length(p_payload) <= :payload_always
         and pg_sequence_last_value(':"schema".awaited_flag') is null

@@ -1,11 +1,13 @@
--- Enqueues many messages from arrays that go together by position: the library's way in. The library has checked
--- everything, but who else calls this may not have: a cheap condition finds what is unusual (_refuse_message). Optional
--- columns may be null as a whole. delays and ttls are in milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. Whoever sleeps
--- and would want one of them now is woken. joins: to attach each to, null = none. sources and external_ids: where
--- messages of the inbox come from. others: the ids that programs of another version give to the same keys (see
--- _known_ids). uniques: keys that are free again once their message has ended (see _take_keys). event_types: of messages that
--- are events of their streams, stored here with the next version; are_events_stored: the caller has stored the events. Hash joins are for what was
--- said and what was stored, which may be many; tables are looked up by their indexes.
+-- Enqueues many messages from arrays that go together by position. The library has checked everything, but another
+-- caller may not have: a cheap condition finds what is unusual (_refuse_message). Optional columns may be null as a
+-- whole. This wakes sleepers that want one of the messages now. Hash joins are for the given and the stored messages,
+-- which may be many; tables are looked up by their indexes.
+--
+-- delays and ttls: in milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. joins:
+-- to attach each message to, null = none. sources and external_ids: where messages of the inbox come from. others: the
+-- ids that programs of another version give to the same keys (see _known_ids). uniques: keys that are free again once
+-- their message has ended (see _take_keys). event_types: of messages that are events of their streams, stored here with
+-- the next version; are_events_stored: the caller has stored the events.
 create or replace function :"schema"._enqueue_messages(
     p_box smallint, ids uuid[], topics text[], payloads text[], correlations text[], streams text[],
     headers text[], dues timestamptz[], delays bigint[], ttls bigint[], attempts int[], fresh_ids boolean,
@@ -25,8 +27,8 @@ declare
     parsed_metadata jsonb[];
     is_one_join boolean;   -- all go into the same join
 begin
-    -- Is somebody asleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
-    -- Expressions without a query or a call; then a careful look.
+    -- Does a worker sleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)? First
+    -- expressions without a query or a call; then a careful look.
     if flag is not null then
         if flag >> 32 > extract(epoch from ts)::bigint - 1577836800
            and (cardinality(topics) > 1 or flag & ((1::bigint << (hashtext(topics[1]) & 15))
@@ -48,7 +50,7 @@ begin
             select i.id from unnest(ids, others, uniques) i(id, other, unique_key)
             where i.other is null and i.unique_key is null) end);
     end if;
-    -- A message that is there already under another id is met as a duplicate by that id.
+    -- A message that is there already under its other id counts as a duplicate under that id.
     if others is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
         ids := :"schema"._known_ids(ids, others, topics);
     end if;
@@ -147,8 +149,8 @@ begin
             streams, payloads, correlations, causations, parsed, ts);
     end if;
     if cardinality(work_ids) < cardinality(ids) then
-        -- Some were there before, or come twice. A statement of its own, with a snapshot of its own: the existing message
-        -- may have been committed only while we waited for its transaction.
+        -- Some were there before, or come twice. This statement has a snapshot of its own: the existing message may
+        -- have been committed only while this one waited for its transaction.
         select array_agg(coalesce(w.work_id, m.work_id) order by i.n), array_agg(w.id is null or i.turn > 1 order by i.n)
         into work_ids, duplicates
         from (select u.id, u.n, row_number() over (partition by u.id order by u.n) as turn

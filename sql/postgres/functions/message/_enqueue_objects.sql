@@ -1,5 +1,5 @@
--- Enqueues an array of objects with the names of enqueue's arguments, in one statement. Everything has been
--- checked. Returns what became of each, in order.
+-- Enqueues an array of objects with the names of enqueue's arguments, in one statement. Everything has been checked.
+-- Returns the result of each, in order.
 create or replace function :"schema"._enqueue_objects(messages jsonb) returns jsonb
 language plpgsql volatile :hot as $$
 declare

@@ -1,6 +1,6 @@
--- Enqueues one message with everything that a message can have: what _enqueue_messages does, without arrays. p_is_fresh:
--- the id was made in this very call and cannot exist. p_other: the id that programs of another version give to the same
--- key (see _known_ids). p_unique: a key that is free again once its message has ended (see _take_keys).
+-- Enqueues one message with everything that a message can have: the work of _enqueue_messages, without arrays.
+-- p_is_fresh: the id was made in this very call and cannot exist. p_other: the id that programs of another version give
+-- to the same key (see _known_ids). p_unique: a key that is free again once its message has ended (see _take_keys).
 create or replace function :"schema"._enqueue_one(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
     p_delay interval, p_ttl interval, p_attempts int, p_is_fresh boolean, p_join uuid, p_other uuid, p_unique uuid,
@@ -48,7 +48,7 @@ begin
         perform :"schema"._note_old_keys(array[p_id]);
     end if;
     if p_other is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
-        -- A message that is there already under another id is met as a duplicate by that id.
+        -- A message that is there already under its other id counts as a duplicate under that id.
         select m.message_id into result.message_id from :"schema".message m
         where m.message_id = p_other and m.topic = p_topic collate "C" limit 1;
         result.message_id := coalesce(result.message_id, p_id);
@@ -90,8 +90,8 @@ begin
         perform :"schema"._wake_topic(0::smallint, p_topic);   -- as in _enqueue_plain
     end if;
     if result.duplicate then
-        -- A statement of its own, with a snapshot of its own: the existing message may have been
-        -- committed only while we waited for its transaction.
+        -- This statement has a snapshot of its own: the existing message may have been committed only while this one
+        -- waited for its transaction.
         select m.work_id into result.work_id from :"schema".message m where m.message_id = result.message_id limit 1;
     end if;
     -- It may have been attached to a join before it existed.

@@ -1,8 +1,8 @@
--- Enqueues one message that has nothing but a topic and a payload, under an id that was made in this very call and cannot
--- exist: the library's way in for most messages. Returns the work id. What is unusual is left to _refuse_message.
+-- Enqueues one message that has nothing but a topic and a payload, under an id that was made in this very call and
+-- cannot exist. The library sends most messages this way. Returns the work id. _refuse_message gets what is unusual.
 --
--- Each setting of a function costs every call half a microsecond, the search path three. An INSERT of values has only one
--- plan, so there is nothing to pin but the search path. Expressions are few, because each has to be set up anew in every
+-- Each setting of a function costs every call half a microsecond, the search path three. An INSERT of values has only
+-- one plan, so only the search path has to be pinned. Expressions are few, because each has to be set up anew in every
 -- transaction.
 create or replace function :"schema"._enqueue_plain(p_id uuid, p_topic text, p_payload text) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -16,7 +16,7 @@ begin
     end if;
     insert into :"schema".message (message_id, box, lane, created_at, topic, payload)
     values (p_id, 0, 0, clock_timestamp(), p_topic, p_payload) returning work_id into id_stored;
-    -- Does somebody sleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
+    -- Does a worker sleep, and until when (in seconds from 2020), and for such a topic (see _topic_bits)?
     if pg_sequence_last_value(':"schema".sleeper_flag') >> 32
        > date_part('epoch', clock_timestamp())::bigint - 1577836800 then
         if pg_sequence_last_value(':"schema".sleeper_flag')

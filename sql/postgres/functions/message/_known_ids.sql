@@ -1,5 +1,5 @@
--- The ids by which messages are to be stored: arrays that go together by position. A message of the same topic that
--- is there under the other id of its key, because a program of another version has enqueued it, lends its id. A look
+-- The ids by which messages are to be stored: arrays that go together by position. A program of another version may
+-- have enqueued a message of the same topic under the other id of its key: then that id is used. This costs a look
 -- through the index for each key; messages without a key have no other id.
 create or replace function :"schema"._known_ids(ids uuid[], others uuid[], topics text[]) returns uuid[]
 language plpgsql stable :hot as $$

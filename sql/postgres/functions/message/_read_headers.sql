@@ -1,5 +1,5 @@
--- Headers as JSON. PostgreSQL's own error about a text that is none would show it, and so would the server's log.
--- Without settings of its own: called often, by functions that have them.
+-- Headers as JSON. If a text is no JSON, PostgreSQL's own error would show it, and so would the server's log. Without
+-- settings of its own: called often, by functions that have them.
 create or replace function :"schema"._read_headers(headers text[]) returns jsonb[]
 language plpgsql immutable as $$
 begin

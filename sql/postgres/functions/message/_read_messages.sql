@@ -1,7 +1,8 @@
--- Reads an array of objects with the names of enqueue's arguments, or for the inbox with those of inbox_enqueue, into arrays
--- that go together by position, as _enqueue_messages and _inbox_enqueue want them; null for what none of them has. is_usual:
--- nothing is wrong with any of them, by one condition each. If not, those who need it look at them one by one to name the
--- faults (_check_object, _message_faults). What cannot be read at all gives nulls.
+-- Reads an array of objects with the names of enqueue's arguments, or for the inbox with those of inbox_enqueue, into
+-- arrays that go together by position, as _enqueue_messages and _inbox_enqueue want them. An array is null if no object
+-- has a value for it. is_usual: nothing is wrong with any of them, by one condition each. If not, callers look at them
+-- one by one to name the faults (_check_object, _message_faults). If something cannot be read at all, the result is
+-- nulls.
 create or replace function :"schema"._read_messages(
     messages jsonb, p_box smallint, out ids uuid[], out topics text[], out payloads text[], out correlations text[],
     out streams text[], out headers text[], out dues timestamptz[], out ttls bigint[], out attempts int[], out joins uuid[],

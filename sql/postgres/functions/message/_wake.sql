@@ -1,6 +1,6 @@
--- Wakes the sleepers of a box, when and if the transaction commits. Callers ask first whether there is one
--- who would want the message: a notification makes commits queue up. A transaction that wakes often sends
--- one notification. A transaction that has notified cannot be prepared: where that can happen, its end decides.
+-- Wakes the sleepers of a box, when and if the transaction commits. Callers ask first whether a sleeper wants the
+-- message: a notification makes commits queue up. A transaction that wakes often sends one notification. A transaction
+-- that has notified cannot be prepared: where that can happen, its end decides.
 create or replace function :"schema"._wake(p_box smallint) returns void
 language plpgsql volatile :pinned as $$
 begin

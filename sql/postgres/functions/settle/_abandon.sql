@@ -1,4 +1,4 @@
--- Ends an attempt badly: back to ready after a delay, one attempt spent. delays and errors go with
+-- Ends an attempt badly: the message is ready again after a delay, and one attempt is spent. delays and errors go with
 -- ids by position, or hold one value for all; a delay of -1 or null is the store's backoff.
 create or replace function :"schema"._abandon(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], delays bigint[], errors text[])

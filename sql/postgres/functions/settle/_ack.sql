@@ -1,4 +1,4 @@
--- Done: what the lease held becomes finished, and counts in joins. Returns the work ids that were ours to
+-- Done: messages that the lease held become finished, and count in joins. Returns the work ids that this owner could
 -- finish.
 create or replace function :"schema"._ack(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
@@ -14,8 +14,9 @@ declare
 begin
     wanted := case when cardinality(ids) = 1 and ids[1] between 1 and 9223372036854775806
                    then int8multirange(int8range(ids[1], ids[1] + 1)) else :"schema"._multirange(ids) end;
-    -- One run of ids that is a whole lease, which most are. With many connections each statement costs, and each node of a plan: so
-    -- there are few, and what was given is what is returned. No gap and as many ids as numbers: none comes twice.
+    -- One run of ids that is a whole lease, as most are. With many connections each statement costs, and each node of a
+    -- plan: so there are few, and the given ids are returned. The run has no gap and as many ids as numbers, so none
+    -- comes twice.
     if wanted @> int8range(lower(wanted), upper(wanted)) and upper(wanted) - lower(wanted) = cardinality(ids)
        and cardinality(epochs) = 1 and epochs[1] <> 0 then
         if pg_sequence_last_value(':"schema".member_flag') is not null then
@@ -47,7 +48,7 @@ begin
         is_step := false;
     end if;
     perform :"schema"._sign_of_life(p_owner);
-    -- Whole leases of one epoch are one statement too. As in _take_epoch, no index serves the owner.
+    -- Whole leases of one epoch take one statement too. As in _take_epoch, no index serves the owner.
     if cardinality(epochs) = 1 and epochs[1] <> 0 then
         with taken as materialized (
             delete from :"schema".lease l

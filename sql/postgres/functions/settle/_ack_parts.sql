@@ -1,6 +1,6 @@
--- Finishes messages that may be parts of several leases. done: those that were ours; off_path: those of them that are parked or of
--- streams, and off_epochs: of their leases.
--- The caller takes them out of the parking lot, and counts steps of joins.
+-- Finishes messages that may be parts of several leases. done: those that this owner held; off_path: those of them that
+-- are parked or of streams, and off_epochs: the epochs of their leases. The caller takes them out of the parking lot,
+-- and counts steps of joins.
 create or replace function :"schema"._ack_parts(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], ts timestamptz,
     out done int8multirange, out off_path int8multirange, out off_epochs bigint[])

@@ -1,6 +1,6 @@
--- Acks one run of ids under one epoch, the library's way for most of its acks: what _ack does for a whole lease that has nothing
--- unusual, without arrays and with few settings. Null: all of the run is done. _ack gets what is unusual, and its answer is
--- returned: the ids that it affected.
+-- Acks one run of ids under one epoch. The library sends most of its acks this way: it does the work of _ack for a
+-- whole lease with nothing unusual, without arrays and with few settings. Null: all of the run is done. _ack gets what
+-- is unusual, and this returns its answer: the ids that it affected.
 create or replace function :"schema"._ack_run(p_box smallint, p_owner uuid, p_first bigint, p_last bigint, p_epoch bigint)
 returns bigint[] language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -11,7 +11,8 @@ begin
     if (p_first > 0 and p_last >= p_first and p_last < 9223372036854775807 and p_last - p_first < :batch_size_max) is not true then
         perform :"schema"._invalid('work_ids', 'are no run of 1 to :batch_size_max ids');
     end if;
-    -- No message is a member of a join. And the claim was a sign of life, less than half a second ago, or nobody has to give any.
+    -- No message is a member of a join. And the claim was a sign of life, less than half a second ago, or no instance
+    -- has to give any.
     is_usual := pg_sequence_last_value(':"schema".member_flag') is null
         and (date_part('epoch', ts) * 1000000 - p_epoch between -64 and 500000
              or pg_sequence_last_value(':"schema".instance_flag') is null);

@@ -1,5 +1,5 @@
--- The epochs under which messages were taken, in the order of ids; null for those that were not, and for an
--- id given again.
+-- The epochs under which messages were taken, in the order of ids. Null for a message that was not taken, and for an id
+-- that was given again.
 create or replace function :"schema"._epochs_of(ids bigint[], taken bigint[], taken_epochs bigint[]) returns bigint[]
 language sql immutable :pinned as $$
     select array_agg(case when i.repetition = 1 then t.epoch end order by i.n)

@@ -1,5 +1,5 @@
--- Writes down that messages are done which the caller has taken out of their leases one by one. Arrays go
--- together by position.
+-- Notes that messages are done. The caller has taken them out of their leases one by one. Arrays go together by
+-- position.
 create or replace function :"schema"._finish(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$

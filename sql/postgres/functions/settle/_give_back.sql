@@ -1,4 +1,4 @@
--- What abandon and defer share: take out of the lease, put into the parking lot.
+-- The common part of abandon and defer: takes messages out of their leases and puts them into the parking lot.
 create or replace function :"schema"._give_back(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], p_outcome text, default_delay bigint,
     delays bigint[], errors text[])

@@ -1,6 +1,7 @@
--- Gives back what a claim leased whose answer its claimer did not receive, no attempt spent: the claimer lives and says so,
--- nobody crashed. It is found by the number that the claimer gave it, so nothing else of the owner's is touched. Returns
--- how many messages that were. 0: there was nothing to lease, or the claim has not committed, and may yet.
+-- Gives back the messages of a claim whose answer its claimer did not receive. No attempt is spent: the claimer lives
+-- and says so, and nothing crashed. The number that the claimer gave the claim finds it, so nothing else of this owner
+-- is touched. Returns how many messages that were. 0: there was nothing to lease, or the claim has not committed, and
+-- may yet.
 create or replace function :"schema"._give_back_claim(p_box smallint, p_owner uuid, p_number bigint) returns bigint
 language plpgsql volatile security definer :hot as $$
 declare

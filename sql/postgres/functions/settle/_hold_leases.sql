@@ -1,5 +1,5 @@
--- Locks the leases of this owner that hold any of these messages, in order. Repeated while something of ours is left, as
--- in _take. Returns which of the messages may be in the parking lot.
+-- Locks the leases of this owner that hold any of these messages, in order. Repeats while something of the owner's is
+-- left, as in _take. Returns which of the messages may be in the parking lot.
 create or replace function :"schema"._hold_leases(p_box smallint, p_owner uuid, ids bigint[]) returns int8multirange
 language plpgsql volatile :hot as $$
 declare

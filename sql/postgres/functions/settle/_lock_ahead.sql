@@ -1,7 +1,7 @@
--- Locks what settling these messages will need: the leases of this owner that hold them, box by box, then their streams,
--- then the joins that those not deferred may count in and those given by id, all at once, each in order. For
--- transactions that settle in more than one statement, so that two of them, or one and whoever reaps or replays, never
--- wait for each other.
+-- Locks all that settling these messages will need: the leases of this owner that hold them, box by box, then their
+-- streams, then joins: those in which messages that are not deferred may count, and those given by id, all at once.
+-- Each kind is locked in order. For transactions that settle in more than one statement, so that two of them never wait
+-- for each other. Nor do one of them and a transaction that reaps or replays.
 create or replace function :"schema"._lock_ahead(
     p_owner uuid, outbox_ids bigint[], inbox_ids bigint[], outbox_defers bigint[], inbox_defers bigint[], joins uuid[])
 returns void language plpgsql volatile security definer :hot as $$

@@ -1,5 +1,5 @@
--- Notes which stages of leased messages are done, in addition to earlier ones (BX-063): fenced like an ack, but
--- the lease stays. flags go with ids by position, or hold one value for all. Returns the work ids that were ours.
+-- Notes which stages of leased messages are done, in addition to earlier ones (BX-063): fenced like an ack, but the
+-- lease stays. flags go with ids by position, or hold one value for all. Returns the work ids that this owner held.
 create or replace function :"schema"._record_stages(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], flags int[])
 returns bigint[] language plpgsql volatile security definer :hot as $$
@@ -13,9 +13,9 @@ begin
                                         'each message');
     end if;
     perform :"schema"._sign_of_life(p_owner);
-    -- Whoever takes the lease over meanwhile waits until this is committed, and sees it.
+    -- A transaction that takes the lease over meanwhile waits until this one commits, and sees the stages.
     perform :"schema"._hold_leases(p_box, p_owner, ids);
-    with said as materialized (
+    with stage_flags as materialized (
         select u.id, bit_or(case when cardinality(flags) = 1 then flags[1] else flags[u.n] end) as flags
         from unnest(ids) with ordinality u(id, n)
         where exists (
@@ -25,8 +25,8 @@ begin
                                      l.epoch))
         group by u.id),
     stored as (
-        insert into :"schema".stage as s (work_id, flags) select d.id, d.flags from said d order by d.id
+        insert into :"schema".stage as s (work_id, flags) select d.id, d.flags from stage_flags d order by d.id
         on conflict (work_id) do update set flags = s.flags | excluded.flags)
-    select array_agg(d.id order by d.id) into noted from said d;
+    select array_agg(d.id order by d.id) into noted from stage_flags d;
     return coalesce(noted, '{}');
 end $$;

@@ -1,6 +1,6 @@
--- Puts messages back that the caller has just taken out of their leases: one row each in parked.
--- Everything goes with ids by position. outcome null: no attempt was spent (defer). delays in
--- milliseconds, -1 = the store's backoff. What has used up its attempts is buried.
+-- Puts back messages that the caller has just taken out of their leases: one row each in parked. Everything goes with
+-- ids by position. outcome null: no attempt was spent (defer). delays in milliseconds, -1 = the store's backoff.
+-- Messages that have used up their attempts are buried.
 create or replace function :"schema"._release(
     p_box smallint, ids bigint[], owners uuid[], epochs bigint[], p_outcome text, delays bigint[],
     errors text[], ts timestamptz)

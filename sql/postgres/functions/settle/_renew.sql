@@ -1,7 +1,7 @@
--- Extends leases: never shortens one. Renewing a part of a lease splits it off under the same
--- epoch, so that the rest can still expire. Repeated while something of ours is left, as in _take: another renewal
--- of the same lease may have split it off meanwhile, or taken the number of a new part. Mostly everything is renewed
--- at once, and nobody looks again.
+-- Extends leases: never shortens one. Renewing a part of a lease splits it off under the same epoch, so that the rest
+-- can still expire. Repeats while something of the owner's is left, as in _take: another renewal of the same lease may
+-- have split it off meanwhile, or taken the number of a new part. Mostly the first pass renews everything, and there is
+-- no second look.
 create or replace function :"schema"._renew(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], lease interval)
 returns bigint[] language plpgsql volatile security definer :hot as $$
@@ -14,7 +14,7 @@ begin
     perform :"schema"._check_lease(lease);
     perform :"schema"._sign_of_life(p_owner);
     loop
-        with said as materialized (
+        with targets as materialized (
             select nullif(coalesce(case when cardinality(epochs) = 1 then epochs[1] else epochs[u.n] end, 0), 0)
                        as epoch,
                    :"schema"._multirange(array_agg(u.id)) - renewed as wanted
@@ -22,11 +22,11 @@ begin
         held as materialized (
             select l.epoch, l.part, l.until, l.items, l.has_parked from :"schema".lease l
             where l.box = p_box and l.owner = p_owner and l.until >= f.lease_from
-              and exists (select from said s where s.wanted && l.items and coalesce(s.epoch, l.epoch) = l.epoch)
+              and exists (select from targets s where s.wanted && l.items and coalesce(s.epoch, l.epoch) = l.epoch)
             order by l.epoch, l.part for update),
         part as materialized (
             select h.epoch, h.part, h.until, h.items, h.has_parked,
-                   h.items * (select range_agg(r) from said s, unnest(s.wanted) r
+                   h.items * (select range_agg(r) from targets s, unnest(s.wanted) r
                               where coalesce(s.epoch, h.epoch) = h.epoch) as hit,
                    (select max(l.part) from :"schema".lease l where l.box = p_box and l.epoch = h.epoch)
                        + row_number() over (partition by h.epoch order by h.part) as new_part
@@ -43,7 +43,7 @@ begin
             update :"schema".lease l set items = p.items - p.hit
             from part p join split s on s.epoch = p.epoch and s.part = p.new_part
             where l.box = p_box and l.epoch = p.epoch and l.part = p.part)
-        select (select range_agg(r) from said s, unnest(s.wanted) r) as wanted, range_agg(r) as items into got
+        select (select range_agg(r) from targets s, unnest(s.wanted) r) as wanted, range_agg(r) as items into got
         from part p, unnest(p.hit) r
         where p.items = p.hit or exists (select from split s where s.epoch = p.epoch and s.part = p.new_part);
         renewed := renewed + coalesce(got.items, '{}');

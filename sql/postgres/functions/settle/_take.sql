@@ -1,6 +1,6 @@
--- Takes messages out of the leases their owner holds and says out of which: the fence of every
--- settling call (BX-002). epochs: null = whatever lease the owner has on them, one value = that
--- lease only, else by position (0 = any). Rows are locked in the order of their keys.
+-- Takes messages out of the leases that their owner holds, and says out of which: the fence of every settling call
+-- (BX-002). epochs: null = any lease that the owner has on them, one value = that lease only, else by position (0 =
+-- any). Rows are locked in the order of their keys.
 create or replace function :"schema"._take(p_box smallint, p_owner uuid, ids bigint[], epochs bigint[])
 returns table (epoch bigint, items int8multirange, has_parked boolean)
 language plpgsql volatile :hot as $$
@@ -26,10 +26,10 @@ begin
     if ids is null then
         return;
     end if;
-    -- Out of whatever leases the owner has on the rest (OBX-030: owner and ids alone). Every live lease ends at or after the
-    -- frontier's lease_from, which keeps the scan off dead entries. But one that was claimed in a transaction of the caller's
-    -- own may be older, so what is not found is looked for without that bound. Repeated while something of ours is left, as
-    -- in _take_epoch.
+    -- Out of any lease that the owner has on the rest (OBX-030: owner and ids alone). Every live lease ends at or after
+    -- the frontier's lease_from, which keeps the scan off dead entries. But a lease that was claimed inside a
+    -- transaction of the caller may be older. So messages that are not found are looked for without that bound. Repeats
+    -- while something of the owner's is left, as in _take_epoch.
     wanted := :"schema"._multirange(ids);
     lease_from := (:"schema"._frontier(p_box, 0::smallint)).lease_from;
     loop

@@ -1,7 +1,7 @@
--- Takes messages out of one lease, all its parts. The common case, a whole lease at once, is a
--- single delete. The owner is compared in a way that no index serves: a plan made while there were no
--- leases would look through all of the owner's, dead entries included, instead of the one epoch's.
--- Repeated while something of ours is left: a renewal at the same time may have split it off meanwhile.
+-- Takes messages out of one lease, all its parts. The common case, a whole lease at once, is a single delete. The owner
+-- is compared in a way that no index serves: a plan made while there were no leases would look through all of the
+-- owner's, dead entries included, instead of those of one epoch. Repeats while something of the owner's is left: a
+-- renewal at the same time may have split it off meanwhile.
 create or replace function :"schema"._take_epoch(
     p_box smallint, p_owner uuid, p_epoch bigint, wanted int8multirange)
 returns table (epoch bigint, items int8multirange, has_parked boolean)

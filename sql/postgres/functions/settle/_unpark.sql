@@ -1,12 +1,13 @@
--- Finished messages leave the parking lot, and their streams go on. A message that is finished though an earlier one of
--- its stream was handed out and is not, is noted down. epochs: of the leases from which they were taken.
+-- Finished messages leave the parking lot, and their streams go on. If an earlier message of the stream was handed out
+-- and is not finished, this notes it as a violation. epochs: of the leases from which the messages were taken.
 create or replace function :"schema"._unpark(p_box smallint, ids bigint[], epochs bigint[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
     keys text[];
-    lasts bigint[];   -- of what is finished
+    lasts bigint[];   -- the last finished message of each
 begin
-    -- Most of streams come straight from the log: one look tells that nothing is parked between the first and the last.
+    -- Most messages of streams come straight from the log: one look tells that none is parked between the first and the
+    -- last.
     if exists (select from (select min(i) as first_id, max(i) as last_id from unnest(ids) i) b cross join lateral (
                    select from :"schema".parked p where p.work_id >= b.first_id and p.work_id <= b.last_id limit 1) p) then
         with gone as (
@@ -14,7 +15,7 @@ begin
         select array_agg(distinct g.stream) into keys from gone g where g.stream is not null;
     end if;
     if not exists (select from :"schema".lease l where l.box = p_box and l.epoch = any (epochs)) then
-        keys := :"schema"._free_runs(p_box, epochs, keys, ts);   -- all of what was claimed: mostly so
+        keys := :"schema"._free_runs(p_box, epochs, keys, ts);   -- mostly: all messages of the claims are settled
         if keys is null then
             perform :"schema"._end_quiet(p_box);
             return;
@@ -22,7 +23,7 @@ begin
     elsif keys is null and not exists (select from :"schema".stream s where s.epoch = any (epochs)) then
         return;
     else
-        keys := null;   -- all that messages name
+        keys := null;   -- all streams of the messages
     end if;
     select array_agg(m.stream), array_agg(m.last_id) into keys, lasts
     from (select m.stream, max(m.work_id) as last_id

@@ -1,5 +1,5 @@
--- Which of these messages did this owner settle before under these leases? For callers that lost the
--- connection while waiting for the answer and repeat the call: what the first one did is theirs.
+-- Which of these messages did this owner settle before under these leases? For a caller that lost the connection while
+-- it waited for the answer and repeats the call: the first call did it.
 create or replace function :"schema"._was_settled(
     p_box smallint, p_outcome text, p_owner uuid, ids bigint[], epochs bigint[])
 returns bigint[] language plpgsql stable security definer :hot as $$

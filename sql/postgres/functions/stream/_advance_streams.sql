@@ -1,9 +1,9 @@
--- These streams are looked at again by the next claimer, who finds the true head: what
--- we see may be older than what claimers have met meanwhile. A stream that has a leased message
--- waits for that, and a halted one for somebody's decision. Rows are locked in one statement, in the order of keys that
--- everybody keeps whatever the database's collation is, and read in the next, whose snapshot has what others did while we
--- waited. The topic of the head is for claimers to say, under the turn: we might not see a message that is being
--- parked. A stream without messages stays as an empty row until a claimer deletes it.
+-- The next claimer looks at these streams again and finds the true head: this snapshot may be older than what claimers
+-- have met meanwhile. A stream that has a leased message waits for that message, and a halted one for an operator's
+-- decision. One statement locks the rows, in the order of keys that all transactions keep whatever the database's
+-- collation is. The next one reads them: its snapshot has what other transactions did during the wait. Claimers find
+-- the topic of the head, under the turn: this transaction might not see a message that is being parked. A stream
+-- without messages stays as an empty row until a claimer deletes it.
 create or replace function :"schema"._advance_streams(p_box smallint, keys text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare

@@ -1,6 +1,6 @@
--- Messages have died: their streams stand still from now on, if that is their policy. A stream nobody has sorted in
--- yet gets its row only with is_turn: under the turn, as only claimers otherwise do. There nothing waits: a row
--- that somebody holds makes the transaction fail, to be repeated.
+-- Messages have died: their streams halt now, if that is their policy. A stream that no claimer has sorted in yet gets
+-- its row only with is_turn: under the turn, where otherwise only claimers make rows. Nothing waits there: if another
+-- transaction holds a row, this one fails, to be repeated.
 create or replace function :"schema"._halt_streams(p_box smallint, ids bigint[], is_turn boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare

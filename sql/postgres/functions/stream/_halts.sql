@@ -1,4 +1,4 @@
--- Whether a stream stands still when a message of it dies: the longest rule that matches, else the setting.
+-- Whether a stream halts when a message of it dies: the longest rule that matches decides, else the setting.
 create or replace function :"schema"._halts(key text) returns boolean
 language plpgsql stable :hot as $$
 begin

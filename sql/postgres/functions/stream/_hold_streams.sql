@@ -1,4 +1,4 @@
--- Locks the streams of these messages, in the order of their keys, and says which: those that have a row.
+-- Locks the streams of these messages that have a row, in the order of their keys. Returns their keys.
 create or replace function :"schema"._hold_streams(p_box smallint, items int8multirange) returns text[]
 language plpgsql volatile :hot as $$
 begin

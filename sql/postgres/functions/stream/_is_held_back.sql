@@ -1,5 +1,5 @@
--- Whether a message that is not leased cannot be claimed because of its stream: an earlier one is unfinished, or the stream
--- is halted.
+-- Whether its stream keeps a message that is not leased from being claimed: an earlier message is unfinished, or the
+-- stream is halted.
 create or replace function :"schema"._is_held_back(p_box smallint, p_stream text, p_work_id bigint) returns boolean
 language plpgsql stable :hot as $$
 begin

@@ -1,4 +1,4 @@
--- Says why a stream cannot be resumed: it is not halted, or not any more by what it was a moment ago.
+-- Raises the reason why a stream cannot be resumed: it is not halted, or it was resumed meanwhile and has halted again.
 create or replace function :"schema"._not_halted(p_box smallint, p_key text) returns void
 language plpgsql stable :hot as $$
 begin

@@ -1,7 +1,8 @@
--- Messages of these streams have come into the parking lot, or may have been forgotten there: the next claimer looks for
--- the head of each. A stream that one of `resumed` had halted goes on. A missing row is made under the turn, as only
--- claimers otherwise do. A claimer may have made it while we waited, without seeing what we parked: such a stream is
--- woken under the turn, or noted down if somebody has it. Locking its row before would break the order of locks.
+-- Messages of these streams have come into the parking lot, or may have been forgotten there: the next claimer looks
+-- for the head of each. A stream that one of `resumed` had halted goes on. A missing row is made under the turn, where
+-- otherwise only claimers make rows. A claimer may have made the row during the wait, without seeing the parked
+-- messages. Such a stream is woken under the turn, or noted down if another transaction has locked it. Locking its row
+-- earlier would break the order of locks.
 create or replace function :"schema"._requeue_streams(
     p_box smallint, keys text[], resumed bigint[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$

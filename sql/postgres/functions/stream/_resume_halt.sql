@@ -1,5 +1,6 @@
--- Lets a stream go on that `killer` has halted, behind that dead letter or with it; nothing that another has halted, so
--- that it may be repeated. BX002: no such stream, or no such dead letter any more; BX003: that does not halt it.
+-- Lets a stream go on that `killer` has halted, behind that dead letter or with it. It resumes nothing that another
+-- dead letter has halted, so it may be repeated. BX002: no such stream, or no such dead letter any more; BX003: that
+-- one does not halt it.
 create or replace function :"schema"._resume_halt(p_box smallint, p_key text, killer bigint, replay boolean)
 returns bigint language plpgsql volatile security definer :hot as $$
 declare

@@ -1,4 +1,5 @@
--- The next message of a stream, for whoever wants to give it up. BX002: it has none; BX003: one of it is in progress.
+-- The next message of a stream, for a caller that gives it up. BX002: the stream has none; BX003: one of it is in
+-- progress.
 create or replace function :"schema"._stream_head(p_box smallint, p_key text) returns bigint
 language plpgsql stable security definer :hot as $$
 declare

@@ -1,5 +1,5 @@
--- A page of streams by key; p_key: just that one. The prefix is a range of the index. Streams that no claimer has met yet are
--- looked up in the log (_unmet_streams): looking at streams takes no turn.
+-- A page of streams by key; p_key: just that one. The prefix is a range of the index. Streams that no claimer has met
+-- yet are looked up in the log (_unmet_streams): a look at streams takes no turn.
 create or replace function :"schema"._stream_page(
     p_box smallint, p_key text, only_halted boolean, p_prefix text, p_after text, max_streams int)
 returns table (stream text, state text, partition int, pending bigint, head bigint, topic text, available_at timestamptz,
@@ -54,7 +54,7 @@ begin
         from unnest(keys) with ordinality k(key, n)
         left join lateral (
             select * from :"schema"._stream_state v where v.box = p_box and v.key = k.key collate "C" limit 1) v on true
-        left join lateral (   -- of a stream that nobody has met
+        left join lateral (   -- of a stream that no claimer has met
             select m.work_id as head, m.topic::text as topic, greatest(m.due_at, m.created_at) as available_at
             from :"schema"._unmet_head(f, low, k.key) h
             cross join lateral (

@@ -1,5 +1,5 @@
--- Where the rows of these streams are, in the same order. For whoever has locked them in an earlier statement: a row is then changed where
--- it is, and no plan made while there were no streams can look through all of them for it.
+-- Where the rows of these streams are, in the same order. For a caller that has locked them in an earlier statement: it
+-- changes a row where it is, and no plan made while there were no streams can look through all of them for the row.
 create or replace function :"schema"._stream_rows(p_box smallint, keys text[]) returns tid[]
 language plpgsql stable as $$
 begin

@@ -1,4 +1,4 @@
--- Writes a rule; p_halts null removes it. Says whether there was one.
+-- Writes a rule; p_halts null removes it. Returns whether there was one.
 create or replace function :"schema"._stream_rule(p_pattern text, p_halts boolean) returns boolean
 language plpgsql volatile security definer :hot as $$
 declare

@@ -1,4 +1,5 @@
--- _unmet_streams() from the windows that claimers would read. Null: they have more than `most` messages (null = any number).
+-- _unmet_streams() from the windows that claimers would read. Null: the windows have more than `most` messages (null =
+-- any number).
 create or replace function :"schema"._unmet_by_arrival(
     f :"schema".frontier, first_key text, p_after text, last_key text, wanted int, most int)
 returns text[] language plpgsql stable as $$

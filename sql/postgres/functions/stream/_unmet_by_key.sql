@@ -1,5 +1,6 @@
--- _unmet_streams() from the index of streams, key by key. low: see _unmet_from. most: so many keys are looked at, and the answer is null
--- if that was not enough; null = any number. Then the index passes over what is done, which costs less for each, but it has no end.
+-- _unmet_streams() from the index of streams, key by key. low: see _unmet_from. most: how many keys it looks at; the
+-- answer is null if that was not enough. most null: any number. Then the index passes over finished messages, which
+-- costs less for each, but has no bound.
 create or replace function :"schema"._unmet_by_key(
     f :"schema".frontier, low bigint, first_key text, p_after text, last_key text, wanted int, most int)
 returns text[] language plpgsql stable as $$

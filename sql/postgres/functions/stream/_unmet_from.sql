@@ -1,5 +1,6 @@
--- Claimers have met all messages of streams that have a work id up to this one. f: the newest of the streamed lane. Those that may
--- come late (_come_past_streams) count if they are there. 0: not known, until claims have come by after an upgrade or adopt().
+-- Claimers have met all messages of streams that have a work id up to this one. f: the newest frontier of the streamed
+-- lane. Messages that may come late (_come_past_streams) count if they are there. 0: not known, until claims have come
+-- by after an upgrade or adopt().
 create or replace function :"schema"._unmet_from(f :"schema".frontier) returns bigint
 language plpgsql stable :hot as $$
 declare

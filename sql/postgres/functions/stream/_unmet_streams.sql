@@ -1,10 +1,11 @@
--- Streams with messages and without a row in `stream`: claimers have met none of the messages. By key: from first_key to last_key,
--- behind p_after, at most `wanted`. low: see _unmet_from. Takes no turn.
+-- Streams with messages and without a row in `stream`: claimers have met none of the messages. By key: from first_key
+-- to last_key, behind p_after, at most `wanted`. low: see _unmet_from. Takes no turn.
 --
--- Two ways lead to them. By arrival, as claimers come: that costs what nobody has met. By key: that costs a look for each stream, and
--- streams that are done are in the way until they are purged. If few messages are unmet, the first way has found all of them. Else the
--- second one has a page soon, unless hundreds of streams between are done. If so, that way is taken which probably costs less: a message
--- that the index passes over costs a sixteenth of one that is read.
+-- Two ways lead to them. By arrival, as claimers come: the cost grows with the number of unmet messages. By key: this
+-- costs a look for each stream, and finished streams are in the way until they are purged. If few messages are unmet,
+-- the first way has found all of their streams. Otherwise the second way has a page soon, unless hundreds of finished
+-- streams lie between. Then this takes the way that probably costs less: a message that the index passes over costs a
+-- sixteenth of one that is read.
 create or replace function :"schema"._unmet_streams(
     f :"schema".frontier, low bigint, first_key text, p_after text, last_key text, wanted int)
 returns text[] language plpgsql stable as $$

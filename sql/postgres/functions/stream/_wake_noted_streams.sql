@@ -1,5 +1,5 @@
--- Streams that could not be woken when a message was sorted in, because somebody had them: now, if they are free. Only
--- under the turn.
+-- Wakes streams that could not be woken when a message was sorted in, because another transaction had locked them, if
+-- they are free now. Only under the turn.
 create or replace function :"schema"._wake_noted_streams(p_box smallint, ts timestamptz) returns void
 language plpgsql volatile :hot as $$
 declare

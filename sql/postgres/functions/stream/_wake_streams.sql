@@ -1,6 +1,7 @@
--- These streams are looked at by the next claimer: a message has been sorted in that may be their head, or of another topic
--- than the one that was. Streams that have nothing to hand out (leased, halted) are looked at anyway when that changes.
--- Returns those that somebody has locked just now: waiting for him under the turn could be a deadlock. Only under the turn.
+-- Makes the next claimer look at these streams: a message has been sorted in that may be their head now, maybe of
+-- another topic than the head before. Streams that have nothing to hand out (leased, halted) are looked at anyway when
+-- that changes. Returns those that another transaction has locked: waiting for it under the turn could be a deadlock.
+-- Only under the turn.
 create or replace function :"schema"._wake_streams(p_box smallint, keys text[], ts timestamptz) returns text[]
 language plpgsql volatile :hot as $$
 declare

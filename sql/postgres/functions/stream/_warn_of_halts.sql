@@ -1,6 +1,6 @@
--- Tells the caller, of SQL or of the library, which logs it, that streams stand still from now on; at most 100 of them.
--- A warning costs nobody anything while no stream halts, whichever statement it is that buries. What is undone
--- because somebody was in the way was told nevertheless, and is told again when it happens.
+-- Warns the caller that streams halt from now on; at most 100 of them. The library logs such a warning. It costs
+-- nothing while no stream halts, whichever statement buries. If another transaction is in the way and the halt is
+-- undone, the warning was sent all the same. It is sent again when the halt happens.
 create or replace function :"schema"._warn_of_halts(p_box smallint, keys text[], ids bigint[]) returns void
 language plpgsql volatile :pinned as $$
 declare

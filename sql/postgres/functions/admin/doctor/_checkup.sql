@@ -1,5 +1,5 @@
--- What only the store's own tables tell an operator (boxcar doctor), in bounded work: counting stops
--- at max_rows. Leases overdue: expired for longer than any claimer would leave them.
+-- Facts for an operator (boxcar doctor) that only the store's own tables have, in bounded work: counting stops at
+-- max_rows. overdue: messages of leases that expired longer ago than any claimer would leave them.
 create or replace function :"schema"._checkup(
     p_box smallint, overdue_after interval, lately interval, max_rows int,
     out schema_version int, out oldest_program int, out functions_digest text, out is_own boolean,

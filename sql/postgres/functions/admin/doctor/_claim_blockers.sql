@@ -1,11 +1,12 @@
--- Who keeps the claims of a box from going on just now, those first that did so for longest. A claim needs the turn, and
--- locks on tables that do not go with those of DDL and LOCK TABLE. Who holds or awaits one of these may wait for somebody
--- else: ending that session would help nobody. So the rows are those at the ends, which wait for nobody.
+-- Sessions that keep the claims of a box from going on just now, those first that have done so for longest. A claim
+-- needs the turn, and locks on tables that conflict with those of DDL and LOCK TABLE. A session that holds or awaits
+-- one of these may wait for another session: to end the first one would not help. So the rows are the sessions at the
+-- ends of such chains, which wait for none.
 --
--- gid, as a literal: a prepared transaction, which has no pid. relation and mode: what it has locked of ours. behind: a
--- session that waits for it, and others for that one; null where it is in the way itself.
+-- gid, as a literal: a prepared transaction, which has no pid. relation and mode: its lock on one of Boxcar's tables.
+-- behind: a session that waits for it, and for which others wait; null where it is in the way itself.
 --
--- command: what its last query is about. Runs with the caller's rights (_session).
+-- command: the shape of its last query. Runs with the caller's rights (_session).
 create or replace function :"schema"._claim_blockers(p_box smallint)
 returns table (pid int, gid text, name text, role_name text, state text, seconds double precision, command text,
                has_turn boolean, relation text, mode text, behind int)

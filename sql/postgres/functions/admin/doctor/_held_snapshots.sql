@@ -1,4 +1,4 @@
--- _snapshot_holders, as programs of version 10 ask for them.
+-- _snapshot_holders for programs of version 10.
 create or replace function :"schema"._held_snapshots(max_rows int)
 returns table (kind text, pid int, name text, state text, seconds double precision, xids bigint)
 language plpgsql stable :pinned as $$

@@ -1,12 +1,12 @@
--- Streams that a transaction has locked just now, each with the number of that transaction, or of a part of it. Claims pass
--- such streams over and tell nobody, and the server lists locks on rows only while somebody waits for one. But the row
--- itself says who locked it last; whether that one still runs is asked here. In bounded work: the first 10,000 streams by
--- key, and those that somebody waits for.
+-- Streams that a transaction has locked just now, each with the number of that transaction, or of a part of it. Claims
+-- pass over such streams silently, and the server lists locks on rows only while a session waits for one. But the row
+-- itself has the number of the transaction that locked it last; this asks whether that one still runs. In bounded work:
+-- the first 10,000 streams by key, and those that a session waits for.
 create or replace function :"schema"._locked_streams(p_box smallint) returns table (stream text, xid xid)
 language plpgsql stable security definer :pinned as $$
 #variable_conflict use_column
 declare
-    newest constant bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;   -- from here on none has ended
+    newest constant bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;   -- from here on no transaction has ended
 begin
     return query
     with looked as materialized (

@@ -1,8 +1,8 @@
--- What a query is about, without the data in it: at most 100 characters for a log or a report. A query's text can hold a
--- payload in many ways (literals, comments, a value that somebody forgot to quote), and the server cuts it off anywhere. So
--- nothing is shown because it looks harmless, only what is known to be: the text ends at the first string or comment, and a
--- word stays when it is a keyword of SQL or the name of a schema, a relation or a function here. Other words, and numbers,
--- become ?.
+-- The shape of a query, without the data in it: at most 100 characters for a log or a report. A query's text can hold a
+-- payload in many ways (literals, comments, a value that a user forgot to quote), and the server cuts it off anywhere.
+-- Harmless looks prove nothing, so this shows only what is known to be harmless: the text ends at the first string or
+-- comment, and a word stays when it is a keyword of SQL or the name of a schema, a relation or a function here. Other
+-- words, and numbers, become ?.
 create or replace function :"schema"._query_shape(query text) returns text
 language plpgsql stable :pinned as $$
 declare

@@ -1,8 +1,8 @@
--- Who that is: the session of a pid, or the prepared transaction whose locks have this vxid. gid, as a literal: the name
--- of the latter. seconds: how long its transaction is open.
+-- The session of a pid, or the prepared transaction whose locks have this vxid. gid, as a literal: the name of that
+-- one. seconds: how long its transaction has been open.
 --
--- Runs with the caller's rights, since those decide what it may see of others' sessions: state, seconds and query are
--- null where it may not. Of a query only what _query_shape leaves.
+-- Runs with the caller's rights, since those decide what the caller may see of others' sessions: state, seconds and
+-- query are null where it may see nothing. query: only its shape (_query_shape).
 create or replace function :"schema"._session(
     p_pid int, p_vxid text, out gid text, out name text, out role_name text, out state text,
     out seconds double precision, out query text)

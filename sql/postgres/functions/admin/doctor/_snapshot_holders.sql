@@ -1,5 +1,5 @@
--- Who keeps vacuum from removing dead rows, the oldest first: sessions in transactions, prepared
--- transactions, replication slots. xids: how many transactions ago that began. Runs with the caller's rights (_session).
+-- Sessions in transactions, prepared transactions and replication slots that keep vacuum from removing dead rows, the
+-- oldest first. xids: how many transactions ago each began. Runs with the caller's rights (_session).
 create or replace function :"schema"._snapshot_holders(max_rows int)
 returns table (pid int, gid text, name text, role_name text, state text, seconds double precision, query text,
                kind text, xids bigint)

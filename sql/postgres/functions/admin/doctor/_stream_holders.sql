@@ -1,8 +1,9 @@
--- Who keeps streams of a box in a transaction, those first that did so for longest: how many of them (of those that
--- _locked_streams sees), and one of these. waits_for: a session that this one waits for itself.
+-- Transactions that have locked streams of a box, those first that did so for longest: how many streams (of those that
+-- _locked_streams sees), and one of them. waits_for: a session that this one waits for itself.
 --
--- Of a part of a transaction that has ended (a savepoint that was released, an exception block), the server does not tell
--- to which transaction it belongs. Then it is each that has locked the table as one does who locks its rows.
+-- If a part of a transaction has ended (a savepoint that was released, an exception block), the server does not tell to
+-- which transaction it belongs. Then this names each transaction whose lock on the table is one that goes with locks on
+-- rows.
 --
 -- Runs with the caller's rights (_session).
 create or replace function :"schema"._stream_holders(p_box smallint)

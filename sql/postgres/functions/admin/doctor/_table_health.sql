@@ -1,5 +1,5 @@
--- Dead rows of Boxcar's own tables, as the server's statistics know them, and which of them autovacuum
--- leaves alone.
+-- Dead rows of Boxcar's own tables, as the server's statistics count them, and which of these tables autovacuum leaves
+-- alone.
 create or replace function :"schema"._table_health()
 returns table (name text, live bigint, dead bigint, vacuumed_seconds double precision, is_left_alone boolean)
 language plpgsql stable :pinned as $$

@@ -1,5 +1,5 @@
--- A heartbeat without a claim: it brings up to date what is registered of this owner, and registers an owner that is
--- not known in both boxes, without topics: only a claim or a list of topics names those.
+-- A heartbeat without a claim: updates the registration of this owner. An owner that is not known is registered in both
+-- boxes, without topics: only a claim or a list of topics names those.
 create or replace function :"schema"._beat_alone(p_owner uuid, p_host text, p_pid bigint, p_concurrency int) returns void
 language plpgsql volatile security definer :hot as $$
 #variable_conflict use_column

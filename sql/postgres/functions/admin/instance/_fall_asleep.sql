@@ -1,7 +1,7 @@
--- A worker is about to wait for its topics, for at most so long; with p_listen it also asks this session
--- to hear. Both take effect with the commit, so who enqueues afterwards notifies, and the worker must look
--- once more for what came before. Naps that are over go, and those that began before the clock was set back; those that
--- somebody else is removing are his.
+-- A worker is about to wait for its topics, for at most `nap`; with p_listen this session also listens. Both take
+-- effect with the commit. A transaction that enqueues afterwards notifies, and the worker must look once more for
+-- messages from before. This removes naps that are over, and those that began before the clock was set back. It passes
+-- over naps that another transaction is removing.
 create or replace function :"schema"._fall_asleep(
     p_instance uuid, p_box smallint, p_exact text[], p_prefixes text[], nap interval, p_listen boolean)
 returns void language plpgsql volatile security definer :hot as $$

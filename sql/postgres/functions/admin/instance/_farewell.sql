@@ -1,4 +1,4 @@
--- A worker goes: nobody counts on it any more.
+-- A worker ends: removes its registration, its signs of life and its naps.
 create or replace function :"schema"._farewell(p_instance uuid) returns void
 language plpgsql volatile security definer :hot as $$
 begin

@@ -1,4 +1,4 @@
--- A worker does not sleep any more: producers need not notify on its account.
+-- A worker does not sleep any more: producers need not notify for it.
 create or replace function :"schema"._get_up(p_instance uuid) returns void
 language plpgsql volatile security definer :hot as $$
 declare

@@ -1,5 +1,4 @@
--- A worker says that it lives and serves a box. Losing this in a crash costs nothing: the next one comes in
--- seconds.
+-- A worker says that it lives and serves a box. A crash may lose this: the next heartbeat comes in seconds.
 create or replace function :"schema"._heartbeat(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[])
 returns void language plpgsql volatile security definer :hot as $$

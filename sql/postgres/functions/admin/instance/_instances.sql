@@ -1,4 +1,4 @@
--- The live workers by box, topics and rank, with what each should have and what it holds.
+-- The live workers by box, topics and rank, with the partitions that each should have and the messages that it holds.
 create or replace function :"schema"._instances()
 returns table (instance_id uuid, host text, pid bigint, concurrency int, started_at timestamptz, seen_at timestamptz,
                rank int, first_partition int, partition_count int, leased bigint, oldest_lease_at timestamptz, box text)

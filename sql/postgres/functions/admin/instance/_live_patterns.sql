@@ -1,4 +1,4 @@
--- The topics that workers of a box handle which have reported lately.
+-- The topics of the workers of a box that have reported lately.
 create or replace function :"schema"._live_patterns(p_box smallint, lately interval)
 returns setof text language plpgsql stable security definer :pinned as $$
 begin

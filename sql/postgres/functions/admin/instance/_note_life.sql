@@ -1,7 +1,7 @@
--- Notes that an owner lives, if it is registered. Nobody waits here: several transactions of one owner may be open, and
--- the first to roll back must not take the others' signs along, so each writes a row that no other holds. The shared
--- lock keeps the instance from being removed while a transaction that has spoken is open (_remove_stale). The row that
--- partitions and people look at follows every third of the time after which an instance is stale.
+-- Notes that an owner lives, if it is registered. This never waits. Several transactions of one owner may be open, and
+-- a rollback of one must not remove the signs of the others, so each writes a row that no other holds. The shared lock
+-- keeps the instance from being removed while a transaction that has given a sign is open (_remove_stale). The row that
+-- partitions and views show is updated less often: every third of the time after which an instance is stale.
 create or replace function :"schema"._note_life(p_owner uuid) returns void
 language plpgsql volatile :hot as $$
 declare

@@ -1,6 +1,6 @@
 -- Notes that an instance lives and serves a box, whether it is known or was removed meanwhile. Topics are sorted:
--- instances that handle the same ones share partitions. Null: as it said before, none at first. Nobody waits here: a transaction that holds the row, or is making
--- it, says that the instance lives, too.
+-- instances that handle the same ones share partitions. Null: as before, none at first. This never waits: a transaction
+-- that holds the row, or is making it, also says that the instance lives.
 create or replace function :"schema"._register(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[])
 returns void language plpgsql volatile security definer :hot as $$
@@ -10,7 +10,7 @@ declare
     sorted_prefixes text[] := case when p_exact is not null then array(select t from unnest(p_prefixes) t order by t) end;
 begin
     perform :"schema"._check_instance(p_instance, p_box, p_host, p_pid, p_concurrency, p_exact, p_prefixes);
-    if pg_sequence_last_value(':"schema".instance_flag') is null then   -- before anybody can see the instance
+    if pg_sequence_last_value(':"schema".instance_flag') is null then   -- before any transaction can see the instance
         perform setval(':"schema".instance_flag', 1);
     end if;
     perform :"schema"._sign_of_life(p_instance);   -- in the other box as well

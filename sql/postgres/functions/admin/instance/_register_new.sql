@@ -1,5 +1,5 @@
--- The row of an instance that is not known in a box. Somebody's open transaction may be making it just now: that says as
--- much.
+-- Makes the row of an instance that is not known in a box. If an open transaction is making it just now, that one says
+-- the same.
 create or replace function :"schema"._register_new(
     p_instance uuid, p_box smallint, p_host text, p_pid bigint, p_concurrency int, p_exact text[], p_prefixes text[],
     ts timestamptz)

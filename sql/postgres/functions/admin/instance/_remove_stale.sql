@@ -1,7 +1,7 @@
 -- Removes registered instances that were silent in every way for this long (null: the setting), and ends their leases,
--- in both boxes: claimers then find them expired. Signs of life are noted at intervals of half a second, and for half a second
--- after a claim an ack says no more than the claim did (_ack). An instance with a row that somebody holds is in the middle of a
--- call. Returns how many were removed.
+-- in both boxes: claimers then find these expired. Signs of life are noted at intervals of half a second, and for half
+-- a second after a claim an ack gives no other sign than the claim did (_ack). If another transaction holds a row of an
+-- instance, the instance is in the middle of a call. Returns how many were removed.
 create or replace function :"schema"._remove_stale(p_threshold interval default null) returns bigint
 language plpgsql volatile security definer :hot as $$
 declare
@@ -13,7 +13,7 @@ begin
         perform :"schema"._invalid('stale_threshold', 'is out of range: give 1 second to 1 day, or null for the setting');
     end if;
     since := ts - coalesce(p_threshold, :"schema"._instance_timeout());
-    -- Under an older snapshot everybody would seem silent.
+    -- Under an older snapshot all instances would seem silent.
     if current_setting('transaction_isolation') <> 'read committed' then
         return 0;
     end if;
@@ -28,7 +28,7 @@ begin
             for update skip locked) x
         group by x.instance_id
         having count(*) = (select count(*) from :"schema".instance_row r where r.instance_id = x.instance_id));
-    -- Looked at again, now that nobody can speak without being seen.
+    -- A second look: from now on this sees every sign that an instance gives.
     silent := array(
         select i from unnest(silent) i
         where not exists (select from :"schema".instance_row r where r.instance_id = i and r.seen_at > since)

@@ -1,5 +1,6 @@
--- A call names this owner: it lives (BX-061). Every such function calls this, so most calls only look, and write nothing:
--- a sign is noted at most twice a second. An uncommitted sign of another session does not count, since it may be rolled back.
+-- A call names this owner: it lives (BX-061). Every function that names an owner calls this, so most calls only look,
+-- and write nothing: a sign is noted at most twice a second. An uncommitted sign of another session does not count,
+-- since it may be rolled back.
 create or replace function :"schema"._sign_of_life(p_owner uuid) returns void
 language plpgsql volatile as $$
 begin

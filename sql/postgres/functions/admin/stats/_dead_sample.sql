@@ -1,4 +1,5 @@
--- The topics of dead letters, each with how many it stands for: of all of them, or of a sample of about `most`.
+-- The topics of dead letters, each with the number that it stands for: of all dead letters, or of a sample of about
+-- `most`.
 create or replace function :"schema"._dead_sample(p_box smallint, most int)
 returns table (topic text, weight double precision) language plpgsql stable rows 20000 :hot as $$
 declare

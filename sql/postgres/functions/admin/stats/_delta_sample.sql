@@ -1,6 +1,6 @@
--- Counters of done messages that are not folded yet, each with how many it stands for: all of them, or if there are more
--- than `most`, those in 512 blocks of the table, spread evenly. Rows of a block are asked for by their addresses, of which it has
--- at most 291.
+-- Counters of done messages that are not folded yet, each with the number that it stands for: all of them, or if there
+-- are more than `most`, those in 512 blocks of the table, spread evenly. The rows of a block are read by their
+-- addresses: it has at most 291.
 create or replace function :"schema"._delta_sample(p_box smallint, most int)
 returns table (first_id bigint, last_id bigint, weight double precision)
 language plpgsql stable rows 20000 :pinned as $$

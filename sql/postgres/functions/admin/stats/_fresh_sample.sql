@@ -1,7 +1,7 @@
--- Messages that nobody has yet, in the pool, in streams and beyond the frontier, each with how many it stands for: all of them, or a
--- sample of about `most`. Those beyond the frontier are met as claimers will meet them, from the position on (_window), so
--- what is done costs nothing: first those of the frontier's window, then all others, those of the caller's own
--- transaction as well.
+-- Messages that no claimer has yet, in the pool, in streams and beyond the frontier, each with the number that it
+-- stands for: all of them, or a sample of about `most`. Those beyond the frontier are met as claimers will meet them,
+-- from the position on (_window), so done messages cost nothing: first those of the frontier's window, then all others,
+-- including those of the caller's own transaction.
 create or replace function :"schema"._fresh_sample(p_box smallint, most int)
 returns table (work_id bigint, topic text, stream text, due_at timestamptz, created_at timestamptz,
                expires_at timestamptz, weight double precision)
@@ -20,7 +20,7 @@ begin
             select w.work_id from :"schema"._window(look, most + 1) w
             where lane = 0 or coalesce(w.xid < look.base_fence, true) or not exists (   -- taken from the log
                 select from :"schema".stream s where s.box = p_box and s.key = w.stream and s.position >= w.work_id));
-        if lane = 1 then   -- what claimers came past and left in the log
+        if lane = 1 then   -- messages that claimers came past and left in the log
             ids := ids || array(
                 select m.work_id from :"schema".stream s cross join lateral (
                     select m.work_id from :"schema".message m

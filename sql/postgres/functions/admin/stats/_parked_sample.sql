@@ -1,5 +1,5 @@
--- Messages in the parking lot that are not leased, each with how many it stands for: all of them, or a sample of about
--- `most`.
+-- Messages in the parking lot that are not leased, each with the number that it stands for: all of them, or a sample of
+-- about `most`.
 create or replace function :"schema"._parked_sample(
     p_box smallint, most int, out parked :"schema".parked, out weight double precision)
 returns setof record language plpgsql stable rows 20000 :hot as $$
@@ -11,7 +11,7 @@ begin
         return query select p, 1::double precision from :"schema".parked p where p.box = p_box and p.epoch is null;
         return;
     end if;
-    -- One look-up each (offset 0), whatever the planner believes of a table that nobody has analyzed yet.
+    -- One look-up each (offset 0), whatever the planner estimates for a table that was not analyzed yet.
     return query
         select x.p, s.weight
         from :"schema"._spread('parked', (select min(p.work_id) from :"schema".parked p), most) s

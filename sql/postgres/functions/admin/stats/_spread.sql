@@ -1,6 +1,6 @@
--- A sample of a table's work ids, from low on: about `most` of them, spread evenly, each with how many it stands for. The
--- first of each of 2,000 stretches are read, so neighbours with one topic do not stand for everything. All of them, each for
--- itself, when there are not more.
+-- A sample of a table's work ids, from low on: about `most` of them, spread evenly, each with the number that it stands
+-- for. It reads the first ids of each of 2,000 stretches, so neighbours with one topic do not stand for everything. If
+-- there are no more than that, it is all of them, each for itself.
 create or replace function :"schema"._spread(table_name text, low bigint, most int)
 returns table (work_id bigint, weight double precision)
 language plpgsql stable rows 20000 :hot as $$

@@ -1,6 +1,6 @@
--- Counts by status, for the whole box and with by_topic per topic. Nothing that can be large is
--- counted to its end: beyond a sample of each source the numbers are estimates. estimated says which, as
--- flags: 1 ready, 2 waiting, 4 in_progress, 8 done, 16 failed, 32 the age; exact: none of them.
+-- Counts by status, for the whole box and with by_topic per topic. No source that can be large is counted to its end:
+-- beyond a sample of each source the numbers are estimates. estimated says which, as flags: 1 ready, 2 waiting, 4
+-- in_progress, 8 done, 16 failed, 32 the age; exact: none of them.
 create or replace function :"schema"._stats(p_box smallint, by_topic boolean)
 returns table (topic text, ready bigint, waiting bigint, in_progress bigint, done bigint, failed bigint,
                oldest_ready_age_seconds double precision, exact boolean, estimated int)
@@ -35,7 +35,7 @@ begin
             where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0 and p.available_at <= ts
             order by p.available_at limit few) p
          where :"schema"._is_untried(p) and coalesce(p.expires_at > ts, true))),
-    -- Of a stream only the first one met can be ready, and stands for itself.
+    -- Of a stream only the first message met can be ready, and it stands for itself.
     fresh_rows as materialized (
         select m.topic, m.ready, m.since, case when m.ready and m.stream is not null then 1 else m.weight end as weight
         from (select f.*, coalesce(f.due_at <= ts, true) and coalesce(f.expires_at > ts, true)
@@ -48,7 +48,7 @@ begin
                      greatest(f.due_at, f.created_at) as since
               from (select f.*, row_number() over (partition by f.stream order by f.work_id) as nth
                     from :"schema"._fresh_sample(p_box, sample) f) f) m),
-    -- Leases and deltas name runs of work ids. How many there are is exact; topics are told by every step-th.
+    -- Leases and deltas name runs of work ids. The number of ids is exact; every step-th one gives the topics.
     held_runs as materialized (
         select l.until, lower(r) as first_id, upper(r) - 1 as last_id, upper(r) - lower(r) as length,
                sum(upper(r) - lower(r)) over (rows unbounded preceding) - (upper(r) - lower(r)) as before

@@ -1,4 +1,4 @@
--- Whether a text is a value of this type: timestamptz, interval, uuid, int or bigint. Null is.
+-- Whether a text is a value of this type: timestamptz, interval, uuid, int or bigint. Null counts as one.
 create or replace function :"schema"._is_castable(value text, type text) returns boolean
 language plpgsql stable as $$
 begin

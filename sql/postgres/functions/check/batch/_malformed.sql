@@ -1,4 +1,4 @@
--- What to say of a value that cannot be read, by the name of its field.
+-- The text of the fault of a value that cannot be read, by the name of its field.
 create or replace function :"schema"._malformed(field text) returns text
 language sql immutable as $$
     select 'is malformed: give ' || case

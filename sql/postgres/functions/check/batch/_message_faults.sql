@@ -1,10 +1,10 @@
--- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is
--- missing has no fault of its form. Only what is not usual is tried value by value, each in a subtransaction.
+-- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is missing has
+-- no fault of its form. Only unusual messages are tried value by value, each in a subtransaction.
 create or replace function :"schema"._message_faults(messages jsonb, place text)
 returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
-    with said as materialized (
+    with unusual as materialized (
         select format('%s[%s]', place, m.n - 1) as place, m.n,
                case when jsonb_typeof(m.o) = 'object' then m.o else '{}' end as o,
                jsonb_typeof(m.o) = 'object' as is_object,
@@ -17,7 +17,7 @@ begin
         where (:"schema"._read_messages(jsonb_build_array(m.o), 0::smallint)).is_usual is not true)
     select z.argument, z.problem from (
     select s.n, f.nr, s.place || f.field as argument, f.problem
-    from said s cross join lateral (values
+    from unusual s cross join lateral (values
         (1, '', 'must be an object', not s.is_object),
         (2, '.topic', 'is empty: give 1 to :topic_max characters', s.is_object and coalesce(s.o ->> 'topic', '') = ''),
         (3, '.topic', 'is longer than :topic_max characters', char_length(s.o ->> 'topic') > :topic_max),
@@ -67,7 +67,7 @@ begin
     where f.is_wrong
     union all
     select s.n, 30, s.place || v.field, format('has %s bytes, more than the %s that the setting %s allows', v.size, m.most, v.name)
-    from said s cross join lateral (values   -- with the least that each setting can be
+    from unusual s cross join lateral (values   -- with the least that each setting can be
         ('.payload', octet_length(s.o ->> 'payload'), 'payload_bytes_max', :payload_always, 67108864),
         ('.headers', octet_length(s.o ->> 'headers'), 'headers_bytes_max', :headers_always, 65536),
         ('.metadata', octet_length(s.o ->> 'metadata'), 'headers_bytes_max', :headers_always, 65536)) v(field, size, name, least, fallback)
@@ -75,11 +75,11 @@ begin
     where v.size > m.most
     union all
     select s.n, 98, format('%s.%s', s.place, k), 'must be a text'
-    from said s, jsonb_object_keys(s.o) k
+    from unusual s, jsonb_object_keys(s.o) k
     where k in ('topic', 'correlation_id', 'causation_id', 'stream', 'key', 'event_type') and jsonb_typeof(s.o -> k) not in ('string', 'null')
     union all
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name'
-    from said s, jsonb_object_keys(s.o) k
+    from unusual s, jsonb_object_keys(s.o) k
     where k not in ('topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream', 'headers', 'message_id', 'key',
                     'max_attempts', 'join_id', 'unique', 'causation_id', 'metadata', 'is_event', 'event_type')) z
     order by z.n, z.nr, z.argument;

@@ -1,4 +1,4 @@
--- Every fault of what a batch asks of one box.
+-- Every fault of a batch's part for one box.
 create or replace function :"schema"._part_faults(part jsonb, place text, lists text[])
 returns table (argument text, problem text) language plpgsql stable as $$
 declare

@@ -1,9 +1,10 @@
--- Every fault of a list of settlements: each a work id or a message id, or an object with one of them and what the list takes.
+-- Every fault of a list of settlements: each is a work id or a message id, or an object with one of them and the list's
+-- own fields.
 create or replace function :"schema"._settlement_faults(list jsonb, place text, names text[])
 returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
-    with said as materialized (
+    with entries as materialized (
         select format('%s[%s]', place, e.n - 1) as place,
                case jsonb_typeof(e.o) when 'object' then e.o when 'number' then jsonb_build_object('work_id', e.o)
                     when 'string' then jsonb_build_object('message_id', e.o) else '{}' end as o,
@@ -14,7 +15,7 @@ begin
                :"schema"._is_castable(s.o ->> 'message_id', 'uuid') as message_ok,
                :"schema"._is_castable(s.o ->> 'epoch', 'bigint') as epoch_ok,
                :"schema"._is_castable(s.o ->> 'delay', 'interval') as delay_ok
-        from said s)
+        from entries s)
     select t.place || f.field, f.problem
     from tried t cross join lateral (values
         ('', 'must be a work id, a message id, or an object with work_id or message_id', not t.is_one),

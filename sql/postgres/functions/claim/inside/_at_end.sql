@@ -1,10 +1,10 @@
--- At the end of a transaction that has claimed, or that woke somebody on a server that has prepared transactions.
+-- Runs at the end of a transaction that has claimed, or that woke a worker on a server that has prepared transactions.
 --
--- A prepared transaction may not have notified, so sleepers are not woken by it: polling finds its messages. One that has
--- claimed is not prepared at all: it would keep its messages, or the claimers' turn, until somebody ends it, maybe days
--- later. Only the text of the statement tells the two ends of a transaction apart. It comes first, or after a semicolon. Before its
--- words and between them there may be comments, which may be nested: whatever lies between the first begin and the last end of one
--- is passed over.
+-- A prepared transaction may not have notified, so it wakes no sleeper: polling finds its messages. A transaction that
+-- has claimed cannot be prepared at all: it would keep its messages, or the claimers' turn, until an operator ends it,
+-- maybe days later. Only the text of the statement tells the two ends of a transaction apart. PREPARE TRANSACTION comes
+-- first in it, or after a semicolon. There may be comments before its words and between them, and they may be nested:
+-- the expression passes over everything between the first begin and the last end of a comment.
 create or replace function :"schema"._at_end() returns trigger
 language plpgsql volatile security definer :pinned as $$
 declare
@@ -12,7 +12,7 @@ declare
         current_setting('max_prepared_transactions') <> '0' and current_query() ~*
             '(^|;)(\s|--[^\r\n]*[\r\n]|/\*.*\*/)*prepare(\s|--[^\r\n]*[\r\n]|/\*.*\*/)+transaction\M', false);
 begin
-    if new.box = -1 then   -- one on trial
+    if new.box = -1 then   -- written on trial (_is_ending)
         raise exception using errcode = 'BX097';
     elsif not :"schema"._is_ending(new.noted_at) then
         set constraints :"schema".end_note_at_end deferred;
@@ -27,7 +27,7 @@ begin
     elsif new.items is not null then
         perform :"schema"._leave_pool(new.box, new.places, new.items);
     elsif new.places = '{}' or new.places[1] = -1 then
-        -- After everything that waits for rows of the pool: there may be more of that.
+        -- After all notes that wait for rows of the pool: there may be more of those.
         perform :"schema"._note_end(new.box, true, 0 || new.places[2:]);
     elsif new.places[1] = 0 then
         begin
@@ -36,7 +36,7 @@ begin
             else
                 perform :"schema"._set_aside(new.box, new.places[2:]);
             end if;
-        exception when others then   -- whatever it is, it is no reason why the caller's transaction should fail
+        exception when others then   -- no error here may make the caller's transaction fail
             perform :"schema"._warn_of_trouble('what a claim left to do was not done', 'box ' || new.box, sqlstate);
         end;
     elsif not new.has_turn and not is_prepared then

@@ -1,13 +1,15 @@
 -- The claim of messages from the pool and the log inside a transaction that may stay open for long (BX-030). It holds
--- nothing that others need: no turn, no row of the pool, only the rows of the messages it takes. They stay where they are,
--- in the pool or beyond the frontier, and leave it when the transaction commits. If it rolls back or is lost, nothing was done.
+-- nothing that others need: no turn, no row of the pool, only the rows of its messages. The messages stay where they
+-- are, in the pool or beyond the frontier, and leave that place when the transaction commits. If it rolls back or is
+-- lost, nothing was done.
 --
--- Who claims alone sees the lock on a message and leaves it (_leave_held). But he may have judged it free just before it
--- was locked. So after locking we wait until those have ended who have the turn or the rows of the pool, and then look again. What
--- has left its place meanwhile is theirs; then we begin anew, so that no lock stays on it.
+-- A claimer that claims alone sees the lock on a message and leaves the message (_leave_held). But it may have found
+-- the message free just before it was locked. So this claim locks its messages, waits until the claimers that have the
+-- turn or the rows of the pool have ended, and then looks again. A message that has left its place meanwhile belongs to
+-- one of them. The claim then begins anew, so that no lock stays on that message.
 --
--- What others hold is passed over, message by message. If that is much, the end of the transaction sets it aside
--- (_crowded_rows): there may be nobody who claims in another way.
+-- The claim passes over messages that others hold, one by one. If there are many of them, the end of the transaction
+-- sets them aside (_crowded_rows): there may be no claimer that claims in another way.
 create or replace function :"schema"._claim_inside(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
 returns int8multirange language plpgsql volatile as $$
@@ -35,7 +37,7 @@ begin
             if pooled = '{}' and ahead = '{}' then
                 if met > 0 or exists (
                        select from :"schema".pool p where p.box = f.box and p.holder is not null and p.to_park) then
-                    -- somebody has to sort them
+                    -- the end of the transaction sorts them (_at_end)
                     perform :"schema"._note_end(f.box, true, '{}');
                 end if;
                 return '{}'::int8multirange;

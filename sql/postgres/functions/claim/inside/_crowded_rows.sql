@@ -1,5 +1,6 @@
--- Rows of the pool that a claim inside a transaction has passed because others hold all that is in them, if that is much: the
--- first ones, of not too many messages together. p_places: where it found its own messages, null: nowhere.
+-- Rows of the pool that a claim inside a transaction has passed because others hold all their messages, if that is
+-- much: the first ones, of not too many messages together. p_places: the rows where the claim found its own messages,
+-- null: none.
 create or replace function :"schema"._crowded_rows(f :"schema".frontier, topics text[], p_places bigint[])
 returns bigint[] language plpgsql volatile as $$
 declare

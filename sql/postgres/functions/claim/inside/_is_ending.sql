@@ -1,11 +1,12 @@
--- For _at_end: whether its transaction ends now. SET CONSTRAINTS calls deferred triggers before that; what they then did for
--- others, and to the pool, would stay locked until the end. p_noted_at: when the note was written that is looked at.
+-- For _at_end: whether its transaction ends now. SET CONSTRAINTS calls deferred triggers earlier. What they then did
+-- for others, and to the pool, would stay locked until the end. p_noted_at: when the note was written that called the
+-- trigger.
 --
--- Mostly the statement is a COMMIT and nothing else. If not, a note is written on trial: its trigger is called at once if
--- constraints are immediate. They are not when we come here at the end, since _at_end defers its own again. SET CONSTRAINTS calls
--- triggers for all notes there are: those that were written before it need no trial. (Nothing of the trial stays.) Everybody can
--- write the setting that says when that was. It is not believed unless it is a time that has passed: each note that is
--- written again is then a later one, and this ends.
+-- Mostly the statement is a COMMIT and nothing else. If not, this writes a note on trial: PostgreSQL calls its trigger
+-- at once if constraints are immediate. At the end they are not, since _at_end defers its own constraint again. SET
+-- CONSTRAINTS calls the triggers of all notes there are: those that were written before the trial need none. (Nothing
+-- of the trial stays.) A setting says when that was, and any user can write it. It counts only if it is a time that has
+-- passed: each note that is written again is then a later one, and this ends.
 create or replace function :"schema"._is_ending(p_noted_at timestamptz) returns boolean
 language plpgsql volatile :pinned as $$
 declare

@@ -1,5 +1,5 @@
--- Waits until those have ended who have these rows of the pool now, and who has the turn. Nothing stays locked: the
--- subtransaction is rolled back. false: that took too long.
+-- Waits until the transactions that have these rows of the pool now have ended, and with_turn also the one that has the
+-- turn. Nothing stays locked: the subtransaction is rolled back. false: that took too long.
 create or replace function :"schema"._let_others_end(p_box smallint, places bigint[], with_turn boolean) returns boolean
 language plpgsql volatile set lock_timeout = '2s' as $$
 begin

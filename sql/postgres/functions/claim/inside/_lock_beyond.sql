@@ -1,6 +1,6 @@
--- Locks messages beyond the frontier, for a claim inside somebody's transaction. Goes the way a claim would go, from the
--- position on, without moving anything. met: how many messages it came past. What is due later, expires or waits for a join is
--- left for those who sort.
+-- Locks messages beyond the frontier, for a claim inside a transaction of the caller. Goes the way a claim would go,
+-- from the position on, without moving anything. met: how many messages it came past. It leaves messages that are due
+-- later, expire or wait for a join to the claimers that sort.
 create or replace function :"schema"._lock_beyond(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], p_waits text,
     out locked bigint[], out met bigint)

@@ -1,6 +1,7 @@
--- Locks messages in the pool, for a claim inside somebody's transaction; says in which rows they are. Messages that somebody
--- else has locked are passed over, and so are rows whose messages another open transaction holds. Our own locks do not
--- stop us: what an earlier claim of this transaction took is known by the number that its lock has. topics null: all.
+-- Locks messages in the pool, for a claim inside a transaction of the caller. Says in which rows they are. It passes
+-- over messages that another transaction has locked, and over rows whose messages another open transaction holds. SKIP
+-- LOCKED does not skip this transaction's own locks: the number in a lock shows that an earlier claim of this
+-- transaction took the message. topics null: all.
 create or replace function :"schema"._lock_pooled(f :"schema".frontier, wanted int, topics text[])
 returns table (work_id bigint, place bigint) language plpgsql volatile as $$
 #variable_conflict use_column

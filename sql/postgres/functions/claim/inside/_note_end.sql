@@ -1,7 +1,7 @@
--- Has _at_end do something when this transaction ends: wake the sleepers of a box, or (has_turn) see to it that the
--- transaction is not prepared, and take messages that it claimed out of the pool (places, items), or do what it left undone
--- (places '{}'), or set aside what others hold in rows of the pool (places -1 and theirs). The row is gone at once; that it was
--- written is remembered by the trigger.
+-- Makes _at_end do something when this transaction ends. It wakes the sleepers of a box. Or (has_turn) it refuses to
+-- prepare the transaction, and one of these: it takes messages that the transaction claimed out of the pool (places,
+-- items), does what the transaction left undone (places '{}'), or sets aside what others hold in rows of the pool
+-- (places -1 and theirs). The row is gone at once; the trigger remembers that it was written.
 create or replace function :"schema"._note_end(
     p_box smallint, p_has_turn boolean, p_places bigint[] default null, p_items int8multirange default null)
 returns void language plpgsql volatile :pinned as $$

@@ -1,6 +1,6 @@
--- What claims inside a transaction leave undone: clears what has expired, moves the frontier, frees what is not held any
--- more, and sorts messages of streams.
--- There may be nobody who claims in any other way. Waits for nobody, or not for long.
+-- Does what claims inside a transaction leave undone: clears what has expired, moves the frontier, frees messages whose
+-- holders have ended, and sorts messages of streams. There may be no claimer that claims in another way. Does not wait,
+-- or not for long.
 create or replace function :"schema"._tend(p_box smallint) returns void
 language plpgsql volatile :hot as $$
 begin

@@ -1,5 +1,5 @@
--- Appends a row to the frontier of its lane and trims old rows. Everything that adds a row calls this, so that none pile
--- up. Only under the turn.
+-- Appends a row to the frontier of its lane and trims old rows. Every function that adds a row calls this, so that rows
+-- do not pile up. Only under the turn.
 create or replace function :"schema"._add_frontier(f :"schema".frontier) returns void
 language plpgsql volatile as $$
 begin

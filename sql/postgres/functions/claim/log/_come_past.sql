@@ -1,8 +1,8 @@
--- Moves the frontier over the next messages of the plain lane. The first ones that the claimer wants are his; all others
--- that are ready go into the pool, and what is not ready is parked. Moves the position in f, which the caller writes. Only
--- under the turn.
--- p_waits: the topic of waits, which are only for those who name it (p_named). room: if nobody takes anything, how large the
--- claims are for which the pool is filled.
+-- Moves the frontier over the next messages of the plain lane. The claimer gets the first ones that it wants. All
+-- others that are ready go into the pool, and messages that are not ready are parked. Moves the position in f, which
+-- the caller writes. Only under the turn.
+-- p_waits: the topic of waits, which only a claimer that names it gets (p_named). room: if the caller takes nothing,
+-- the size of the claims for which the pool is filled.
 -- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
 create or replace function :"schema"._come_past(
     inout f :"schema".frontier, wanted int, ts timestamptz, exact text[], prefixes text[],
@@ -16,7 +16,7 @@ declare
     total bigint := 0;
     w record;
     sorted record;
-    his int;
+    own int;
     most int;   -- messages in a row of the pool
 begin
     taken := '{}';
@@ -30,15 +30,15 @@ begin
         into w from :"schema"._window(f, step) x;
         if w.n > 0 then
             if w.is_plain and :"schema"._wanted(w.topic, exact, prefixes) then
-                his := least(w.n, wanted - cardinality(taken));
-                taken := taken || w.ids[:his];
-                if his < w.n then
-                    -- Ids with gaps make long rows: of those fewer.
+                own := least(w.n, wanted - cardinality(taken));
+                taken := taken || w.ids[:own];
+                if own < w.n then
+                    -- Ids with gaps make long rows, so such a row gets fewer ids.
                     most := least(greatest(wanted, room, 30),
-                                  case when w.ids[w.n] - w.ids[his + 1] = w.n - his - 1 then 1000 else 100 end);
+                                  case when w.ids[w.n] - w.ids[own + 1] = w.n - own - 1 then 1000 else 100 end);
                     insert into :"schema".pool (box, topic, size, items)
                     select f.box, w.topic, least(most, w.n - i + 1), :"schema"._multirange(w.ids[i:i + most - 1])
-                    from generate_series(his + 1, w.n, most) i;
+                    from generate_series(own + 1, w.n, most) i;
                 end if;
             else
                 select * into sorted from :"schema"._sort_window(f, step, w.last_xid, w.ids[w.n], wanted - cardinality(taken), ts,
@@ -65,6 +65,6 @@ begin
     end loop;
     moved := total > 0;
     if not moved then
-        f := unmoved;   -- an empty window is looked through again, at no cost, instead of written
+        f := unmoved;   -- an empty window is not written: the next claimer looks through it again, at no cost
     end if;
 end $$;

@@ -1,6 +1,6 @@
 -- The newest frontier row of a lane. A bound ahead of the clock, or a full look more than a minute ahead, was written
--- before the clock was set back. No bound is believed then: else parked work would wait until the clock is there again.
--- Called often, so without settings of its own; the order leaves no choice of index.
+-- before the clock was set back. Then no bound counts: otherwise parked work would wait until the clock is there again.
+-- Called often, so it has no settings of its own; the order leaves no choice of index.
 create or replace function :"schema"._frontier(p_box smallint, p_lane smallint) returns :"schema".frontier
 language plpgsql stable as $$
 declare

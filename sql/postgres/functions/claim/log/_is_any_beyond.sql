@@ -1,6 +1,6 @@
--- Is there a message that the frontier has not passed (_is_behind)? That is a look into a few index ranges, mostly empty ones: all
--- after the position, and the messages of each transaction that was still running in base or in target. f may be old: messages that others
--- have passed since count as well.
+-- Is there a message that the frontier has not passed (_is_behind)? This looks into a few index ranges, mostly empty
+-- ones: all after the position, and the messages of each transaction that was still running in base or in target. f may
+-- be old: then messages that other claimers have passed since count as well.
 create or replace function :"schema"._is_any_beyond(f :"schema".frontier) returns boolean
 language plpgsql stable as $$
 declare

@@ -1,6 +1,6 @@
--- Of messages that a claimer is about to lease, leaves those that are somebody's: locked by an open transaction, or gone
--- from the straight path. The trace of a lock (xmax) is in the rows that every claim reads anyway, so this costs nothing
--- while nobody has locked any.
+-- Of messages that a claimer is about to lease, leaves out those that an open transaction has locked, and those that
+-- have left the straight path. The trace of a lock (xmax) is in the rows that every claim reads anyway, so this costs
+-- nothing while none is locked.
 create or replace function :"schema"._leave_held(p_box smallint, inout items int8multirange, inout total int)
 language plpgsql volatile as $$
 declare

@@ -1,7 +1,7 @@
--- Appends the frontier row of a claim, if anything changed: position, clock, or the lower bounds
--- that keep lookups off dead index entries. Those lag a second behind for what commits late, and a
--- full look without them comes at intervals that cost a few percent. Only under the turn. f: the newest row, with the new
--- position if it has moved; has_found: the claim has found something.
+-- Appends the frontier row of a claim if anything changed: the position, the clock, or the lower bounds that keep
+-- lookups off dead index entries. The bounds lag a second behind for transactions that commit late. A full look ignores
+-- the bounds; it comes at intervals, so that it costs a few percent. Only under the turn. f: the newest row, with the
+-- new position if it has moved; has_found: the claim has found something.
 create or replace function :"schema"._move_frontier(
     f :"schema".frontier, moved boolean, full_look boolean, has_found boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -20,7 +20,7 @@ begin
             return;
         end if;
     end if;
-    -- Bounded above as well: leases settled in time, and messages cancelled before they were due,
+    -- Bounded above as well: leases that were settled in time, and messages that were cancelled before they were due,
     -- leave dead entries in the future.
     f.lease_from := coalesce(least(ts, (
         select l.until from :"schema".lease l where l.box = f.box and l.until >= f.lease_from and l.until <= ts
@@ -44,7 +44,7 @@ begin
         select s.available_at from :"schema".stream s
         where s.box = f.box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
         order by s.available_at limit 1));
-    -- Those who put back what is held have no turn: their rows may not be there yet.
+    -- A transaction that puts held messages back has no turn: its rows may not be visible yet.
     f.pool_from := least((
         select p.place from :"schema".pool p where p.box = f.box and p.place >= f.pool_from order by p.box, p.place limit 1),
         greatest(f.pool_from, coalesce(pg_sequence_last_value(':"schema".pool_place_seq'), 0) - 1000));

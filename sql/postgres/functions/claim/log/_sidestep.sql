@@ -1,8 +1,10 @@
--- Of messages that a claimer is about to lease, some were locked by somebody, or have left the straight path: returns those
--- that are free. What an open transaction holds goes back into the pool under its number, and is free again if that
--- ends without having taken it. What would have to be parked is marked, and parked then (_free_pool).
+-- Of messages that a claimer is about to lease, other transactions have locked some, or some have left the straight
+-- path: returns those that are free. Messages that an open transaction holds go back into the pool under its number.
+-- They are free again if it ends without having taken them. A message that would have to be parked is marked, and
+-- parked then (_free_pool).
 --
--- First the lock, then a look in the next statement: a snapshot from before the lock does not see what its last holder did.
+-- First the lock, then a look in the next statement: a snapshot from before the lock does not show what its last holder
+-- did.
 create or replace function :"schema"._sidestep(p_box smallint, items int8multirange) returns int8multirange
 language plpgsql volatile as $$
 declare

@@ -1,9 +1,9 @@
--- The next messages of a lane's window, in the order (xid, work_id), at most wanted: visible in
--- target, not in base, after the position.
+-- The next messages of a lane's window, in the order (xid, work_id), at most wanted: visible in target, not visible in
+-- base, after the position.
 --
--- Transactions that were still running in base are looked up one by one: they lie below base's
--- xmax, where a range scan does not come any more. The range starts with a row comparison at
--- (xmax(base), -1); any other lower bound would scan the log from its start.
+-- Transactions that were still running in base are looked up one by one: they lie below base's xmax, where the range
+-- scan does not look. The scan starts with a row comparison at (xmax(base), -1); any other lower bound would scan the
+-- log from its start.
 create or replace function :"schema"._window(f :"schema".frontier, wanted int)
 returns table (xid xid8, work_id bigint, topic text, stream text, due_at timestamptz, expires_at timestamptz)
 language plpgsql stable rows 1000 :hot as $$

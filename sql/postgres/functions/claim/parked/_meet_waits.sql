@@ -1,10 +1,11 @@
--- A wait that somebody enqueued by hand lies in the log until a claim comes past it, and maybe nobody claims. So those that
--- evaluate waits look at the next messages beyond the frontier. If a wait is among them, this comes past them as a claim
--- does that wants nothing. If there are so many that a wait may lie behind them, it does so too, unless claims have come
--- past lately: then they will reach the wait. Each message is passed once, here or by a claim.
--- True: there may be a wait to evaluate, or more to pass. Call again, in another transaction, since this one has the turn
--- until it ends. A transaction that has written something may go on for long, and does nothing here; nor does one that
--- would wait for the turn.
+-- A wait that a user enqueued by hand lies in the log until a claim comes past it, and perhaps no worker claims. So
+-- functions that evaluate waits look at the next messages beyond the frontier. If a wait is among them, this comes past
+-- them like a claim that wants nothing. If there are at least `enough` messages, a wait may lie behind them: then this
+-- does the same, unless claims have come past lately (these will reach the wait). Each message is passed once, here or
+-- by a claim.
+-- True: there may be a wait to evaluate, or more to pass. Call again, in another transaction, since this one has the
+-- turn until it ends. A transaction that has written something may go on for long, so it does nothing here. Nor does
+-- one that would have to wait for the turn.
 create or replace function :"schema"._meet_waits() returns boolean
 language plpgsql volatile :hot as $$
 declare
@@ -17,7 +18,7 @@ declare
     are_freed boolean;
     look record;
     got record;
-    is_many boolean;   -- and nobody else comes past them
+    is_many boolean;   -- and claims do not come past them
 begin
     if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
         return false;

@@ -1,5 +1,5 @@
--- Parks messages of the plain lane that a claimer has come past and that are not ready, or expire. Says whether one of them has
--- expired.
+-- Parks messages of the plain lane that a claimer has come past and that are not ready, or expire. Says whether one of
+-- them has expired.
 create or replace function :"schema"._park_fresh(p_box smallint, ids bigint[], ts timestamptz) returns boolean
 language plpgsql volatile as $$
 declare

@@ -1,6 +1,6 @@
--- Which topics have parked messages that are due, and for how long the oldest of each: by hopping
--- through the index from one topic to the next, so that a topic with a million of them costs no more
--- than a topic with one, and hides no other (_stats counts a sample).
+-- The topics that have parked messages that are due, and how long the oldest of each has waited. This hops through the
+-- index from one topic to the next, so a topic with a million messages costs no more than a topic with one, and hides
+-- no other (_stats counts a sample).
 create or replace function :"schema"._ready_topics(p_box smallint, max_topics int)
 returns table (topic text, seconds double precision) language plpgsql stable security definer :hot as $$
 #variable_conflict use_column

@@ -1,6 +1,6 @@
--- Waits are parked in a place of their own (0010), by what the setting join_wait_topic is when they are. Who parks one while
--- somebody changes the setting leaves it in the wrong place, where no claim looks for it: this puts such messages right.
--- So do messages in the pool that were ordinary ones before.
+-- Waits are parked in a place of their own (0010), according to the setting join_wait_topic at that time. A transaction
+-- that parks a wait while the setting changes leaves it in the wrong place, where no claim looks for it: this puts such
+-- messages right. It also parks messages in the pool that were ordinary ones before.
 create or replace function :"schema"._sort_waits(most int) returns void
 language plpgsql volatile as $$
 declare

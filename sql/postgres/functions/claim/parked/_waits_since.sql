@@ -1,5 +1,6 @@
--- Since when a parked message that is ready and _is_untried waits: since it was due or enqueued, as if nobody had met it.
--- Not so one that is on record (a dead letter that was replayed) and a wait for a join, which was deferred on purpose.
+-- Since when a parked message waits that is ready and _is_untried: since it was due or enqueued, as if no claimer had
+-- met it. For a message on record (a dead letter that was replayed), and for a wait for a join, which was deferred on
+-- purpose, it is available_at.
 create or replace function :"schema"._waits_since(p_work_id bigint) returns timestamptz
 language plpgsql stable :hot as $$
 declare

@@ -1,4 +1,4 @@
--- Whether all these messages are in the pool still: in these rows, or among those that somebody has put back as held.
+-- Whether all these messages are still in the pool: in these rows, or among those that a claimer has put back as held.
 create or replace function :"schema"._are_in_pool(p_box smallint, ids bigint[], places bigint[]) returns boolean
 language plpgsql volatile as $$
 begin

@@ -1,5 +1,6 @@
--- Moves the frontier over the next messages and puts them into the pool. Rows of it at whose messages claims inside a transaction
--- came first, beyond the frontier, are swept: nobody else may come to take them. Only under the turn.
+-- Moves the frontier over the next messages and puts them into the pool. Also sweeps rows of the pool whose messages
+-- claims inside a transaction took first, beyond the frontier: no other claimer may come to take them. Only under the
+-- turn.
 create or replace function :"schema"._fill_pool(p_box smallint) returns void
 language plpgsql volatile as $$
 declare

@@ -1,5 +1,5 @@
--- Messages in the pool whose holders have ended are free again, or parked if they are not ready. (Those that a holder took are
--- not in the pool any more, or not in the lane.) True: some were parked.
+-- Frees messages in the pool whose holders have ended, or parks them if they are not ready. (Messages that a holder
+-- took are not in the pool any more, or not in the lane.) True: some were parked.
 create or replace function :"schema"._free_pool(p_box smallint) returns boolean
 language plpgsql volatile as $$
 declare

@@ -1,13 +1,14 @@
--- A transaction that has claimed commits: its messages leave the pool now, from the rows in which it found them, or from
--- those to which others have moved them because they were held. Who has such a row keeps it for a moment only; if not, the
--- transaction fails.
+-- A transaction that has claimed commits: its messages leave the pool now, from the rows in which it found them, or
+-- from the rows to which other claimers have moved them because they were held. A claimer keeps such a row for a moment
+-- only; if it keeps it longer, the transaction fails.
 create or replace function :"schema"._leave_pool(p_box smallint, p_places bigint[], p_items int8multirange) returns void
 language plpgsql volatile :hot set lock_timeout = '10s' as $$
 declare
-    rest int8multirange := p_items;   -- what is in the pool still
+    rest int8multirange := p_items;   -- still in the pool
     gone record;
 begin
-    -- Who claims alone may move them while we look: first where we found them and where held ones are, then everywhere.
+    -- A claimer that claims alone may move them meanwhile: this looks first where they were found and where held ones
+    -- are, then everywhere.
     for i in 1 .. 20 loop
         exit when rest = '{}';
         for gone in

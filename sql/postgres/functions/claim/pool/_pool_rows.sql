@@ -1,5 +1,5 @@
--- Locks rows of the pool that a claimer may take from, at most `most`, those that are there for longest first. Rows that
--- somebody else has are passed over. topics null: all.
+-- Locks rows of the pool that a claimer may take from, at most `most`, the oldest first. Passes over rows that another
+-- transaction has locked. topics null: all.
 create or replace function :"schema"._pool_rows(p_box smallint, topics text[], pool_from bigint, most int)
 returns table (place bigint, size int, items int8multirange)
 language plpgsql volatile as $$
@@ -12,7 +12,7 @@ begin
             order by p.box, p.place limit most for update skip locked;
         return;
     end if;
-    -- Each topic in turn: a place says little about age across topics, and nobody has to lock a row to compare it.
+    -- Each topic in turn: a place says little about age across topics, and no row has to be locked to compare it.
     return query
         select c.* from unnest(topics) t(topic) cross join lateral (
             select p.place, p.size, p.items from :"schema".pool p

@@ -1,5 +1,5 @@
--- Which topics in the pool a claimer wants: the exact ones as they are, those behind a prefix by hopping through the index
--- from one topic to the next.
+-- The topics in the pool that a claimer wants. Exact ones are taken as they are. Those with a prefix are found by
+-- hopping through the index from one topic to the next.
 create or replace function :"schema"._pool_topics(p_box smallint, exact text[], prefixes text[]) returns text[]
 language plpgsql stable as $$
 begin

@@ -1,6 +1,6 @@
--- The pool will soon be empty: fills it for claims of this size, unless somebody has the turn, who will do that. A claim that
--- has what it wants does this for the next ones: else all of them would come to wait for the turn at the same time. A
--- full look is left to those who need the turn anyway.
+-- The pool will soon be empty: fills it for claims of this size, unless another claimer has the turn, since that one
+-- will do it. A claim that has its messages does this for the next claims: otherwise all of them would wait for the
+-- turn at the same time. Claims that need the turn anyway do the full look.
 create or replace function :"schema"._refill(p_box smallint, wanted int) returns void
 language plpgsql volatile as $$
 declare
@@ -11,7 +11,7 @@ begin
     if not :"schema"._try_turn(p_box) then
         return;
     end if;
-    if current_setting('transaction_timeout', true) = '0' then   -- as in _claim_numbered: now the turn is ours
+    if current_setting('transaction_timeout', true) = '0' then   -- as in _claim_numbered: now this transaction has the turn
         perform set_config('transaction_timeout', '2min', true);
     end if;
     f := :"schema"._frontier(p_box, 0::smallint);

@@ -1,5 +1,5 @@
--- Rows of the pool of which something is held: what is held is set aside, under the numbers of its holders, so that claims do not
--- meet it one by one. Rows that somebody else has are passed over.
+-- Sets aside what is held in these rows of the pool, under the numbers of its holders, so that claims do not meet it
+-- one by one. Passes over rows that another transaction has locked.
 create or replace function :"schema"._set_aside(p_box smallint, places bigint[]) returns void
 language plpgsql volatile :hot as $$
 declare

@@ -1,5 +1,5 @@
--- Takes up to wanted messages out of the pool: all of a row, or its first ids. No turn is needed. Whether somebody has
--- locked one of them is for the caller to find out (_sidestep).
+-- Takes up to wanted messages out of the pool: all of a row, or its first ids. Needs no turn. The caller has to find
+-- out whether another transaction has locked one of them (_sidestep).
 create or replace function :"schema"._take_pooled(
     p_box smallint, wanted int, topics text[], pool_from bigint, out taken int8multirange, out total int)
 language plpgsql volatile as $$
@@ -22,7 +22,7 @@ begin
                 update :"schema".pool x set items = x.items - part, size = x.size - p.size
                 where x.box = p_box and x.place = p.place;
             end if;
-            if not found then   -- what stays in the pool is not leased
+            if not found then   -- a message that stays in the pool is not leased
                 raise exception using errcode = '40001', message = 'a row of the pool has changed meanwhile; try again';
             end if;
             taken := case total when 0 then part else taken + part end;

@@ -1,5 +1,5 @@
--- Takes the turn, to fill the pool: false when it does not come in time. null: while we waited somebody has filled the pool
--- (look: that counts), and the turn is given back.
+-- Takes the turn, to fill the pool. false: it does not come in time. null: another claimer has filled the pool during
+-- the wait (this counts if look is true), and the turn is given back.
 create or replace function :"schema"._turn_unless_pooled(p_box smallint, topics text[], pool_from bigint, look boolean)
 returns boolean language plpgsql volatile as $$
 begin

@@ -1,5 +1,6 @@
--- Messages have ended, but other transactions hold the joins they are steps of. Notes the steps, to be counted by the next one
--- that has the join (_settle_joins), and makes the waits for these joins, which do that, due in a second.
+-- Messages have ended, but other transactions hold the joins of which they are steps. Notes the steps: the next
+-- transaction that has the join counts them (_settle_joins). The waits for these joins do that too, so this makes them
+-- due in a second.
 create or replace function :"schema"._count_later(
     items int8multirange, p_outcome smallint, p_joins uuid[], ts timestamptz) returns void
 language plpgsql volatile :hot as $$

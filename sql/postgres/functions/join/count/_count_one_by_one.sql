@@ -1,5 +1,5 @@
--- What _count_steps does where the members of a join are not neighbours, or some had an outcome before: each is
--- looked at by itself. The joins are open and locked, each with a lane to count in.
+-- Does the work of _count_steps where the members of a join are not neighbours, or some had an outcome before: it looks
+-- at each member by itself. The joins are open and locked, each with a lane to count in.
 create or replace function :"schema"._count_one_by_one(
     items int8multirange, p_outcome smallint, ts timestamptz, p_joins uuid[], p_lanes smallint[])
 returns bigint language plpgsql volatile :hot as $$

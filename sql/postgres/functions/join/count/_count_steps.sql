@@ -1,11 +1,11 @@
--- Counts messages that have ended as steps of their joins: each pending member once, never more than a
--- join expects (the oldest messages first), and ends the joins that are full or past their deadline. Joins
--- are locked in the order of their ids (_lock_in_time) before their counters and outcomes are looked at, so that what others
--- counted meanwhile is seen; who is a member does not change. A join that somebody holds for long is left for
--- later. p_only: just these joins, which the caller has locked. Returns how many were counted.
+-- Counts messages that have ended as steps of their joins: each pending member once, never more than a join expects
+-- (the oldest messages first). Ends the joins that are full or past their deadline. Joins are locked in the order of
+-- their ids (_lock_in_time) before their counters and outcomes are looked at, so this sees what others counted
+-- meanwhile; the set of members does not change. A join that another transaction holds for long is left for later.
+-- p_only: just these joins, which the caller has locked. Returns how many were counted.
 --
--- Mostly the members of a join among the messages are neighbours: then one row says what became of all.
--- Lookups are written so that only one index can serve each, whatever the planner knows when it plans them.
+-- Mostly the members of a join among the messages are neighbours: then one row has the outcome of all. Lookups are
+-- written so that only one index can serve each, whatever the planner knows when it plans them.
 create or replace function :"schema"._count_steps(
     items int8multirange, p_outcome smallint, ts timestamptz, p_only uuid[] default null)
 returns bigint language plpgsql volatile as $$
@@ -15,7 +15,7 @@ declare
     firsts bigint[];   -- of each join's members here: the first and the last, and how many
     lasts bigint[];
     counts bigint[];
-    lanes smallint[];   -- to count in; null: somebody else holds the join
+    lanes smallint[];   -- to count in; null: another transaction holds the join
     counted bigint;
     overdue uuid[];
     full_ones uuid[];

@@ -1,6 +1,7 @@
--- Locks joins, in the order of their ids, each to count so many steps in it (null: whatever else), and says in
--- which lane (_lock_join), by position: null where somebody's open transaction holds the join. He may hold it
--- for long, and whoever settles messages has other work to do: after a moment those that are free are enough.
+-- Locks joins, in the order of their ids, each to count p_steps steps in it (null: for any other change). Returns by
+-- position the lane of each (_lock_join), or null where an open transaction holds the join. That one may hold it for
+-- long, and a transaction that settles messages has other work to do: after a moment it takes only the joins that are
+-- free.
 create or replace function :"schema"._lock_in_time(p_joins uuid[], p_steps bigint[] default null) returns smallint[]
 language plpgsql volatile set lock_timeout = '800ms' as $$
 declare

@@ -1,6 +1,7 @@
--- Locks a join, to count so many steps in it (null: for whatever else), and says in which lane. Lane 0 is the
--- whole join, with its row and every lane: who has it may end the join. The other lanes of a large join are for
--- counting while its end is far; they hold nobody up. A lane is locked by its row of counters: only our functions can do that.
+-- Locks a join, to count p_steps steps in it (null: for any other change), and returns the lane. Lane 0 is the whole
+-- join, with its row and every lane: a transaction that has it may end the join. The other lanes of a large join are
+-- for counting while its end is far; there no transaction waits for another one. A lane is locked by its row of
+-- counters: only Boxcar's functions can do that.
 create or replace function :"schema"._lock_join(p_join uuid, p_steps bigint) returns smallint
 language plpgsql volatile as $$
 declare
@@ -11,7 +12,7 @@ declare
 begin
     if lanes > 0 then
         begin
-            -- One that is free, beginning with our own; if there is none, our own.
+            -- A lane that is free, beginning with this session's own; if there is none, its own.
             for i in 0 .. lanes - 1 loop
                 perform from :"schema".join_progress p where p.join_id = p_join and p.lane = (own - 1 + i) % lanes + 1
                 order by p.seq desc limit 1 for no key update skip locked;
@@ -25,9 +26,10 @@ begin
                 order by p.seq desc limit 1 for no key update;
                 taken := own;
             end if;
-            -- Only as long as neither we nor those in the other lanes, whose steps we cannot see, can reach the join's end
-            -- or go beyond it: each counts at most 2,000 steps. Who has a lane was allowed for when he took it and may stay:
-            -- asking for the whole join now he would wait for others who do the same.
+            -- Only as long as neither this transaction nor those in the other lanes, whose steps it cannot see, can
+            -- reach the join's end or go beyond it: each counts at most 2,000 steps. A transaction that has a lane was
+            -- allowed for when it took it, and may stay: if it asked for the whole join now, it would wait for others
+            -- that do the same.
             if not exists (
                 select from (select * from :"schema".join_row j where j.join_id = p_join limit 1) j
                 cross join lateral (

@@ -1,5 +1,5 @@
--- The caller holds the row of a join; now nobody counts in its lanes either. A transaction of higher isolation
--- would not see what others counted there since it began: it fails here, and may be tried again.
+-- The caller holds the row of a join; after this, no transaction counts in its lanes either. A transaction of higher
+-- isolation would not see what others counted there since it began: it fails here, and may be tried again.
 create or replace function :"schema"._lock_lanes(p_join uuid) returns void
 language plpgsql volatile as $$
 declare

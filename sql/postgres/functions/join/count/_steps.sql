@@ -1,5 +1,5 @@
--- The members among these messages, as runs of work ids per join. Reported ones are left out, counted ones are
--- not. It is made part of the query that asks.
+-- The members among these messages, as runs of work ids per join. It leaves out reported members, but not counted ones.
+-- The planner makes it part of the query that calls it.
 create or replace function :"schema"._steps(items int8multirange)
 returns table (join_id uuid, first_id bigint, last_id bigint) language sql stable as $$
     select m.join_id, m.first_id, m.last_id

@@ -1,7 +1,8 @@
--- Evaluates waits that are due, at most `most`. Upkeep and workers call it, so waits end also where nobody claims them. Those whose join is pending are put off. In a transaction of its own, since joins stay locked until the commit.
--- If they cannot be evaluated together, each is tried by itself, and what is wrong with one does not concern the others.
--- evaluated: how many; ended: joins that ended because waits are their steps. If none is due, it comes past waits that no claim
--- has met (_meet_waits); evaluated is 1 then, so that the caller calls again.
+-- Evaluates waits that are due, at most `most`. Upkeep and workers call it, so waits also end where no worker claims
+-- them. A wait whose join is pending is put off. In a transaction of its own, since joins stay locked until the commit.
+-- If the waits cannot be evaluated together, each is tried by itself, so a fault of one does not concern the others.
+-- evaluated: how many; ended: joins that ended because waits are their steps. If none is due, this comes past waits
+-- that no claim has met (_meet_waits). evaluated is 1 then, so that the caller calls again.
 create or replace function :"schema"._evaluate_due_waits(most int, out evaluated bigint, out ended uuid[])
 language plpgsql volatile security definer :hot as $$
 declare
@@ -15,7 +16,7 @@ begin
         where p.box = 0 and p.epoch is null and p.stream is null and p.crash_count < 0
           and p.topic = waits collate "C" and p.available_at <= ts
         order by p.available_at limit most);
-    if ids = '{}' then   -- not before that: joins may have to be waited for, and nobody does that under the turn
+    if ids = '{}' then   -- not before that: joins may have to be waited for, which must not happen under the turn
         evaluated := :"schema"._meet_waits()::int;
         ended := '{}';
         return;

@@ -1,12 +1,13 @@
--- Evaluates waits that nobody holds, as _resolve does for those that a worker holds: under leases of this
--- transaction, which nobody else sees. Their epochs are negative, so they are no claim's. The owner is nobody: the
--- store itself did it. Waits that somebody holds or that left the parking lot are passed over; those whose payload
--- makes no sense are failed. Returns how many were evaluated: not all, if their payloads are large.
+-- Evaluates waits that no lease holds, as _resolve does for those that a worker holds: under leases of this
+-- transaction, which no other transaction sees. The epochs of these leases are negative, so they are no claim's. Their
+-- owner is a constant that stands for the store itself. Waits that another transaction holds or that left the parking
+-- lot are passed over. Waits whose payload makes no sense are failed. Returns how many were evaluated: not all, if
+-- their payloads are large.
 create or replace function :"schema"._evaluate_waits(ids bigint[], ts timestamptz) returns bigint
 language plpgsql volatile :hot as $$
 #variable_conflict use_column
 declare
-    nobody constant uuid := '00000000-0000-0000-0000-000000000001'::uuid;
+    no_owner constant uuid := '00000000-0000-0000-0000-000000000001'::uuid;
     too_long constant text := 'the correlation id of a wait is longer than :correlation_id_max characters';   -- from before it was checked
     held bigint[];
     good record;
@@ -21,7 +22,7 @@ begin
         update :"schema".parked p set epoch = -p.work_id from free f where p.work_id = f.work_id returning p.work_id),
     leased as (
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
-        select 0, -t.work_id, nobody, ts + interval '1 minute', int8multirange(int8range(t.work_id, t.work_id + 1)), true
+        select 0, -t.work_id, no_owner, ts + interval '1 minute', int8multirange(int8range(t.work_id, t.work_id + 1)), true
         from taken t)
     select array_agg(t.work_id order by t.work_id) into held from taken t;
     if held is null then
@@ -45,7 +46,7 @@ begin
     cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > :correlation_id_max then too_long end)) x(fault);
     if good.ids is not null then
         perform :"schema"._resolve(
-            0::smallint, nobody, good.ids, array(select -i from unnest(good.ids) i), good.joins, good.allow_failures,
+            0::smallint, no_owner, good.ids, array(select -i from unnest(good.ids) i), good.joins, good.allow_failures,
             good.complete_topics, good.complete_payloads, good.fail_topics, good.fail_payloads, good.correlations,
             good.continuations);
     end if;
@@ -57,7 +58,7 @@ begin
     cross join lateral (select coalesce(w.fault, case when char_length(m.correlation_id) > :correlation_id_max then too_long end)) x(fault)
     where i.id <> all (coalesce(good.ids, '{}'));
     if bad.ids is not null then
-        perform :"schema"._fail(0::smallint, nobody, bad.ids, bad.epochs, bad.faults, 1::smallint);
+        perform :"schema"._fail(0::smallint, no_owner, bad.ids, bad.epochs, bad.faults, 1::smallint);
     end if;
     return cardinality(held);
 end $$;

@@ -1,10 +1,11 @@
--- Joins have ended, which the caller has locked: their waits are evaluated in the same transaction, where that makes
--- nobody wait. Left out, and due for the next who looks, are waits that somebody holds, waits that are steps of joins
--- which are not free, waits whose payload makes no sense, and what goes too deep or is too much for one transaction.
+-- Joins have ended, which the caller has locked: this evaluates their waits in the same transaction, where that needs
+-- no waiting for locks. It leaves some waits due for the next evaluation: those that another transaction holds, those
+-- that are steps of joins which are not free, those whose payload makes no sense, and those that go too deep or are too
+-- much for one transaction.
 --
--- The caller has ended the joins by something else, an ack, a burial, a claim. What is wrong with a wait must not undo that:
--- the same message would make every claim fail that meets it. The waits stay due then, for upkeep. Errors that may be gone
--- when the caller tries again are the caller's, and cancelling is never caught.
+-- The caller has ended the joins by something else: an ack, a burial, a claim. A faulty wait must not undo that:
+-- otherwise the same message would make every claim fail that meets it. The waits then stay due, for upkeep. Errors
+-- that may be gone when the caller tries again go to the caller, and a cancel is never caught.
 create or replace function :"schema"._follow_joins(p_joins uuid[], ts timestamptz) returns void
 language plpgsql volatile as $$
 #variable_conflict use_column

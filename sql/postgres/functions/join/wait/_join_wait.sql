@@ -17,7 +17,8 @@ declare
     wait :"schema".enqueue_result;
 begin
     perform :"schema"._check_join(p_join, 'message_id', array[p_message]);
-    -- The end of the join will read it, so what cannot be read is refused here. (Its size is checked below.)
+    -- The end of the join will read the payload, so a payload that cannot be read is refused here. (Its size is checked
+    -- below.)
     if octet_length(p_payload) <= :"schema"._setting('payload_bytes_max', 67108864) then
         select coalesce(w.fault, case when w.join_id <> p_join then 'it names another join' end)
         into fault from :"schema"._read_wait(p_payload) w;

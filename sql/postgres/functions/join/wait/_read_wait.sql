@@ -1,4 +1,4 @@
--- What the payload of a wait says, with names in snake_case, camelCase or PascalCase; wait_parse() in C reads the same.
+-- Reads the payload of a wait, with names in snake_case, camelCase or PascalCase; wait_parse() in C reads the same.
 -- fault: why it cannot be evaluated, else null.
 create or replace function :"schema"._read_wait(
     payload text, out join_id uuid, out allow_failures boolean, out complete_topic text, out complete_payload text,
@@ -15,7 +15,7 @@ begin
     exception
         when insufficient_resources then
             raise;
-        when others then   -- also of what has no room in a jsonb, for which there is no one code
+        when others then   -- also for a value that does not fit into a jsonb, which has no one error code
             given := null;
     end;
     if given is null or jsonb_typeof(given) <> 'object' then
@@ -50,7 +50,7 @@ begin
     elsif char_length(fail_topic) > :topic_max then
         fault := 'the payload of a wait: on_fail_topic must have 1 to :topic_max characters';
     elsif greatest(octet_length(complete_payload), octet_length(fail_payload))
-          > :"schema"._setting('payload_bytes_max', 67108864) then   -- nobody's ack may fail because it was lowered
+          > :"schema"._setting('payload_bytes_max', 67108864) then   -- no ack may fail because it was lowered
         fault := 'the payload of a wait: what should follow is larger than the setting payload_bytes_max';
     end if;
 end $$;

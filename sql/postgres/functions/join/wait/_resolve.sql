@@ -1,8 +1,8 @@
--- Evaluates waits that the caller holds: each is acked together with its continuation, put off while its join
--- is pending, or failed when there is no such join. Arrays go together by position; so do the outcomes:
--- 0 lease lost, 1 put off, 2 continuation on_complete, 3 continuation on_fail, 4 none wanted, 5 no such join.
--- The joins stay locked until the commit: whoever ends one afterwards finds the waits put off and wakes them.
--- Waits for a join that somebody holds for long are put off for a second.
+-- Evaluates waits that the caller holds: each is acked together with its continuation, put off while its join is
+-- pending, or failed when there is no such join. Arrays go together by position; so do the outcomes: 0 lease lost, 1
+-- put off, 2 continuation on_complete, 3 continuation on_fail, 4 none wanted, 5 no such join. The joins stay locked
+-- until the commit: a transaction that ends one afterwards finds the waits put off and wakes them. Waits for a join
+-- that another transaction holds for long are put off for a second.
 create or replace function :"schema"._resolve(
     p_box smallint, p_owner uuid, ids bigint[], epochs bigint[], joins uuid[], allow_failures boolean[],
     complete_topics text[], complete_payloads text[], fail_topics text[], fail_payloads text[],
@@ -74,7 +74,7 @@ begin
     end if;
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,
-           -- What was acked just now may have ended it: then at once.
+           -- The acks above may have ended the join: then the wait is due at once.
            array_agg(case when j.join_id = any (locked) and j.status <> 0 then 0
                           when j.join_id = any (locked) then ceil(extract(epoch from least(
                greatest(interval '1 second', least(interval '1 minute', ts - m.created_at)),
@@ -88,7 +88,7 @@ begin
     if part.ids is not null then
         perform :"schema"._release(p_box, part.ids, array_fill(p_owner, array[cardinality(part.ids)]), part.epochs,
                                    null, part.delays, array_fill(null::text, array[cardinality(part.ids)]), ts);
-        -- It was not the wait that killed its worker: the end of its join must find it among ordinary work.
+        -- The wait did not kill its worker: the end of its join must find it among ordinary work.
         update :"schema".parked p set crash_count = 0 where p.work_id = any (part.ids) and p.crash_count > 0;
         insert into :"schema".join_wait (join_id, work_id)
         select i.join_id, i.id from unnest(part.joins, part.ids) i(join_id, id) order by 1, 2

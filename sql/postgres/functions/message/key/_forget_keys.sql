@@ -1,4 +1,4 @@
--- Messages were removed: unique keys that they still had are forgotten. Arrays that go together by position, or null. A
+-- Messages were removed: this removes unique keys that they still had. Arrays that go together by position, or null. A
 -- key that another transaction holds is passed over: that transaction is about to give it to a message of its own.
 create or replace function :"schema"._forget_keys(keys uuid[], holders uuid[]) returns void
 language plpgsql volatile :hot as $$

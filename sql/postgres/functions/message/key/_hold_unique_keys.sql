@@ -1,5 +1,5 @@
--- Locks the unique keys of messages that are going to be enqueued, in their order and before all other locks. What is no
--- message will be refused later.
+-- Locks the unique keys of messages that are going to be enqueued, in their order and before all other locks. Objects
+-- that are no messages are refused later.
 create or replace function :"schema"._hold_unique_keys(messages jsonb) returns void
 language plpgsql volatile :hot as $$
 declare

@@ -1,5 +1,5 @@
--- Those of the chosen dead letters that may be replayed: they have no unique key, or take it back now. Of several with one
--- key the newest may. BX003 when a dead letter that was named has lost its key to a newer message.
+-- The chosen dead letters that may be replayed: they have no unique key, or take it back now. Of several with one key
+-- the newest may. BX003 when a dead letter that was named has lost its key to a newer message.
 create or replace function :"schema"._replayable(ids bigint[], named boolean) returns bigint[]
 language plpgsql volatile :pinned as $$
 declare

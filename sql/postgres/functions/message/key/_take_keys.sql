@@ -4,8 +4,8 @@
 -- again in the same transaction, also with other ids: a key whose message was never stored is free.
 --
 -- One statement locks all keys, in their order, before any other lock. A caller that meets the key of an open
--- transaction waits for its end, as at a unique index: then that message has the key, or nobody. A key that is there is
--- locked and not changed (the where); the second statement sees what became of its message meanwhile.
+-- transaction waits for its end, as at a unique index: then that message has the key, or the key is free. A key that is
+-- there is locked and not changed (the where); the second statement sees how its message ended meanwhile.
 create or replace function :"schema"._take_keys(keys uuid[], ids uuid[]) returns uuid[]
 language plpgsql volatile :hot set enable_hashjoin = on as $$
 declare

@@ -1,8 +1,8 @@
--- Makes a restored or copied store this server's own. Transaction ids in the log are foreign then and
--- must never be compared with ours, so a new era begins: everything unfinished, wherever the old
--- frontier stood, is parked, and the frontier starts from here. Altering the column's default waits
--- for all writers, so that nobody is left between the eras. Sequences are lifted above what is there,
--- since a logical copy does not bring them. True when there was something to do.
+-- Makes a restored or copied store this server's own. Transaction ids in the log are foreign then and must never be
+-- compared with this server's, so a new era begins: everything unfinished, wherever the old frontier stood, is parked,
+-- and the frontier starts from here. Altering the column's default waits for all writers, so that no message is left
+-- between the eras. Sequences are lifted above the existing numbers, since a logical copy does not bring them. True
+-- when there was something to do.
 create or replace function :"schema".adopt() returns boolean
 language plpgsql volatile security definer :pinned as $$
 declare
@@ -19,7 +19,7 @@ begin
     end if;
     perform from :"schema".store s for update;
     if :"schema"._is_own() then
-        return false;   -- somebody else was faster
+        return false;   -- another session was faster
     end if;
     perform :"schema"._adopt_events();
     select s.era + 1 into next_era from :"schema".store s;

@@ -1,6 +1,6 @@
--- Grants a role what it needs and no more: producer (enqueue and joins), worker (claim and settle as well),
--- viewer (read, without payloads), admin (everything that functions and views offer). Only the
--- schema's owner can grant.
+-- Grants a role the rights that it needs and no more: producer (enqueue and joins), worker (claim and settle as well),
+-- viewer (read, without payloads), admin (everything that functions and views offer). Only the schema's owner can
+-- grant.
 create or replace function :"schema".grant_access(role_name name, access text) returns void
 language plpgsql volatile :pinned as $$
 declare

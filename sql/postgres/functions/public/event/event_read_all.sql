@@ -1,7 +1,7 @@
--- The events of all streams behind a position, in the order of positions. types, stream: exact, or a prefix
--- followed by *; null = all. Whoever remembers the last position it has seen and asks for what is behind it misses
--- nothing. One call returns no more than go into a page, and one event at least (_events_that_fit): only when there is none this is the
--- end. In a transaction that is rolled back, forget what you read: its positions were not given out then.
+-- The events of all streams behind a position, in the order of positions. types, stream: exact, or a prefix followed by
+-- *; null = all. A reader that remembers the last position that it has seen, and asks for the events behind it, misses
+-- nothing. One call returns no more than go into a page, and at least one event (_events_that_fit): only an empty
+-- answer is the end. In a transaction that is rolled back, forget what you read: its positions were not given out then.
 create or replace function :"schema".event_read_all(
     after bigint default 0, max_events int default 1000, types text[] default null, stream text default null)
 returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$
@@ -36,7 +36,7 @@ begin
             where e.event_id is not null;
         return;
     end if;
-    -- Only what is wanted counts, so this goes on until there is enough of it, or no room, or no more.
+    -- Only wanted events count, so this goes on until there are enough of them, or no room, or no more.
     loop
         perform :"schema"._sequence_events_behind(at, 20000);
         select * into look from :"schema"._event_choice(at, missing, room, exact, prefixes, place, prefix);

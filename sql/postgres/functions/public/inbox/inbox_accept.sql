@@ -1,5 +1,5 @@
 -- True: the message with this key is new, and done if the caller's transaction commits; make its effect in the same
--- one. False: it was accepted, or is a message of the inbox. Whoever asks at the same time waits for the commit.
+-- one. False: it was accepted, or is a message of the inbox. A call that asks at the same time waits for the commit.
 create or replace function :"schema".inbox_accept(source text, id text, content_hash text default null)
 returns boolean language plpgsql volatile security definer :hot as $$
 declare

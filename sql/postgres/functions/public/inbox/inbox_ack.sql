@@ -1,4 +1,5 @@
--- outbox_ack for the inbox: done, in the caller's transaction; an effect made in the same one happens exactly once.
+-- outbox_ack for the inbox: done, in the caller's transaction. An effect made in the same transaction happens exactly
+-- once.
 create or replace function :"schema".inbox_ack(owner uuid, work_ids bigint[], epochs bigint[] default null)
 returns setof bigint language plpgsql volatile security definer :hot as $$
 declare

@@ -1,5 +1,5 @@
--- Stores a message from outside in the caller's transaction, once for its key (source, id): a key that is known
--- makes it a no-op that says so, for as long as the key is kept, which is longer than the message. Everything is checked by
+-- Stores a message from outside in the caller's transaction, once for its key (source, id). A key that is known makes
+-- it a no-op that says so, for as long as the key is kept, which is longer than the message. Everything is checked by
 -- one condition, and looked at one by one only to name a fault.
 create or replace function :"schema".inbox_enqueue(
     source text, id text, topic text, payload text, content_hash text default null, correlation_id text default null,

@@ -1,4 +1,4 @@
--- Ends a pending join; those who wait for it take the failure path.
+-- Ends a pending join; messages that wait for it take the failure path.
 create or replace function :"schema".join_cancel(join_id uuid) returns void
 language plpgsql volatile security definer :hot as $$
 begin

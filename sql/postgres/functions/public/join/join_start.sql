@@ -1,4 +1,4 @@
--- Starts a join that ends when so many steps have ended. Returns its id. Starting an id that exists changes
+-- Starts a join that ends when expected_steps steps have ended. Returns its id. Starting an id that exists changes
 -- nothing.
 create or replace function :"schema".join_start(
     expected_steps int, grouping_key text default null, metadata text default null,

@@ -1,6 +1,7 @@
--- Enqueues a message that waits for a join, and is replaced by on_complete or on_fail when that has ended.
--- The end of the join does that, a worker or maintenance; the wait spends no attempts. Returns the id of the wait's own message; an id that exists
--- changes nothing. The continuation has the wait's correlation id; its causation id is the id of the wait's message.
+-- Enqueues a message that waits for a join, and is replaced by on_complete or on_fail when the join has ended. The end
+-- of the join does that, or a worker, or maintenance; the wait spends no attempts. Returns the id of the wait's own
+-- message; an id that exists changes nothing. The continuation has the wait's correlation id; its causation id is the
+-- id of the wait's message.
 create or replace function :"schema".join_wait(
     join_id uuid, fail_if_any_step_failed boolean, on_complete_topic text, on_complete_payload text,
     on_fail_topic text default null, on_fail_payload text default null, correlation_id text default null,

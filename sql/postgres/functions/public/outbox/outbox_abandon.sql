@@ -1,4 +1,4 @@
--- Ends an attempt badly: ready again after delay (null = the store's backoff), one attempt spent.
+-- Ends an attempt badly: the message is ready again after delay (null = the store's backoff), and one attempt is spent.
 create or replace function :"schema".outbox_abandon(
     owner uuid, work_ids bigint[], epochs bigint[] default null, error text default null,
     delay interval default null)

@@ -1,4 +1,5 @@
--- Marks leased messages as done; returns the work ids that it affected. One message takes no call more than it needs.
+-- Marks leased messages as done; returns the work ids that it affected. A call for one message calls no more than it
+-- needs.
 create or replace function :"schema".outbox_ack(owner uuid, work_ids bigint[], epochs bigint[] default null)
 returns setof bigint language plpgsql volatile security definer :hot as $$
 declare

@@ -1,8 +1,9 @@
 -- Leases up to batch_size ready messages to owner. topics: exact, or a prefix followed by *; null = all.
 --
--- Inside a transaction of the caller's own nobody waits for it, however long that stays open. If it rolls back, what was
--- claimed is ready again. alone: this claim is a transaction by itself; then it costs less, and its commit need not reach
--- the disk. It is not believed in a transaction that has begun some time ago, or has written something.
+-- A claim inside a transaction of the caller makes no other claimer wait, however long the transaction stays open. If
+-- it rolls back, the claimed messages are ready again. alone: this claim is a transaction by itself; then it costs
+-- less, and its commit need not reach the disk. alone is ignored in a transaction that began some time ago, or has
+-- written something.
 create or replace function :"schema".outbox_claim(
     owner uuid, lease interval, batch_size int, topics text[] default null, alone boolean default false)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$

@@ -1,4 +1,4 @@
--- Releases everything whose lease has expired; returns how many messages that were.
+-- Releases all messages whose lease has expired; returns how many.
 create or replace function :"schema".outbox_reap() returns bigint
 language plpgsql volatile security definer :hot as $$
 begin

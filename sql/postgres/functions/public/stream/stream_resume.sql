@@ -1,5 +1,5 @@
--- Lets a halted stream go on: behind the dead letter that halted it, or with replay with that one. Returns its work id.
--- BX002: no such stream, or no such dead letter any more; BX003: it is not halted.
+-- Lets a halted stream go on: behind the dead letter that halted it, or with `replay` with that one. Returns its work
+-- id. BX002: no such stream, or no such dead letter any more; BX003: it is not halted.
 create or replace function :"schema".stream_resume(stream text, replay boolean default false, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :hot as $$
 declare

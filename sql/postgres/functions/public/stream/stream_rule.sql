@@ -1,4 +1,4 @@
--- Says what happens to the streams that a pattern names (a key, or a prefix and *) when a message of theirs dies:
+-- Sets the rule for the streams that a pattern names (a key, or a prefix and *) when one of their messages dies:
 -- 'continue' or 'halt'; null removes the rule. Returns whether there was one.
 create or replace function :"schema".stream_rule(pattern text, policy text) returns boolean
 language plpgsql volatile security definer :pinned as $$

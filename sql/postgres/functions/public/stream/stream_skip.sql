@@ -1,6 +1,6 @@
--- Gives up on the next message of a stream: it becomes a dead letter, and the stream goes on behind it. Returns its work
--- id. A halted stream is resumed instead. BX002: it has none; BX003: one of it is in progress. The library takes the same
--- steps one by one: whoever repeats this gives up one message more.
+-- Gives up the next message of a stream: it becomes a dead letter, and the stream goes on behind it. Returns its work
+-- id. A halted stream is resumed instead. BX002: it has none; BX003: one of it is in progress. The library takes the
+-- same steps one by one: to repeat this call gives up one message more.
 create or replace function :"schema".stream_skip(stream text, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :hot as $$
 declare

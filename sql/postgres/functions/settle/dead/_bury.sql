@@ -1,6 +1,6 @@
--- Moves messages to the dead letters: the only way into dead. The caller has taken them out of
--- whatever lease they were in. errors go with ids by position, or are null. Their streams go on, or halt unless they
--- were cancelled, and their joins count failed steps.
+-- Moves messages to the dead letters: the only way into dead. The caller has taken them out of their leases. errors go
+-- with ids by position, or are null. Their streams go on, or halt unless the messages were cancelled, and their joins
+-- count failed steps.
 create or replace function :"schema"._bury(
     p_box smallint, ids bigint[], p_reason smallint, errors text[], ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -25,7 +25,7 @@ begin
     where exists (select from :"schema".stream s where s.box = p_box and s.key = m.stream);
     if keys is not null then
         perform :"schema"._advance_streams(p_box, keys, ts);
-        -- Only streams that are locked by now. Those that nobody had met are halted by _bury_fresh.
+        -- Only streams that are locked by now. _bury_fresh halts those that no claimer had met.
         if p_reason <> 5 then
             perform :"schema"._halt_streams(p_box, met, false, ts);
         end if;

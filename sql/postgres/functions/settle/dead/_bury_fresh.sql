@@ -1,18 +1,20 @@
--- Buries messages of one lane that no claimer has yet, and takes them out of it. If a claimer was faster, or somebody has
--- buried one before (it may have been replayed meanwhile), the whole transaction fails and is to be repeated.
+-- Buries messages of one lane that no claimer has yet, and takes them out of it. The whole transaction fails, to be
+-- repeated, if a claimer was faster, or another transaction has buried one before (it may have been replayed
+-- meanwhile).
 create or replace function :"schema"._bury_fresh(
     p_box smallint, p_lane smallint, ids bigint[], p_reason smallint, p_outcome text, note text,
     new_expired_from timestamptz, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier;
-    held text[];             -- streams that we have locked
+    held text[];             -- streams that this transaction has locked
     to_be_parked bigint[];   -- of these messages
 begin
     if p_lane = 1 then   -- in the order of claims inside a transaction (_heads_inside)
         held := :"schema"._hold_streams(p_box, :"schema"._multirange(ids));
     end if;
-    -- Their rows come next, as in _expire_fresh: two who bury the same message meet there, and not in a deadlock.
+    -- Their rows come next, as in _expire_fresh: two transactions that bury the same message meet there, and not in a
+    -- deadlock.
     if exists (select from unnest(ids) i where i <> all (array(
                    select m.work_id from :"schema".message m where m.work_id = any (ids) and m.lane = p_lane
                    for update skip locked))) then
@@ -22,15 +24,16 @@ begin
         perform :"schema"._hold_fresh(p_box, ids);
     elsif exists (select from :"schema".message m where m.work_id = any (ids)
                     and :"schema"._is_met(:"schema"._frontier(p_box, p_lane), m.xid, m.work_id, m.stream)) then
-        -- Not later: who replays it would wait for its stream, and we for him.
+        -- Not later: a transaction that replays it would wait for its stream, and this one for that transaction.
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
     select i, ts, 0, p_outcome, note from unnest(ids) i;
     perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
     update :"schema".message m set lane = 2 where m.work_id = any (ids);
-    -- Claimers would park a message of a stream that comes late, or whose stream they do not know, although we hold it: they must not
-    -- come past it before we commit. Of a stream whose row we have they take nothing behind its position.
+    -- Claimers would park a message of a stream that comes late, or whose stream has no row, although this transaction
+    -- holds it: they must not come past it before the commit. If this transaction has locked a stream's row, they take
+    -- nothing behind its position.
     to_be_parked := case p_lane when 0 then '{}' else array(
         select m.work_id from :"schema".message m
         where m.work_id = any (ids) and not exists (

@@ -1,7 +1,7 @@
--- Buries messages that were stored before the table checked them (version 10) and that no claimer has met: a topic or
--- a stream that is too long for an index would make every claim fail that meets it. Each is cut off and a dead letter
--- then, whose last error says what was wrong with it. Every deployment calls it: the first that comes to the end reads the whole log,
--- and the others do nothing. Returns how many there were.
+-- Buries messages that were stored before the table checked them (version 10) and that no claimer has met: a topic or a
+-- stream that is too long for an index would make every claim fail that meets it. Each is cut off; its message becomes
+-- a dead letter whose last error tells the fault. Every deployment calls this: the first that comes to the end reads
+-- the whole log, and the others do nothing. Returns how many there were.
 create or replace function :"schema"._bury_malformed() returns bigint
 language plpgsql volatile security definer :pinned as $$
 declare

@@ -19,7 +19,7 @@ begin
     select p.retry_count into retries from :"schema".parked p
     where p.work_id = id and p.epoch is null for update;
     if found then
-        ts := clock_timestamp();   -- not before the attempt for whose end we may have waited
+        ts := clock_timestamp();   -- not before the end of an attempt that this may have waited for
         insert into :"schema".attempt (work_id, at, retry_count, outcome) values (id, ts, retries, 'cancelled');
         perform :"schema"._bury(p_box, array[id], 5::smallint, null, ts);
         return id;
@@ -30,8 +30,9 @@ begin
         is_fresh := found;
     end if;
     if not is_fresh then
-        -- Claimed while we waited for its row. It may still be ahead of the frontier (cancelled before, then
-        -- replayed), where _bury_fresh would not notice. Or a wait that was evaluated meanwhile: no frontier meets those.
+        -- Claimed while this waited for its row. It may still be ahead of the frontier (cancelled before, then
+        -- replayed), where _bury_fresh would not notice. Or it is a wait that was evaluated meanwhile: no frontier
+        -- meets those.
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
     return id;

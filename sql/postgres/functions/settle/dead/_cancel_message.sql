@@ -1,4 +1,4 @@
--- _cancel for the library, which wants to know which joins that has ended.
+-- _cancel for the library. Returns the joins that it has ended.
 create or replace function :"schema"._cancel_message(p_box smallint, p_work_id bigint, p_message_id uuid)
 returns uuid[] language plpgsql volatile security definer :hot as $$
 begin

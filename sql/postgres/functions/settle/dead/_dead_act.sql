@@ -1,7 +1,7 @@
--- Replays (or purges) at most max_messages of the dead letters a filter chooses, newest first below
--- p_after. Says how many it affected and the oldest it chose, null = none left; and of those replayed,
--- how many are steps that joins have counted already; and which joins ended, because what is purged is
--- counted if nobody had before.
+-- Replays (or purges) at most max_messages of the dead letters that a filter chooses, newest first below p_after. Says
+-- how many it affected, and the oldest that it chose (null = none left). counted_steps: how many of those replayed are
+-- steps that joins have counted already. ended: joins that ended, because a purge counts a message that was not counted
+-- before.
 create or replace function :"schema"._dead_act(
     p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
     message_ids uuid[], p_after bigint, max_messages int, replay boolean, note text,

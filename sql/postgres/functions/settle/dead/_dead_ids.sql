@@ -1,5 +1,5 @@
--- The dead letters a filter chooses: newest first below p_after, at most max_messages. Conditions
--- that are null do not count. prefix: p_topic is the start of topics.
+-- The dead letters that a filter chooses: newest first below p_after, at most max_messages. Conditions that are null do
+-- not count. prefix: p_topic is the start of topics.
 create or replace function :"schema"._dead_ids(
     p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
     message_ids uuid[], p_after bigint, max_messages int)

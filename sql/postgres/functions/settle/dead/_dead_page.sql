@@ -1,4 +1,4 @@
--- One page of the dead letters a filter chooses, newest message first, without payloads.
+-- One page of the dead letters that a filter chooses, newest message first, without payloads.
 create or replace function :"schema"._dead_page(
     p_box smallint, p_topic text, prefix boolean, p_reason smallint, before timestamptz, work_ids bigint[],
     message_ids uuid[], p_after bigint, max_messages int)

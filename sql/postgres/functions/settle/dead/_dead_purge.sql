@@ -23,7 +23,7 @@ begin
     select array_agg(m.unique_key), array_agg(m.message_id) into keys, holders
     from messages m where m.unique_key is not null;
     perform :"schema"._forget_keys(keys, holders);
-    -- The last chance to count them, now that nobody can attach them any more.
+    -- The last chance to count them: from now on nothing can attach them.
     if :"schema"._is_step(:"schema"._multirange(gone)) then
         perform :"schema"._count_steps(:"schema"._multirange(gone), 2::smallint, clock_timestamp());
     end if;

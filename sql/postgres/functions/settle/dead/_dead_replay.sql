@@ -1,5 +1,5 @@
--- Replays the chosen dead letters: ready again as if new, and on record (BX-004). Returns how many. One whose unique key
--- has been taken by a newer message stays dead: an error where it was named, else it is passed over.
+-- Replays the chosen dead letters: they are ready again as if new, and on record (BX-004). Returns how many. A dead
+-- letter whose unique key a newer message has taken stays dead: an error if it was named, else it is passed over.
 create or replace function :"schema"._dead_replay(p_box smallint, ids bigint[], note text, named boolean default true)
 returns bigint language plpgsql volatile :pinned as $$
 declare

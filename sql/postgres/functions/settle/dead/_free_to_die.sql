@@ -1,6 +1,6 @@
--- Of these messages, which no claimer has, those that may die now: all but those of a stream whose row somebody else holds,
--- maybe for long. That is for later, as in _bury_expired. This is only a look, which locks nothing:
--- burying comes before the locks of streams, as everywhere (see _halt_streams).
+-- Of these messages, which no claimer has, those that may die now. A message is left for later, as in _bury_expired, if
+-- another transaction holds the row of its stream, maybe for long. This is only a look, which locks nothing: burying
+-- comes before the locks of streams, as everywhere (see _halt_streams).
 create or replace function :"schema"._free_to_die(p_box smallint, ids bigint[]) returns bigint[]
 language plpgsql volatile :hot as $$
 declare
@@ -24,7 +24,7 @@ begin
                 select s.key from :"schema".stream s where s.box = p_box and s.key = k.key
                 limit 1 for update skip locked) s on true
             where s.key is null);
-        raise exception using errcode = 'BX099';   -- those that were free are given back
+        raise exception using errcode = 'BX099';   -- the locks on the free ones are given back
     exception when sqlstate 'BX099' then
         null;
     end;

@@ -1,5 +1,6 @@
--- Messages of the plain lane whose rows we have locked: fails if a claimer has one of them, after those have ended who may
--- have judged before (as in _claim_inside). If not, they are ours, in the pool or beyond the frontier.
+-- Messages of the plain lane whose rows this transaction has locked: fails if a claimer has one of them. It first waits
+-- for claimers that may have found one free before the lock (as in _claim_inside). Otherwise this transaction has them,
+-- in the pool or beyond the frontier.
 create or replace function :"schema"._hold_fresh(p_box smallint, ids bigint[]) returns void
 language plpgsql volatile as $$
 declare

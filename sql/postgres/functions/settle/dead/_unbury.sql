@@ -1,6 +1,6 @@
--- Puts messages into the parking lot, ready at once, that are nowhere else: dead letters being
--- replayed, lost messages being repaired, leftovers of a restored store. Claimers look for
--- the heads of their streams again, and a stream that was halted by one of these goes on.
+-- Puts messages that are nowhere else into the parking lot, ready at once: dead letters that are replayed, lost
+-- messages that are repaired, leftovers of a restored store. Claimers look for the heads of their streams again, and a
+-- stream that was halted by one of these messages goes on.
 create or replace function :"schema"._unbury(p_box smallint, ids bigint[], keep_expiry boolean, ts timestamptz)
 returns void language plpgsql volatile :pinned as $$
 declare

@@ -1,5 +1,6 @@
 -- _bury_expired, one by one: a message that cannot be buried is left for a minute, and named in a warning. It is not
--- available until then, so nobody gets it meanwhile. (One of a stream just stays: it is not handed out, being expired.)
+-- available until then, so no claimer gets it meanwhile. (A message of a stream just stays: it has expired, so it is
+-- not handed out.)
 create or replace function :"schema"._bury_each_expired(p_box smallint, max_messages int) returns bigint
 language plpgsql volatile as $$
 declare

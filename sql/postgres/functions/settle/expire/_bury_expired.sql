@@ -1,5 +1,5 @@
--- Buries parked messages whose time to live has ended, at most max_messages of each kind; returns how
--- many. A streamed one only if its stream's row is free: a claim must not wait for whoever settles it.
+-- Buries parked messages whose time to live has ended, at most max_messages of each kind; returns how many. A message
+-- of a stream only if its stream's row is free: a claim must not wait for a transaction that settles it.
 create or replace function :"schema"._bury_expired(p_box smallint, max_messages int) returns bigint
 language plpgsql volatile security definer :hot as $$
 declare
@@ -19,7 +19,7 @@ begin
         select p.work_id from :"schema".parked p join :"schema".stream s on s.box = p_box and s.key = p.stream
         where p.box = p_box and p.epoch is null and p.expires_at <= ts and p.stream is not null
         order by p.expires_at limit max_messages for update skip locked);
-    ts := clock_timestamp();   -- behind whatever is in the history of those that are locked now
+    ts := clock_timestamp();   -- after all that is in the history of those that are locked now
     insert into :"schema".attempt (work_id, at, retry_count, outcome)
     select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
     perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);

@@ -1,4 +1,5 @@
--- Releases what expired leases hold, and buries parked messages that have expired, if one of them is overdue for this long.
+-- Releases the messages of expired leases, and buries parked messages that have expired, if one of them is overdue for
+-- this long.
 create or replace function :"schema"._clear_expired(p_box smallint, overdue interval) returns void
 language plpgsql volatile as $$
 declare

@@ -1,7 +1,7 @@
--- Buries messages of a lane that expired before any claimer met them, at most max_messages; returns
--- how many. expired_from keeps the search off what was dealt with before; it lags a minute behind
--- for what commits late (and a claimer never hands out an expired message anyway). What belongs to a stream
--- that somebody holds just now is left for later.
+-- Buries messages of a lane that expired before any claimer met them, at most max_messages; returns how many.
+-- expired_from keeps the search off messages that were dealt with before. It lags a minute behind for transactions that
+-- commit late (and a claimer never hands out an expired message anyway). A message of a stream that another transaction
+-- holds is left for later.
 create or replace function :"schema"._expire_fresh(p_box smallint, p_lane smallint, max_messages int)
 returns bigint language plpgsql volatile security definer :hot as $$
 declare
@@ -19,7 +19,7 @@ begin
                                                 else :"schema"._is_met(f, m.xid, m.work_id, m.stream) end
         order by m.expires_at limit max_messages for update skip locked) x;
     if due is null then
-        -- Nothing to bury, but maybe much to look past next time.
+        -- There is nothing to bury, but maybe much to look past next time.
         if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
                      and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box) then
             f := :"schema"._frontier(p_box, p_lane);
@@ -27,7 +27,7 @@ begin
             f.expired_from := greatest(f.expired_from, ts - interval '1 minute');
             perform :"schema"._add_frontier(f);
         end if;
-        -- There may be only claimers who cannot sort (_heads_inside), or none.
+        -- There may be only claimers that cannot sort (_heads_inside), or none.
         if p_lane = 1 and :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and :"schema"._turn(p_box) then
             perform :"schema"._tend_streams(p_box, (:"schema"._frontier(p_box, 0::smallint)).due_from);
         end if;

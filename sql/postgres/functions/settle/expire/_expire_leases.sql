@@ -1,6 +1,6 @@
--- Releases what expired leases still hold, at most max_leases of them: an attempt spent each, and
--- suspect from now on (BX-003). Returns how many messages that were. from_time: no live lease ends
--- before it. Leases that somebody is settling right now are passed over.
+-- Releases the messages that at most max_leases expired leases still hold. Each has spent an attempt, and is suspect
+-- from now on (BX-003). Returns how many messages that were. from_time: no live lease ends before it. Leases that
+-- another transaction is settling are passed over.
 create or replace function :"schema"._expire_leases(p_box smallint, from_time timestamptz, max_leases int)
 returns bigint language plpgsql volatile :hot as $$
 declare

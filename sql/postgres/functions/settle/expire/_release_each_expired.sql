@@ -1,5 +1,5 @@
--- _expire_leases, message by message: one that cannot be released or buried stays leased for a minute more, and is named in a
--- warning. Returns how many were released.
+-- _expire_leases, message by message: one that cannot be released or buried stays leased for a minute more, and is
+-- named in a warning. Returns how many were released.
 create or replace function :"schema"._release_each_expired(p_box smallint, from_time timestamptz, max_leases int) returns bigint
 language plpgsql volatile as $$
 declare

@@ -1,5 +1,5 @@
--- _bury_expired for those who have other things to do, as _try_expire_leases. A message that
--- cannot be buried must not stop everybody: then each is buried by itself.
+-- _bury_expired for callers that have other things to do, as _try_expire_leases. A message that cannot be buried must
+-- not stop all others: then each is buried by itself.
 create or replace function :"schema"._try_bury_expired(p_box smallint, max_messages int)
 returns bigint language plpgsql volatile :hot set lock_timeout = '100ms' as $$
 begin

@@ -1,6 +1,6 @@
--- _expire_leases for those who have other things to do: when somebody's open transaction is in the way (it
--- holds a stream, or a join in which a message that has used up its attempts would count), nothing happens now.
--- A message that cannot be released or buried must not stop everybody: then each is released by itself.
+-- _expire_leases for callers that have other things to do. If an open transaction is in the way, nothing happens now:
+-- it holds a stream, or a join in which a message that has used up its attempts would count. A message that cannot be
+-- released or buried must not stop all others: then each is released by itself.
 create or replace function :"schema"._try_expire_leases(p_box smallint, from_time timestamptz, max_leases int)
 returns bigint language plpgsql volatile :hot set lock_timeout = '100ms' as $$
 begin

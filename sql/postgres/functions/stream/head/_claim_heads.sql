@@ -1,6 +1,6 @@
--- Leases the heads of streams whose turn has come, and as many neighbours behind each as the claimer has room for.
--- Under the turn (who has none: _heads_inside), and only while heads may be handed out (_is_open). The row in stream says when to
--- look; the true head is looked up here, in the log and among the parked messages.
+-- Leases the heads of streams whose time has come, and as many neighbours behind each as the claimer has room for.
+-- Under the turn (without it: _heads_inside), and only while heads may be handed out (_is_open). The row in stream says
+-- when to look; this looks up the true head, in the log and among the parked messages.
 create or replace function :"schema"._claim_heads(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
     exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
@@ -16,15 +16,16 @@ begin
     if not has_turn then
         return :"schema"._heads_inside(p_box, p_epoch, wanted, p_suspect, due_from, ts, exact, prefixes, p_owner, p_waits, p_named);
     end if;
-    -- A stream that turns out to have nothing for him does not count: he looks for others instead. At most sixteen streams at first, so
-    -- that he can work on several at a time, and more only with runs of sixteen messages, so that not each costs a stream's row. Then as
-    -- many as will do if they are like those that he met.
+    -- A stream that turns out to have nothing for the claimer does not count: this looks for others instead. At first
+    -- it takes at most sixteen streams, so that the claimer can work on several at a time, and more only with runs of
+    -- sixteen messages, so that not each costs a stream's row. Then it takes as many as will do if they are like those
+    -- that it met.
     for i in 1 .. 20 loop
         room := wanted - cardinality(taken);
         streams := case when i = 1 then greatest(least(room, 16), room / 16)
                         when taken = '{}' then room
                         else least(room, room * met / cardinality(taken) + 1) end;
-        -- A few more, since others may have some of them locked.
+        -- A few more, since other transactions may have locked some of them.
         due := :"schema"._lock_ready(
             p_box, :"schema"._ready_streams(p_box, streams + 10, p_suspect, due_from, ts, exact, prefixes, p_owner,
                                        case when not p_named then p_waits end),

@@ -1,6 +1,7 @@
--- Leases what streams, which the caller has locked, have for him where not all is plain: some messages are parked, expired, not due
--- or unwanted. Parked ones may lie between those in the log, so it goes from one to the other and back. What is known of a stream that has
--- nothing for him is noted in its row, and one without messages is forgotten. Only under the turn.
+-- Leases messages of streams, which the caller has locked, where not all is plain: some messages are parked, expired,
+-- not due or unwanted. Parked ones may lie between those in the log, so this goes from one to the other and back. If a
+-- stream has nothing for the claimer, its row notes what is known of it. A stream without messages is forgotten. Only
+-- under the turn.
 create or replace function :"schema"._claim_mixed_heads(
     p_box smallint, p_epoch bigint, due text[], wanted int, ts timestamptz, exact text[], prefixes text[], p_waits text,
     p_named boolean)

@@ -1,5 +1,5 @@
--- These rows of streams, which the caller has locked, have no message. They are removed. But while a window is met in part they stay, since
--- their positions tell what of it was taken. Only under the turn.
+-- These rows of streams, which the caller has locked, have no message. They are removed. But while a window is met in
+-- part they stay, since their positions tell which of its messages were taken. Only under the turn.
 create or replace function :"schema"._forget_streams(p_box smallint, places tid[], ts timestamptz) returns void
 language plpgsql volatile :hot as $$
 begin

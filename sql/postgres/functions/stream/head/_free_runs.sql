@@ -1,6 +1,6 @@
--- The leases of these epochs are settled in whole: streams go on whose messages they held. `parked`: those of which some were parked.
--- It is plain for most, since nothing of them is parked any more; the others are returned. As in _advance_streams, rows are locked in the
--- order of keys, all at once, and read afterwards.
+-- The leases of these epochs are settled in whole: the streams whose messages they held go on. `parked`: streams of
+-- which some messages were parked. Most streams are plain, since none of their messages is parked any more; the others
+-- are returned. As in _advance_streams, rows are locked in the order of keys, all at once, and read afterwards.
 create or replace function :"schema"._free_runs(p_box smallint, epochs bigint[], parked text[], ts timestamptz) returns text[]
 language plpgsql volatile as $$
 declare

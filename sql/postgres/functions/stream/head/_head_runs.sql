@@ -1,9 +1,10 @@
--- What these streams have among the parked messages for a claimer, who has locked their rows: the first of each and up to share
--- neighbours behind it, all of them before a work id of `below` (null: any). A run ends before the first message that may not go: not due, suspect,
--- expired, unwanted, or in somebody's hands; a suspect head goes alone.
--- ids: these may go; held: their streams; waiting: streams whose head may not go, with what is known of it; empty: streams
--- without such messages. Without the turn nothing goes while heads may not be handed out (_is_open), which has to be
--- asked in the same statement that looks for them.
+-- Finds the parked messages of these streams that a claimer, which has locked their rows, can take: the first message
+-- of each and its neighbours, up to share, all of them before a work id of `below` (null: any). A run ends before the
+-- first message that may not go: not due, suspect, expired, unwanted, or held by another transaction. A suspect head
+-- goes alone.
+-- ids: these may go; held: their streams; waiting: streams whose head may not go, and until, suspects and topics: what
+-- is known of it; empty: streams without such messages. Without the turn nothing goes while heads may not be handed out
+-- (_is_open). The statement that looks for the messages has to ask this itself.
 create or replace function :"schema"._head_runs(
     p_box smallint, due text[], below bigint[], share int, p_suspect boolean, has_turn boolean, ts timestamptz,
     exact text[], prefixes text[], p_waits text, p_named boolean,
@@ -20,8 +21,8 @@ begin
             from (select * from :"schema".parked p where p.box = p_box and p.stream >= d.key and p.stream <= d.key
                     and p.work_id < coalesce(d.below, 9223372036854775807)
                   order by p.stream, p.work_id limit share) p) h on true),
-    -- One that somebody is burying just now is passed over: waiting for him under the turn, while he
-    -- waits for the stream, would be a deadlock.
+    -- A message that another transaction is burying is passed over: that one waits for the stream, so waiting for it
+    -- under the turn would be a deadlock.
     free as materialized (
         select p.work_id from :"schema".parked p
         where p.work_id = any (array(

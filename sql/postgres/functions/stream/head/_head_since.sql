@@ -1,4 +1,4 @@
--- Since when the head of a stream waits that nobody has leased, parked or in the log.
+-- Since when the head of a stream, parked or in the log, has waited without being leased.
 create or replace function :"schema"._head_since(p_box smallint, p_key text) returns timestamptz
 language plpgsql stable as $$
 begin

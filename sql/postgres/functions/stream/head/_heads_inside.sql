@@ -1,15 +1,16 @@
--- Leases heads of streams, as _claim_heads does, for a claim inside somebody's transaction, which may stay open for long: without
--- the turn, so it takes only what somebody else has come past, and changes no stream from which it takes nothing. Those
--- must not stay locked either: if there are any, all locks are given back and only the others are locked again.
+-- Leases heads of streams, as _claim_heads does, for a claim inside a transaction of the caller, which may stay open
+-- for long. It has no turn, so it takes only messages that other claimers have come past, and changes no stream from
+-- which it takes nothing. Such streams must not stay locked either: if there are any, it gives all locks back and locks
+-- only the other streams again.
 --
--- Nor may it move a stream's position: a claimer who comes past a message that commits late compares it with the position he
--- sees. So what it takes from the log leaves that, and is parked.
+-- It must not move a stream's position: a claimer that comes past a message that commits late compares the message with
+-- the position that it sees. So messages that this takes from the log leave the log, and are parked.
 create or replace function :"schema"._heads_inside(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
     exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
-    -- More than wanted: some of them may have nothing for him.
+    -- More than wanted: some of them may have nothing for the claimer.
     candidates text[] := :"schema"._ready_streams(p_box, wanted + 20, p_suspect, due_from, ts, exact, prefixes, p_owner,
                                                   case when not p_named then p_waits end);
     due text[];
@@ -44,7 +45,7 @@ begin
                 candidates := held[:wanted];
                 raise exception using errcode = 'BX099';
             end if;
-            -- Somebody may be burying one of them, and wait for the stream that we hold.
+            -- Another transaction may be burying one of them, and wait for the stream that this one holds.
             if exists (select from unnest(ids) x where x <> all (array(
                            select m.work_id from :"schema".message m where m.work_id = any (ids) and m.lane = 1
                            for update skip locked))) then

@@ -1,5 +1,5 @@
--- Locks those of these streams that may be looked at still, at most wanted, and passes over those that somebody else has. Says where their rows are
--- and their positions, too, in the same order.
+-- Locks those of these streams that may still be looked at, at most wanted, and passes over those that another
+-- transaction has locked. Returns their keys, where their rows are, and their positions, in the same order.
 create or replace function :"schema"._lock_ready(
     p_box smallint, candidates text[], wanted int, p_suspect boolean, ts timestamptz,
     out keys text[], out places tid[], out positions bigint[])

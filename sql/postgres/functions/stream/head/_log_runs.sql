@@ -1,14 +1,17 @@
--- What these streams have in the log for a claimer, who has locked their rows: the first message of each behind its position, and as
--- many neighbours as he has room for. A run ends before the first message that may not go: not due, or unwanted. It also ends
--- before a parked message of the stream. If that is the head, it goes first, by itself (_head_runs). Expired messages are passed
--- over, unless the stream halts when one of its messages dies.
+-- Finds the messages of these streams that a claimer, which has locked their rows, can take from the log: the first
+-- message of each behind its position, and as many neighbours as the claimer has room for. A run ends before the first
+-- message that may not go: not due, or unwanted. It also ends before a parked message of the stream. If that one is the
+-- head, it goes first, by itself (_head_runs). Expired messages are passed over, unless the stream halts when one of
+-- its messages dies.
 --
--- ids: these may go; held: their streams, and lasts: how far the run of each goes; waiting: streams whose head may not go, with
--- what is known of it; expired: messages that were met and have to be buried; odd: streams headed by a parked message, and heads:
--- the first one of each in the log behind that; empty: streams without messages.
+-- ids: these may go; held: their streams, and lasts: how far the run of each goes; waiting: streams whose head may not
+-- go, and until and topics: what is known of it; expired: messages that were met and have to be buried; odd: streams
+-- headed by a parked message, and heads: the first message of each in the log behind that; empty: streams without
+-- messages.
 --
--- Only while heads may be handed out (_is_open), which has to be asked in the same statement, as who has no turn may be
--- overtaken: with what others park they also write how far they came. p_epoch: of parked messages that this claim has already.
+-- Only while heads may be handed out (_is_open). The same statement has to ask this, since others may overtake a
+-- claimer without the turn: when they park messages, they also write how far they came. p_epoch: of parked messages
+-- that this claim has already.
 create or replace function :"schema"._log_runs(
     p_box smallint, due text[], wanted int, has_turn boolean, p_epoch bigint, ts timestamptz,
     exact text[], prefixes text[], p_waits text, p_named boolean,

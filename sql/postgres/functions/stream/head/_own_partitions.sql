@@ -1,6 +1,6 @@
--- The partitions that belong to a worker: those of its rank among the workers of its box that handle the same topics and
--- live (instance_timeout); and how many there are of these. own is null for somebody who is none of them.
--- is_shared: others' partitions are nobody's for sure, because there is a cap.
+-- The partitions that belong to a worker: those of its rank among the workers of its box that handle the same topics
+-- and live (instance_timeout). workers: how many of these there are. own is null for an owner that is none of them.
+-- is_shared: there is a cap, so another partition may belong to no worker.
 create or replace function :"schema"._own_partitions(
     p_box smallint, p_owner uuid, ts timestamptz, out own int4range, out workers int, out is_shared boolean)
 language plpgsql stable :hot as $$

@@ -1,4 +1,5 @@
--- Streams that the caller has locked and whose head may not go yet: until when, and what is known of it.
+-- Notes in the rows of streams until when they wait, and what is known of their heads. The caller has locked the
+-- streams, and their heads may not go yet.
 create or replace function :"schema"._put_off_streams(
     p_box smallint, keys text[], until timestamptz[], suspects boolean[], topics text[])
 returns void language plpgsql volatile as $$

@@ -1,7 +1,8 @@
--- Streams that a claimer may look at, at most wanted, those that wait longest first. A worker is given the streams of its
--- own partitions first, and others' only when their worker does not seem to come for them: the stream, or the message that
--- heads it, has waited for a while. What is read are index ranges that begin at due_from: of the topics he wants, and of
--- streams whose head nobody has looked at since it changed. p_except: no streams with a head of this topic.
+-- Streams that a claimer may look at, at most wanted, those that wait longest first. A worker gets the streams of its
+-- own partitions first. It gets those of another worker only when that one does not seem to come for them: the stream,
+-- or the message that heads it, has waited for a while. This reads index ranges that begin at due_from: of the topics
+-- that the claimer wants, and of streams whose head no claimer has looked at since it changed. p_except: no streams
+-- with a head of this topic.
 create or replace function :"schema"._ready_streams(
     p_box smallint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz, exact text[],
     prefixes text[], p_owner uuid, p_except text)
@@ -45,7 +46,7 @@ begin
                     select p.topic from :"schema".parked p where p.box = p_box and p.stream >= s.key and p.stream <= s.key
                     order by p.stream, p.work_id limit 1) h on is_picky
                 where s.box = p_box and s.suspect = p_suspect and s.available_at >= due_from and s.available_at <= ts
-                  and (p_except is null or s.topic is distinct from p_except)   -- a head that nobody looked at has none
+                  and (p_except is null or s.topic is distinct from p_except)   -- a head that no claimer looked at has none
                   and (not is_picky or h.topic is null or :"schema"._wanted(h.topic, exact, prefixes))
                 order by s.available_at limit wanted * mine.workers) c
             where c.is_own or mine.is_shared or c.available_at < ts - patience

@@ -1,6 +1,7 @@
--- Leases what is plain: the first messages in the log of streams that the caller has locked (_lock_ready), those that are ready and
--- wanted, up to `wanted` in all. Streams without messages are forgotten. rest: those that need a closer look (_log_runs), since their next
--- message is parked, expired, not due or unwanted. Only under the turn, and only while heads may be handed out (_is_open).
+-- Leases the plain case: the first messages in the log of streams that the caller has locked (_lock_ready), if they are
+-- ready and wanted, up to `wanted` in all. Streams without messages are forgotten. rest: streams that need a closer
+-- look (_log_runs), since their next message is parked, expired, not due or unwanted. Only under the turn, and only
+-- while heads may be handed out (_is_open).
 create or replace function :"schema"._take_runs(
     p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint,
     exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out rest text[])

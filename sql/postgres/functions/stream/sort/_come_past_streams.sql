@@ -1,12 +1,13 @@
--- Comes past the streamed lane's new messages: makes sure that each stream has its row, and parks what comes late, behind messages of
--- its stream that were handed out already. All others stay in the log, where claims find them. most: how many, if none of them may be late;
--- those that may be come first, up to 5,000.
--- Returns true when the window was met in whole. Before that heads may be handed out only if all that may be late has been met
--- (_is_open): else a later message might overtake an earlier one (BX-060). Only under the turn.
+-- Comes past the streamed lane's new messages: makes sure that each stream has its row, and parks messages that come
+-- late, behind messages of their stream that were handed out already. All others stay in the log, where claims find
+-- them. most: how many, if none of them may be late. Messages that may be late come first, up to 5,000.
+-- Returns true when the window was met in whole. Before that, heads may be handed out only if all messages that may be
+-- late have been met (_is_open): otherwise a later message might overtake an earlier one (BX-060). Only under the turn.
 --
--- The fence tells what may be late. Who draws a work id has the number of his transaction before (_enqueue_messages and others), so a
--- transaction numbered after `base` was taken has only work ids that are larger than all that was handed out then. How far
--- numbers had come, a snapshot does not tell: those at or after its xmax may have been given out already.
+-- The fence tells which messages may be late. A transaction gets its number before it draws a work id
+-- (_enqueue_messages and others). So if its number is from after `base` was taken, its work ids are larger than all
+-- that were handed out then. A snapshot does not tell how far numbers had come: those at or after its xmax may have
+-- been given out already.
 create or replace function :"schema"._come_past_streams(p_box smallint, ts timestamptz, most int) returns boolean
 language plpgsql volatile :hot as $$
 declare
@@ -61,8 +62,7 @@ begin
         f.position_id := 0;
         advanced := true;
     end loop;
-    -- Written as well when a window with messages is followed by an empty one: from then on the look at the beginning is
-    -- enough.
+    -- Also written when an empty window follows one with messages: from then on the look at the beginning is enough.
     f.whole := w.n < chunk;
     if moved or before.position_xid > '0' or f.whole <> before.whole or is_old then
         if advanced then

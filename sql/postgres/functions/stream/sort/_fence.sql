@@ -1,6 +1,6 @@
--- A transaction number that nobody has when this is called. A transaction with a larger number gets it afterwards. We take our own
--- number if we have none yet. Else we take that of a part of our transaction, which is rolled back: the row that it locks names it.
--- Only under the turn, which keeps others from that row.
+-- A transaction number that no other transaction has when this is called. A transaction with a larger number gets it
+-- afterwards. If this transaction has no number yet, it takes its own. Otherwise it takes that of a part of itself,
+-- which is rolled back: the row that the part locks names it. Only under the turn, which keeps others from that row.
 create or replace function :"schema"._fence(p_box smallint) returns xid8
 language plpgsql volatile as $$
 declare

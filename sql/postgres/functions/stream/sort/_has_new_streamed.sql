@@ -1,6 +1,6 @@
--- Are there messages of streams that are not visible in base? Claimers have to come past those (_come_past_streams). Transactions that
--- were running in base are looked up one by one: most of them write no message of a stream. Messages of one that still runs are
--- found once it has committed. f: the newest frontier of the streamed lane.
+-- Are there messages of streams that are not visible in base? Claimers have to come past them (_come_past_streams).
+-- Transactions that were running in base are looked up one by one: most of them write no message of a stream. Messages
+-- of a transaction that still runs are found once it has committed. f: the newest frontier of the streamed lane.
 create or replace function :"schema"._has_new_streamed(f :"schema".frontier) returns boolean
 language plpgsql stable as $$
 begin

@@ -1,5 +1,5 @@
--- Have claimers dealt with this message of a stream? Its stream's position is behind it, or the stream has no row any more, so nothing
--- of it is left. They came past it, or took it from the log before they did.
+-- Have claimers dealt with this message of a stream? Its stream's position is behind it, or the stream has no row any
+-- more, so nothing of it is left. Claimers came past the message, or took it from the log before they did.
 create or replace function :"schema"._is_met(f :"schema".frontier, p_xid xid8, p_work_id bigint, p_stream text)
 returns boolean language plpgsql stable as $$
 begin

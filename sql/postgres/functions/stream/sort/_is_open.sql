@@ -1,4 +1,5 @@
--- May heads of streams be handed out? The window is met in whole, or at least all of it that may be late (_come_past_streams).
+-- May heads of streams be handed out? The window is met in whole, or at least all its messages that may be late
+-- (_come_past_streams).
 create or replace function :"schema"._is_open(f :"schema".frontier) returns boolean
 language plpgsql immutable as $$
 begin

@@ -1,5 +1,6 @@
--- Where a stream begins of which there is no row, while f is the newest of the streamed lane: behind all of it that claimers came past,
--- and before what they have not met and may not compare with it (_come_past_streams). What they do compare is parked if it comes late.
+-- Where a stream without a row begins. f: the newest frontier of the streamed lane. The position is behind all messages
+-- of the stream that claimers came past, and before those that they have not met and may not compare with it
+-- (_come_past_streams). A message that they do compare with it is parked if it comes late.
 create or replace function :"schema"._new_position(f :"schema".frontier, p_key text) returns bigint
 language plpgsql stable as $$
 declare

@@ -1,5 +1,6 @@
--- Does what _register_streams does, for messages of which none may be late. Most of them change nothing that is known of their stream: it has
--- its row and is looked at anyway, or they were taken before they were met. So only the others are handed on. Only under the turn.
+-- Does the work of _register_streams for messages of which none may be late. Most of them change nothing that is known
+-- of their stream: it has its row and is looked at anyway, or they were taken before they were met. So this hands on
+-- only the others. Only under the turn.
 create or replace function :"schema"._register_news(
     f :"schema".frontier, streams text[], topics text[], ids bigint[], is_last boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$

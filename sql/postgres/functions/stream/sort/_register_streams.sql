@@ -1,10 +1,10 @@
--- Claimers come past these messages of streams: each stream has its row afterwards, and is looked at again if what is known of its
--- head may be wrong now. A message that comes late, at or before its stream's position, is parked, and so comes next. Arrays go
--- together by position. f: the window in which they were met; late_count: how many of them, from the first on, may be late; is_last:
--- the window has no more. Only under the turn.
+-- Claimers come past these messages of streams: afterwards each stream has its row, and is looked at again if what is
+-- known of its head may be wrong now. A message that comes late, at or before its stream's position, is parked, and so
+-- comes next. Arrays go together by position. f: the window in which they were met; late_count: how many of them, from
+-- the first on, may be late; is_last: the window has no more. Only under the turn.
 --
--- A new row's position is before all of the stream that is new in this window, and after what may be finished, or that would be found
--- in the log again.
+-- A new row's position is before all messages of the stream that are new in this window. It is after all that may be
+-- finished: otherwise they would be found in the log again.
 create or replace function :"schema"._register_streams(
     f :"schema".frontier, streams text[], topics text[], ids bigint[], late_count bigint, is_last boolean, ts timestamptz)
 returns void language plpgsql volatile :hot as $$
@@ -44,8 +44,8 @@ begin
         select i.id from unnest(streams, ids) with ordinality i(stream, id, n) join overtaken s on s.key = i.stream
         where i.n <= late_count and i.id <= s.position)
     select (select array_agg(l.id) from late_in l),
-           -- The row of a stream tells when its head is due and of which topic it is. An earlier message may have come. What was taken
-           -- before it was met changes nothing.
+           -- The row of a stream tells when its head is due and of which topic it is. An earlier message may have come.
+           -- Messages that were taken before they were met change nothing.
            array_agg(m.key) filter (where m.available_at > ts and m.last_id > m.position or m.available_at is not null and m.late_id is not null
                                                              and (m.known_topic is not null or m.position >= m.late_id))
     into late, changed from met m where m.position is not null;

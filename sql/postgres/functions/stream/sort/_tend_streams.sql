@@ -1,5 +1,5 @@
--- Does for streams what claims inside a transaction leave undone: sorts new messages in, and looks at streams of whose head
--- nothing is known, for nobody: no topic is wanted, so nothing is leased. Only under the turn.
+-- Does for streams what claims inside a transaction leave undone: sorts new messages in, and looks at streams whose
+-- head is not known. It wants no topic, so it leases nothing. Only under the turn.
 create or replace function :"schema"._tend_streams(p_box smallint, due_from timestamptz) returns void
 language plpgsql volatile as $$
 declare
