@@ -49,7 +49,7 @@ begin
             returning r.xmin::text::bigint as xid)
         select min(w.xid) into written_by from written w;
     exception when unique_violation then
-        raise exception using errcode = '40001', message = 'somebody else has given out these positions';
+        raise exception using errcode = '40001', message = 'another call has given out these positions';
     end;
     -- Without a number that belongs to `low` there is no next base, which costs only a longer look next time. A window
     -- that is used up to its very end has both, and has to be closed.

@@ -18,7 +18,7 @@ begin
     if exists (select from unnest(ids) i where i <> all (array(
                    select m.work_id from :"schema".message m where m.work_id = any (ids) and m.lane = p_lane
                    for update skip locked))) then
-        raise exception using errcode = '55P03', message = 'somebody is at work on a message just now; try again';
+        raise exception using errcode = '55P03', message = 'another call is at work on a message just now; try again';
     end if;
     if p_lane = 0 then
         perform :"schema"._hold_fresh(p_box, ids);
