@@ -55,40 +55,43 @@ static int64_t purge_reading_counters(PGconn *conn, int expected) {
     return read;
 }
 
+/* A round may read more because it makes plans, or because statistics have changed. So three rounds count as
+ * one: the one that reads least. The first ones make plans and look at everything. */
+static void keep_least(int64_t least[ROUNDS / 3], int round, int64_t pages) {
+    if (round % 3 == 0 || pages < least[round / 3])
+        least[round / 3] = pages;
+}
+
+static bool grows(const int64_t least[ROUNDS / 3]) { return least[ROUNDS / 3 - 1] > least[1] + FEW_PAGES; }
+
 static const char *folding(struct fixture *f) {
     PGconn *conn = sql_connect(f);
-    int64_t early = 0, late = 0, other_early = 0, other_late = 0;
+    int64_t own[ROUNDS / 3], other[ROUNDS / 3];
     hold_snapshot(f);
     for (int round = 0; round < ROUNDS; round++) {
         finish(conn, MESSAGES);
-        late = sql_pages(conn, "select _fold_tally(0::smallint, %d)", MESSAGES);
-        other_late = sql_pages(conn, "select _fold_tally(1::smallint, %d)", MESSAGES);
-        if (round == 2) { /* plans are made, the first look is over */
-            early = late;
-            other_early = other_late;
-        }
+        keep_least(own, round, sql_pages(conn, "select _fold_tally(0::smallint, %d)", MESSAGES));
+        keep_least(other, round, sql_pages(conn, "select _fold_tally(1::smallint, %d)", MESSAGES));
     }
     assert_int_equal(sql_number(conn, "select done from tally"), ROUNDS * MESSAGES);
-    if (late > early + FEW_PAGES)
+    if (grows(own))
         return FOLDS_AGAIN;
-    return other_late > other_early + FEW_PAGES ? FOLDS_OTHERS : NULL;
+    return grows(other) ? FOLDS_OTHERS : NULL;
 }
 
 static const char *purging(struct fixture *f) {
     PGconn *conn = sql_connect(f);
-    int64_t early = 0, late = 0;
+    int64_t least[ROUNDS / 3];
     keep_nothing(conn);
     for (int round = 0; round < ROUNDS; round++)
         finish(conn, MESSAGES);
     hold_snapshot(f);
     fold_all(conn);
-    for (int round = 0; round < ROUNDS; round++) {
-        late = sql_pages(conn, "select _purge_done(0::smallint, %d)", MESSAGES);
-        early = round == 1 ? late : early;
-    }
+    for (int round = 0; round < ROUNDS; round++)
+        keep_least(least, round, sql_pages(conn, "select _purge_done(0::smallint, %d)", MESSAGES));
     assert_int_equal(sql_number(conn, "select count(*) from message"), 0);
     assert_int_equal(sql_number(conn, "select done from tally"), 0);
-    return late > early + FEW_PAGES ? PURGES_AGAIN : NULL;
+    return grows(least) ? PURGES_AGAIN : NULL;
 }
 
 static const char *purging_folded(struct fixture *f) {
