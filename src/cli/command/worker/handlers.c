@@ -24,12 +24,16 @@ static bool is_action(const char *text) {
 static bool register_one(const struct config_handler *handler, boxcar_worker *worker,
                          struct complaints *complaints) {
     boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status;
     if (!is_action(handler->action)) {
         return complain(complaints, "%s: the handler of '%.64s' is '%.64s': give exec:COMMAND or discard",
                         handler->from, handler->topic, handler->action);
     }
-    if (give(handler, worker, &err) == BOXCAR_OK)
+    status = give(handler, worker, &err);
+    if (status == BOXCAR_OK)
         return true;
+    if (status == BOXCAR_E_NO_MEMORY)
+        return complain_no_memory(complaints);
     return complain(complaints, "%s: the handler of '%.64s': %s", handler->from, handler->topic, err.message);
 }
 

@@ -141,9 +141,10 @@ bool worker_check(const struct config *config, struct complaints *complaints) {
     store.url = boxcar_str_of(config_text(config, CONFIG_STORE_URL));
     store.schema = boxcar_str_of(config_text(config, CONFIG_STORE_SCHEMA));
     options.store = &store;
-    bool good = boxcar_worker_new(&options, &worker, &err) == BOXCAR_OK
-                    ? handlers_register(config, worker, complaints)
-                    : complain(complaints, "%s: %s", config->path, err.message);
+    boxcar_status status = boxcar_worker_new(&options, &worker, &err);
+    bool good = status == BOXCAR_OK            ? handlers_register(config, worker, complaints)
+                : status == BOXCAR_E_NO_MEMORY ? complain_no_memory(complaints)
+                                               : complain(complaints, "%s: %s", config->path, err.message);
     boxcar_worker_free(worker);
     worker_backoff_release(&backoff);
     return listen_check(config, complaints) && good;
