@@ -251,19 +251,22 @@ static bool has_duplicates(boxcar_str text, size_t flags) {
 }
 
 /* Of keys that are there twice, jansson has the last value only. */
-static bool is_whole(const json_t *value, boxcar_str text, size_t flags) {
-    size_t string_bytes = 0;
-
-    return (scan_all(text, &string_bytes) && count_string_bytes(value) == string_bytes) ||
-           has_duplicates(text, flags);
+static bool is_whole(const json_t *value, size_t string_bytes, boxcar_str text, size_t flags) {
+    return count_string_bytes(value) == string_bytes || has_duplicates(text, flags);
 }
 
 json_t *json_read(boxcar_str text, size_t flags, bool *ret_no_memory) {
     json_error_t problem;
     json_t *value = json_loadb(text.data, text.len, flags, &problem);
+    size_t string_bytes = 0;
+    bool is_json =
+        value && scan_all(text, &string_bytes); /* jansson overlooks a NUL after a name or a number */
 
-    *ret_no_memory = value ? !is_whole(value, text, flags) : is_shortage(text, flags, &problem);
-    if (!*ret_no_memory)
+    if (value)
+        *ret_no_memory = is_json && !is_whole(value, string_bytes, text, flags);
+    else
+        *ret_no_memory = is_shortage(text, flags, &problem);
+    if (is_json && !*ret_no_memory)
         return value;
     json_decref(value);
     return NULL;
