@@ -71,7 +71,7 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     return BOXCAR_OK;
 }
 
-/* By itself: beside operations it would make the store refuse them all. */
+/* By itself: together with operations it would make the store refuse them all. */
 static boxcar_status want_partitions(boxcar_store *store, int count, boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     const struct request request = {.base.partition_count = count};
