@@ -176,6 +176,30 @@ static void enqueue_many_gives_a_row_for_each_message_in_order(void **state) {
     PQfinish(conn);
 }
 
+/* OBX-097, BX-011: objects with nothing but a topic and a payload are read on a short way, others in between are not lost on it */
+static void enqueue_many_reads_plain_messages_and_others_alike(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    static const char PLAIN[] = "{\"topic\": \"a\", \"payload\": {\"x\": [1, \"y\"]}}";
+    static const char OTHER_ONE[] = "{\"topic\": \"a\", \"payload\": 7, \"stream\": \"s\", \"headers\": {\"h\": \"v\"}}";
+    assert_int_equal(pg_number(conn, "select count(*) from enqueue_many('[%s, %s, %s]')", PLAIN, OTHER_ONE, PLAIN), 3);
+    assert_int_equal(pg_number(conn, "select count(*) from outbox where payload = '{\"x\": [1, \"y\"]}' and stream is null"), 2);
+    assert_int_equal(pg_number(conn, "select work_id from outbox where payload = '7' and stream = 's'"), 2);
+    assert_int_equal(pg_number(conn, "select count(*) from enqueue_many('[%s, %s]')", PLAIN, PLAIN), 2);
+    assert_int_equal(pg_number(conn, "select count(distinct message_id) from outbox where message_id::text ~ "
+                                     "'^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'"), 5);
+    for (const char *const *fault = (const char *const[]){"7", "null", "{\"topic\": \"\", \"payload\": 1}",
+                                                          "{\"topic\": 1, \"payload\": 1}", "{\"topic\": \"a\"}",
+                                                          "{\"topic\": \"a\", \"payload\": null}",
+                                                          "{\"topic\": \"a\", \"payload\": 1, \"x\": 1}", NULL};
+         *fault; fault++) {
+        pg_fails(conn, "BX001", "select enqueue_many('[%s, %s]')", PLAIN, *fault);
+        pg_fails(conn, "BX001", "select enqueue_many('[%s, %s]')", *fault, PLAIN);
+    }
+    assert_int_equal(pg_number(conn, "select count(*) from outbox"), 5);
+    PQfinish(conn);
+}
+
 /* OBX-017, OBX-021, OBX-022, OBX-112, OBX-120 */
 static void claim_in_sql_leases_and_ack_finishes(void **state) {
     struct fixture *f = *state;
@@ -532,6 +556,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(program_of_version_9_finds_keys_of_newer_ones),
     TEST(done_is_counted_while_nobody_keeps_house),
     TEST(enqueue_many_gives_a_row_for_each_message_in_order),
+    TEST(enqueue_many_reads_plain_messages_and_others_alike),
     TEST(claim_in_sql_leases_and_ack_finishes),
     TEST(abandon_defer_fail_and_renew_in_sql),
     TEST(reap_in_sql_releases_and_counts),
